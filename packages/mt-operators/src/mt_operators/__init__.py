@@ -1,0 +1,36 @@
+"""Stage 0: mathematics as scalar operators, and trees of modules.
+
+Everything here works on plain Python floats and needs only the standard library. Later stages
+take the same operator table and lift it to recorded scalars, tensors, compiled loops and GPU
+kernels; none of them writes the mathematics again.
+"""
+
+from mt_operators.errors import (
+    LiftingError,
+    OperatorError,
+    OperatorExistsError,
+    StateDictError,
+    UnknownOperatorError,
+)
+from mt_operators.formula import Formula, Operator
+from mt_operators.lifting import lift
+from mt_operators.module import Module, Parameter
+from mt_operators.table import OPERATORS, OperatorTable
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "OPERATORS",
+    "Formula",
+    "LiftingError",
+    "Module",
+    "Operator",
+    "OperatorError",
+    "OperatorExistsError",
+    "OperatorTable",
+    "Parameter",
+    "StateDictError",
+    "UnknownOperatorError",
+    "__version__",
+    "lift",
+]

@@ -1,0 +1,38 @@
+"""The errors of stage 0, and the one way every stage suggests a nearest name.
+
+Each error says what was wrong, what was given and what to do, and derives from a builtin
+exception, so that code which catches `KeyError` or `AttributeError` keeps working.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class OperatorError(Exception):
+    """Base of the errors raised about operators."""
+
+
+class UnknownOperatorError(OperatorError, KeyError):
+    """An operator was asked for under a name that the table does not hold."""
+
+    __str__ = Exception.__str__  # KeyError would show the message in quotes
+
+
+class OperatorExistsError(OperatorError, ValueError):
+    """An operator was registered under a name that is taken."""
+
+
+class LiftingError(OperatorError, TypeError):
+    """An operator's source uses something that the target of the lifting does not spell."""
+
+
+class StateDictError(Exception):
+    """A state dictionary does not fit the module that should load it."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return `" Did you mean 'x'?"` for the known name closest to `name`, or `""`."""
+    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" Did you mean {matches[0]!r}?" if matches else ""

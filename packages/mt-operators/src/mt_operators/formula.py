@@ -1,0 +1,125 @@
+"""What an operator is: a function of scalars and its partial derivatives.
+
+`Operator` is a row of the table. `Formula` is what a backend is asked to run over whole arrays: an
+operator's value, or all of its gradients at once (the *fused backward*: one pass that reads the
+upstream gradient, the arguments and the output, and writes every gradient that is needed).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mt_operators.errors import OperatorError
+
+Source = Callable[..., Any]
+"""A pure Python function of scalars, written so that it can be lifted."""
+
+Result = Literal["number", "real", "truth"]
+"""What an operator yields: a number like its arguments, a real number, or a truth value."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Formula:
+    """A named pure function of `arity` scalars that returns `outputs` scalars.
+
+    Attributes:
+        name: unique among formulas of the same source, for messages and kernel names.
+        arity: how many scalars `function` takes.
+        outputs: how many it returns; one is returned bare, several as a tuple.
+        function: the source; lift it before running it on anything but floats.
+    """
+
+    name: str
+    arity: int
+    outputs: int
+    function: Source = field(repr=False)
+
+
+def zero(*_: Any) -> float:
+    """Partial derivative of an argument that the value does not vary with."""
+    return 0.0
+
+
+def one(*_: Any) -> float:
+    """Partial derivative of an argument that the value follows one to one."""
+    return 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """One row of the operator table.
+
+    Attributes:
+        name: the field's standard name, and torch's where torch has one.
+        function: the value, from `arity` scalars.
+        partials: the partial derivative for each argument, from the arguments and the output:
+            for `tanh`, `lambda x, out: 1.0 - out * out`. At a kink it is the stated convention.
+        result: `"number"` keeps integers integers, `"real"` makes them floating point, `"truth"`
+            yields a truth value.
+        identity: the value that leaves the other argument unchanged, for operators that can
+            reduce an empty axis; None for the others.
+        note: one line for the documentation: meaning, formula, convention at kinks.
+
+    Raises:
+        OperatorError: `partials` and the parameters of `function` differ in number.
+    """
+
+    name: str
+    function: Source = field(repr=False)
+    partials: tuple[Source, ...] = field(repr=False)
+    result: Result = "number"
+    identity: float | None = None
+    note: str = ""
+    _formulas: dict[Any, Formula] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check that there is one partial derivative for each parameter."""
+        if not self.name.isidentifier():
+            raise OperatorError(
+                f"{self.name!r} cannot be an operator's name: give a Python identifier."
+            )
+        parameters = len(inspect.signature(self.function).parameters)
+        if parameters != len(self.partials):
+            raise OperatorError(
+                f"operator {self.name!r}: its function takes {parameters} argument(s) but "
+                f"{len(self.partials)} partial derivative(s) were given; give one for each."
+            )
+
+    @property
+    def arity(self) -> int:
+        """How many arguments the operator takes."""
+        return len(self.partials)
+
+    @property
+    def value(self) -> Formula:
+        """The formula of the operator's value."""
+        if "value" not in self._formulas:
+            self._formulas["value"] = Formula(self.name, self.arity, 1, self.function)
+        return self._formulas["value"]
+
+    def gradient(self, needed: tuple[bool, ...]) -> Formula:
+        """Return the fused backward: upstream gradient, arguments, output -> gradients.
+
+        Args:
+            needed: for each argument, whether its gradient is wanted; at least one is.
+        """
+        if needed not in self._formulas:
+            wanted = tuple(
+                partial for partial, need in zip(self.partials, needed, strict=True) if need
+            )
+            which = "".join(str(i) for i, need in enumerate(needed) if need)
+            self._formulas[needed] = Formula(
+                f"{self.name}_gradient_{which}", self.arity + 2, len(wanted), _chain(wanted)
+            )
+        return self._formulas[needed]
+
+
+def _chain(partials: tuple[Source, ...]) -> Source:
+    """Return the chain rule for these partial derivatives, as one function to lift."""
+    if len(partials) == 1:
+        (partial,) = partials
+        return lambda upstream, *known: upstream * partial(*known)
+    return lambda upstream, *known: tuple(upstream * partial(*known) for partial in partials)

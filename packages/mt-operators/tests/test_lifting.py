@@ -1,0 +1,94 @@
+"""Lifting binds the elementary functions anew and leaves the source alone."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+from mt_operators import (
+    OPERATORS,
+    LiftingError,
+    Operator,
+    OperatorError,
+    OperatorExistsError,
+    OperatorTable,
+    UnknownOperatorError,
+    lift,
+)
+from mt_operators.elementary import ELEMENTARY, exp, where
+from mt_operators.elementary import tanh as hyperbolic
+
+WRITTEN: dict[str, Callable[..., str]] = {
+    name: lambda *args, name=name: f"{name}({', '.join(map(str, args))})" for name in ELEMENTARY
+}
+
+
+def double(x: float) -> float:
+    return exp(x) + exp(x)
+
+
+def test_names_are_bound_anew() -> None:
+    assert lift(double, WRITTEN)("x") == "exp(x)exp(x)"
+    assert double(0.0) == 2.0
+
+
+def test_an_elementary_function_is_replaced_also_under_an_alias() -> None:
+    def alias(x: float) -> float:
+        return hyperbolic(x)
+
+    assert lift(alias, WRITTEN)("x") == "tanh(x)"
+    assert lift(exp, WRITTEN)("x") == "exp(x)"
+
+
+def test_helpers_and_closures_are_lifted() -> None:
+    def helper(x: float) -> float:
+        return exp(x)
+
+    partials = (helper, lambda x: where(x, 1, 2))
+
+    def source(x: float) -> tuple[float, ...]:
+        return tuple(partial(x) for partial in partials)
+
+    assert lift(source, WRITTEN)("x") == ("exp(x)", "where(x, 1, 2)")
+
+
+def test_recursive_helpers_end() -> None:
+    def countdown(n: int) -> float:
+        return exp(0.0) if n == 0 else countdown(n - 1)
+
+    assert lift(countdown, WRITTEN)(3) == "exp(0.0)"
+
+
+def test_whole_operators_can_be_spelled() -> None:
+    lifted = lift(OPERATORS["relu"].function, {"maximum": lambda x, y: ("max", x, y)})
+    assert lifted(3.0) == ("max", 3.0, 0.0)
+
+
+def test_a_missing_spelling_is_named() -> None:
+    with pytest.raises(LiftingError, match="no 'exp'.*'exp2'"):
+        lift(double, {"exp2": math.exp2})
+
+
+def test_only_python_functions_lift() -> None:
+    with pytest.raises(LiftingError, match="must be a Python function"):
+        lift(math.sin, WRITTEN)
+
+
+def test_the_table_reports_each_operator_now_and_later() -> None:
+    table = OperatorTable()
+    table.add("cube", lambda x: x * x * x, lambda x, out: 3 * x * x)
+    seen: list[str] = []
+    table.for_each(lambda row: seen.append(row.name))
+    table.add("half", lambda x: x / 2, lambda x, out: 0.5)
+    assert seen == ["cube", "half"] == list(table)
+    assert table.lifted({})["cube"](2.0) == 8.0
+
+
+def test_table_errors() -> None:
+    with pytest.raises(UnknownOperatorError, match="'sigmod'. Did you mean 'sigmoid'"):
+        OPERATORS["sigmod"]
+    with pytest.raises(OperatorExistsError, match="'exp'"):
+        OPERATORS.add("exp", exp, lambda x, out: out)
+    with pytest.raises(OperatorError, match="takes 1 argument.*2 partial"):
+        Operator("bad", exp, (exp, exp))
+    with pytest.raises(OperatorError, match="identifier"):
+        Operator("two words", exp, (exp,))
