@@ -123,8 +123,8 @@ define("inv", lambda x: div(1.0, x), lambda x, out: -(out * out), result="real",
 define(
     "pow",
     pow,
-    # x ** 0 is 1 for every x, so its derivative is 0, also at x = 0 where pow(x, -1) is infinite.
-    lambda x, y, out: where(y == 0.0, 0.0, y * pow(x, y - 1.0)),
+    # x ** 0 is 1 for every x, so its derivative is 0: 1 stands in for x where 0 ** -1 is infinite.
+    lambda x, y, out: y * pow(where(x == 0.0, where(y == 0.0, 1.0, x), x), y - 1.0),
     # 0 ** y stays 0 while y > 0, so its derivative is 0: log(1) stands in for the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     note="x to the power y",

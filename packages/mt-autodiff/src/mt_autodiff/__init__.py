@@ -1,0 +1,43 @@
+"""Stage 1: remember the computation, then differentiate it backwards.
+
+`backpropagate` is written once, for anything that is a `Variable`; `Scalar` is the first such
+thing, a float that records. Tensors, in the next stage, are the second.
+"""
+
+from mt_autodiff.backpropagation import backpropagate, derivatives, topological_sort
+from mt_autodiff.errors import (
+    AutodiffError,
+    CyclicGraphError,
+    GradientError,
+    GraphFreedError,
+    NoGradientError,
+)
+from mt_autodiff.graph import Context, History, Variable
+from mt_autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from mt_autodiff.numeric import central_difference, derivative_check
+from mt_autodiff.scalar import Scalar, ScalarFunction
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AutodiffError",
+    "Context",
+    "CyclicGraphError",
+    "GradientError",
+    "GraphFreedError",
+    "History",
+    "NoGradientError",
+    "Scalar",
+    "ScalarFunction",
+    "Variable",
+    "__version__",
+    "backpropagate",
+    "central_difference",
+    "derivative_check",
+    "derivatives",
+    "enable_grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+    "topological_sort",
+]

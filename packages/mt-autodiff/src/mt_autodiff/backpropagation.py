@@ -1,0 +1,107 @@
+"""Backpropagation: from one result back to everything it was computed from.
+
+Each variable must be visited after all that were computed from it, when its derivative is
+complete. A depth-first walk that visits on the way in gets this wrong already for
+`b = a + a; c = b + b`; the reverse of the order in which it *finishes* is right. The walk keeps
+its own stack, so that a chain of a hundred thousand operations does not exhaust Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from mt_autodiff.errors import CyclicGraphError
+from mt_autodiff.graph import Variable
+from mt_autodiff.mode import set_grad_enabled
+
+V = TypeVar("V", bound=Variable)
+
+
+def topological_sort(variable: V) -> list[V]:
+    """Return the non-constant variables behind `variable`, each before those it came from.
+
+    Raises:
+        CyclicGraphError: a variable was computed from itself.
+    """
+    if variable.is_constant():
+        return []
+    finished: list[V] = []
+    open_ids = {variable.unique_id}  # on the path from `variable` to where the walk is
+    seen = {variable.unique_id}
+    stack = [(variable, iter(variable.parents))]
+    while stack:
+        current, parents = stack[-1]
+        for parent in parents:
+            if parent.is_constant():
+                continue
+            if parent.unique_id in open_ids:
+                raise CyclicGraphError(
+                    f"{parent!r} was computed from itself. A recorded history must not be "
+                    "assigned to one of its own inputs."
+                )
+            if parent.unique_id not in seen:
+                seen.add(parent.unique_id)
+                open_ids.add(parent.unique_id)
+                stack.append((parent, iter(parent.parents)))  # type: ignore[arg-type]
+                break
+        else:
+            finished.append(current)
+            open_ids.discard(current.unique_id)
+            stack.pop()
+    finished.reverse()
+    return finished
+
+
+def derivatives(
+    variable: V, derivative: Any, retain_graph: bool = False
+) -> Iterator[tuple[V, Any]]:
+    """Yield every variable behind `variable` with its complete derivative, in that order.
+
+    Args:
+        variable: the final result.
+        derivative: what to start with: the derivative of the final result by itself, or the
+            weights of its elements.
+        retain_graph: whether to keep what was saved, so that it can be differentiated again.
+    """
+    complete: dict[int, Any] = {variable.unique_id: derivative}
+    for current in topological_sort(variable):
+        if current.unique_id not in complete:  # no path carried a derivative here
+            continue
+        total = complete.pop(current.unique_id)
+        yield current, total
+        if current.is_leaf():
+            continue
+        for parent, share in current.chain_rule(total):
+            key = parent.unique_id
+            complete[key] = complete[key] + share if key in complete else share
+        if not retain_graph:
+            current.free_graph()
+
+
+def backpropagate(
+    variable: Variable,
+    derivative: Any,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+) -> None:
+    """Add the derivative of `variable` to every leaf that it was computed from.
+
+    Several calls accumulate: a leaf's stored derivative is added to, never replaced.
+
+    Args:
+        variable: the final result.
+        derivative: what to start with, of the kind that the variable's `chain_rule` takes.
+        retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
+        create_graph: whether the derivatives are recorded, to be differentiated in turn.
+
+    Raises:
+        CyclicGraphError: a variable was computed from itself.
+        GraphFreedError: the graph was freed by an earlier call.
+        GradientError: a function's backward returned something that does not fit.
+    """
+    keep = create_graph if retain_graph is None else retain_graph
+    with set_grad_enabled(create_graph):
+        for current, total in derivatives(variable, derivative, keep):
+            if current.is_leaf():
+                current.accumulate_derivative(total)

@@ -1,0 +1,23 @@
+"""The errors of differentiation."""
+
+from __future__ import annotations
+
+
+class AutodiffError(RuntimeError):
+    """Base of the errors raised while differentiating."""
+
+
+class NoGradientError(AutodiffError):
+    """A derivative was asked of something that no computation was recorded for."""
+
+
+class GraphFreedError(AutodiffError):
+    """A graph was differentiated again after its saved values had been freed."""
+
+
+class CyclicGraphError(AutodiffError):
+    """A variable depends on itself, so that no order of differentiation exists."""
+
+
+class GradientError(AutodiffError):
+    """A backward function returned gradients that do not fit its inputs."""

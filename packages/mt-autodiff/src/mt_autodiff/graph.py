@@ -1,0 +1,118 @@
+"""The recorded computation: variables, and how each one came about.
+
+A variable that was computed from others has a `History`: the function that made it, what that
+function saved (its `Context`) and its inputs. Following histories backwards is all that
+backpropagation needs, whatever the values are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mt_autodiff.errors import GradientError, GraphFreedError
+
+
+class Variable(Protocol):
+    """What backpropagation needs to know of a value."""
+
+    @property
+    def unique_id(self) -> int:
+        """A number that no other variable of the graph has."""
+
+    @property
+    def parents(self) -> Iterable[Variable]:
+        """The variables that this one was computed from."""
+
+    def is_leaf(self) -> bool:
+        """Whether this is an input of the computation: nothing recorded produced it."""
+
+    def is_constant(self) -> bool:
+        """Whether no derivative is wanted with respect to this value."""
+
+    def chain_rule(self, derivative: Any) -> Iterable[tuple[Variable, Any]]:
+        """Yield each parent with its share of the derivative of the final result.
+
+        Args:
+            derivative: the derivative of the final result with respect to this variable.
+        """
+
+    def accumulate_derivative(self, derivative: Any) -> None:
+        """Add to the stored derivative. Only called on leaves."""
+
+    def free_graph(self) -> None:
+        """Forget what was saved for `chain_rule`, so that memory can be reused."""
+
+
+class Context:
+    """What a function's forward keeps for its backward.
+
+    Attributes:
+        needs_input_grad: for each input of the function, whether its gradient is wanted.
+    """
+
+    __slots__ = ("__dict__", "needs_input_grad", "saved_values")
+
+    def __init__(self, needs_input_grad: tuple[bool, ...] = ()) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved_values: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep values until backward has run."""
+        self.saved_values = values
+
+
+class Differentiable(Protocol):
+    """A function that a history can be differentiated through."""
+
+    def backward(self, ctx: Any, derivative: Any, /) -> Any:
+        """Return the derivative for each input, a tuple if there are several."""
+
+
+@dataclass(slots=True)
+class History:
+    """How a variable was computed.
+
+    Attributes:
+        last_fn: the function; None once the graph has been freed.
+        ctx: what the function saved.
+        inputs: the variables that it was applied to.
+        name: the function's name, for messages and pictures.
+    """
+
+    last_fn: Differentiable | None
+    ctx: Context
+    inputs: tuple[Any, ...]
+    name: str
+
+    def chain_rule(self, derivative: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield each input that wants a derivative, with its derivative.
+
+        Raises:
+            GraphFreedError: the graph was freed by an earlier backward.
+            GradientError: the function's backward returned another number of derivatives than
+                it has inputs.
+        """
+        if self.last_fn is None:
+            raise GraphFreedError(
+                f"the graph behind {self.name!r} has been freed by an earlier backward(). "
+                "Pass retain_graph=True to the earlier call to differentiate it again."
+            )
+        results = self.last_fn.backward(self.ctx, derivative)
+        if not isinstance(results, tuple):
+            results = (results,)
+        if len(results) != len(self.inputs):
+            raise GradientError(
+                f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
+                f"{len(self.inputs)} input(s); return one for each, None where none is needed."
+            )
+        for variable, result in zip(self.inputs, results, strict=True):
+            if result is not None and not variable.is_constant():
+                yield variable, result
+
+    def free(self) -> None:
+        """Forget function, saved values and inputs; `chain_rule` raises from now on."""
+        self.last_fn = None
+        self.ctx = Context()
+        self.inputs = ()

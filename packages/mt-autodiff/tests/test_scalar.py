@@ -1,0 +1,176 @@
+"""Scalars lifted from the table: values, derivatives of every order, Python's operators."""
+
+import math
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from mt_autodiff import (
+    Context,
+    GradientError,
+    Scalar,
+    ScalarFunction,
+    central_difference,
+    derivative_check,
+    no_grad,
+)
+from mt_operators import OPERATORS
+from mt_operators.elementary import ELEMENTARY
+from mt_operators.testing import SPECS, OpSpec
+
+SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
+
+
+def arguments(data: st.DataObject, spec: OpSpec, margin: float) -> list[Scalar]:
+    """Draw arguments at which the operator is differentiable."""
+    args = data.draw(st.tuples(*(st.floats(low, high) for low, high in spec.domain)))
+    assume(abs(spec.kink(*args)) > margin)
+    return [Scalar(arg) for arg in args]
+
+
+@pytest.mark.parametrize("spec", SPEC_ROWS)
+@given(data=st.data())
+def test_values_and_derivatives(spec: OpSpec, data: st.DataObject) -> None:
+    args = arguments(data, spec, margin=1e-4)
+    method = getattr(Scalar, spec.name)
+    assert method(*args).data == float(OPERATORS[spec.name].function(*(a.data for a in args)))
+    derivative_check(method, *args)
+
+
+@pytest.mark.parametrize("spec", SPEC_ROWS)
+@given(data=st.data())
+def test_second_derivatives(spec: OpSpec, data: st.DataObject) -> None:
+    args = arguments(data, spec, margin=1e-3)
+    method = getattr(Scalar, spec.name)
+
+    def slope(*inputs: Scalar) -> Scalar:
+        first = method(*inputs).grad(*inputs, create_graph=True)
+        return sum(first, start=Scalar(0.0))
+
+    for index in range(len(args)):
+        (second,) = slope(*args).grad(args[index])
+        numeric = central_difference(slope, *args, arg=index, epsilon=1e-5).data
+        assert second.data == pytest.approx(numeric, rel=1e-3, abs=2e-3)
+
+
+def test_the_elementary_functions_are_operators() -> None:
+    assert set(ELEMENTARY) <= set(OPERATORS)
+
+
+def test_third_derivative() -> None:
+    x = Scalar(0.7)
+    (first,) = x.sin().grad(x, create_graph=True)
+    (second,) = first.grad(x, create_graph=True)
+    (third,) = second.grad(x)
+    assert (first.data, second.data, third.data) == (
+        math.cos(0.7),
+        -math.sin(0.7),
+        -math.cos(0.7),
+    )
+
+
+@given(st.floats(0.5, 4.0), st.floats(0.5, 4.0))
+def test_python_operators(a: float, b: float) -> None:
+    x, y = Scalar(a), Scalar(b)
+    for mixed in (
+        lambda u, v: u + v,
+        lambda u, v: u - v,
+        lambda u, v: u * v,
+        lambda u, v: u / v,
+        lambda u, v: u**v,
+    ):
+        for left, right in ((x, y), (x, b), (a, y)):
+            assert float(mixed(left, right)) == pytest.approx(mixed(a, b))
+        derivative_check(mixed, x, y)
+        derivative_check(lambda u, mixed=mixed: mixed(2.0, u) + mixed(u, 2.0), x)
+    assert bool(x < y) == (a < b)
+    assert bool(x <= y) == (a <= b)
+    assert bool(x > y) == (a > b)
+    assert bool(x >= y) == (a >= b)
+    assert bool(x == y) == (a == b)
+    assert bool(x != y) == (a != b)
+    assert float(-x) == -a
+    assert float(abs(-x)) == a
+    assert +x is x
+
+
+def test_operators_leave_strangers_alone() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        Scalar(1.0) + "one"  # type: ignore[operator]
+    assert (Scalar(1.0) == "one") is False
+
+
+@given(st.floats(-3, 3), st.floats(-3, 3))
+def test_an_expression_from_micrograd(a: float, b: float) -> None:
+    def expression(x: Scalar, y: Scalar) -> Scalar:
+        c = x + y
+        d = x * y + y * y * y
+        c = c + c + 1
+        d = d + d * 2 + (y + x).tanh()
+        return (c - d) * (c - d) + (d * 0.01).exp()
+
+    derivative_check(expression, Scalar(a), Scalar(b))
+
+
+def test_a_function_of_ones_own() -> None:
+    class Scale(ScalarFunction):
+        @staticmethod
+        def forward(ctx: Context, x: float, factor: float) -> float:
+            ctx.save_for_backward(factor)
+            return x * factor
+
+        @staticmethod
+        def backward(ctx: Context, derivative: float) -> tuple[float, None]:
+            (factor,) = ctx.saved_values
+            return derivative * factor, None
+
+    x = Scalar(2.0)
+    y = Scale.apply(x, 5.0)
+    y.backward()
+    assert (y.data, x.derivative) == (10.0, 5.0)
+
+
+def test_a_wrong_derivative_is_found() -> None:
+    class Wrong(ScalarFunction):
+        @staticmethod
+        def forward(ctx: Context, x: float) -> float:
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Context, derivative: float) -> float:
+            return derivative
+
+    with pytest.raises(GradientError, match=r"argument 0 at \[3.0\] is 1.0.*difference is 6"):
+        derivative_check(Wrong.apply, Scalar(3.0))
+
+
+def test_constants_and_no_grad_record_nothing() -> None:
+    x = Scalar(2.0).requires_grad_(False)
+    assert (x * 3).history is None
+    y = Scalar(2.0)
+    with no_grad():
+        assert (y * 3).history is None
+    assert (y * 3).history is not None
+
+
+def test_a_new_operator_appears_with_its_derivatives() -> None:
+    name = "scaled_cube_for_this_test"
+    OPERATORS.add(name, lambda x: 2.0 * x * x * x, lambda x, out: 6.0 * x * x, note="2 x^3")
+    x = Scalar(3.0)
+    y = getattr(x, name)()
+    (first,) = y.grad(x, create_graph=True)
+    (second,) = first.grad(x)
+    assert (y.data, first.data, second.data) == (54.0, 54.0, 36.0)
+
+
+def test_misspelt_and_miscounted() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'sigmod'. Did you mean 'sigmoid'"):
+        Scalar(1.0).sigmod()
+    with pytest.raises(TypeError, match="maximum takes 2 argument"):
+        Scalar(1.0).maximum()
+
+
+def test_repr() -> None:
+    x = Scalar(2.0, name="x")
+    assert repr(x) == "Scalar(2.0, name='x')"
+    assert repr(x * x) == "Scalar(4.0, made by mul)"
