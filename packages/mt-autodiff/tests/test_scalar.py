@@ -153,8 +153,9 @@ def test_constants_and_no_grad_record_nothing() -> None:
     assert (y * 3).history is not None
 
 
-def test_a_new_operator_appears_with_its_derivatives() -> None:
-    name = "scaled_cube_for_this_test"
+def test_a_new_operator_appears_with_its_derivatives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(OPERATORS, "_rows", dict(OPERATORS))  # the new row goes with the test
+    name = "scaled_cube"
     OPERATORS.add(name, lambda x: 2.0 * x * x * x, lambda x, out: 6.0 * x * x, note="2 x^3")
     x = Scalar(3.0)
     y = getattr(x, name)()
