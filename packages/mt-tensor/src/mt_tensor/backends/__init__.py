@@ -1,0 +1,25 @@
+"""Backends: where elements live and how loops over them run.
+
+`contract` says what a backend is, `registry` finds and chooses one, `simple` and `numpy` are the
+two that are built in. `python -m mt_tensor.backends --probe` lists what is installed.
+"""
+
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.registry import (
+    BackendInfo,
+    backends,
+    current_backend,
+    get_backend,
+    register_backend,
+    use_backend,
+)
+
+__all__ = [
+    "BackendInfo",
+    "TensorBackend",
+    "backends",
+    "current_backend",
+    "get_backend",
+    "register_backend",
+    "use_backend",
+]

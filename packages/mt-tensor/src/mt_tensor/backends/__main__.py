@@ -1,0 +1,26 @@
+"""`python -m mt_tensor.backends`: which backends are installed, and with --probe, which work."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from mt_tensor.backends.registry import backends
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print name, distribution and version of each backend, and its status if asked to probe."""
+    parser = argparse.ArgumentParser(prog="python -m mt_tensor.backends", description=__doc__)
+    parser.add_argument("--probe", action="store_true", help="import each backend and try it")
+    probe = parser.parse_args(arguments).probe
+    rows = [("name", "distribution", "version", "status")[: 3 + probe]]
+    for info in backends().values():
+        row = (info.name, info.distribution, info.version)
+        rows.append((*row, info.status()) if probe else row)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""The backend contract: everything that tensors ask of the place where their elements live.
+
+A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives over strided views
+(`TensorData`). All else is composed from these, so a backend that implements them has every
+operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
+
+What every primitive may rely on, because the caller has seen to it:
+
+- All views belong to this backend. Shapes, strides and offsets stay inside their storage, and
+  indices inside their dimension.
+- Outputs are given, never returned: the primitive writes into them. An output may be any view
+  without overlap of its own elements (no stride 0), contiguous or not. It shares no memory with an
+  input, unless it is the same view (same storage, shape, strides, offset).
+- Any extent may be zero, any number of dimensions may occur, strides may be zero or negative.
+- Broadcasting has happened: it shows as stride 0.
+
+Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mt_operators import Formula, Operator
+
+from mt_tensor.dtypes import DType, Number, as_dtype
+from mt_tensor.strides import Shape, size_of
+from mt_tensor.tensor_data import TensorData
+
+
+class TensorBackend(ABC):
+    """One place where tensors live. There is one instance per name in a process.
+
+    Attributes:
+        name: the name it is chosen by.
+    """
+
+    name: str
+
+    # --- Holding data ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def empty(self, size: int, dtype: DType) -> Any:
+        """Return a new storage of `size` elements with arbitrary content."""
+
+    @abstractmethod
+    def from_host(self, values: npt.NDArray[Any]) -> Any:
+        """Return a storage with the elements of a contiguous 1-D array; may share its memory."""
+
+    @abstractmethod
+    def to_host(self, storage: Any) -> npt.NDArray[Any]:
+        """Return all elements of a storage as a 1-D array; may share its memory."""
+
+    # --- The six primitives ---------------------------------------------------------------------
+
+    @abstractmethod
+    def elementwise(
+        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
+    ) -> None:
+        """Run a formula on each element: `outputs[:][i] = formula(*inputs[:][i])`.
+
+        Args:
+            formula: its elementary functions are spelled in the backend's own way
+                (`mt_operators.lift`). Its plain numbers take the type of the computation.
+            inputs: `formula.arity` views of one shape. They have one dtype, the type of the
+                computation, except that inputs of dtype bool may stand among others.
+            outputs: `formula.outputs` views of that same shape, of the dtype of the computation
+                or bool.
+        """
+
+    @abstractmethod
+    def reduce(
+        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
+    ) -> None:
+        """Fold the dimensions `dims` of `source` with an associative binary operator.
+
+        Args:
+            operator: `add`, `mul`, `maximum`, `minimum`, `logical_and`, `logical_or`, or another
+                associative and commutative operator of two arguments.
+            source: a view.
+            out: a view of the shape of `source` with extent 1 in `dims`, of the same dtype, or of
+                dtype bool for the logical operators. Where nothing is folded it receives
+                `operator.identity`, which then is not None.
+            dims: the dimensions, each once; for `()` the elements are copied.
+        """
+
+    @abstractmethod
+    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+        """Multiply matrices: `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
+
+        Args:
+            a: shape (*batch, n, m).
+            b: shape (*batch, m, k), of the same dtype.
+            out: shape (*batch, n, k), of that dtype, which is not bool; zero where m is 0.
+        """
+
+    @abstractmethod
+    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+        """Read along `dim`: `out[i][j][k] = source[i][index[i][j][k]][k]` for `dim` 1 of 3.
+
+        Args:
+            source: at least as long as `index` in every dimension but `dim`.
+            dim: the dimension that the indices count in.
+            index: dtype int64, values from 0 to `source.shape[dim] - 1`.
+            out: the shape of `index` and the dtype of `source`.
+        """
+
+    @abstractmethod
+    def scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> None:
+        """Write along `dim`: `out[i][index[i][j][k]][k] = source[i][j][k]` for `dim` 1 of 3.
+
+        Args:
+            source: the shape of `index` and the dtype of `out`.
+            dim: the dimension that the indices count in.
+            index: dtype int64, values from 0 to `out.shape[dim] - 1`, possibly with repetition.
+            out: at least as long as `index` in every dimension but `dim`.
+            operator: if given (`add`, `mul`, `maximum`, `minimum`), combines what is there with
+                what comes instead of replacing it, every repetition counted. Without it, which
+                of several repetitions remains is open.
+        """
+
+    @abstractmethod
+    def copy(self, source: TensorData, out: TensorData) -> None:
+        """Copy between two views of one shape, converting the dtype as C would.
+
+        A float becomes an integer by dropping the fraction; non-zero becomes True.
+        """
+
+    # --- Views made with the above --------------------------------------------------------------
+
+    def allocate(self, shape: Shape, dtype: DType) -> TensorData:
+        """Return a new contiguous view with arbitrary content."""
+        return TensorData(self.empty(size_of(shape), dtype), shape, dtype=dtype)
+
+    def upload(self, array: npt.NDArray[Any]) -> TensorData:
+        """Return a contiguous view with the elements of an array; may share its memory."""
+        contiguous = np.ascontiguousarray(array).reshape(array.shape)  # which makes () into (1,)
+        dtype = as_dtype(contiguous.dtype)
+        return TensorData(self.from_host(contiguous.reshape(-1)), array.shape, dtype=dtype)
+
+    def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
+        """Return a new contiguous view in which every element is `value`."""
+        with np.errstate(over="ignore"):
+            number = self.upload(np.asarray(dtype.convert(value), dtype.numpy))
+        if shape == ():
+            return number
+        out = self.allocate(shape, dtype)
+        self.copy(number.expand(shape), out)
+        return out
+
+    # --- Optional: named fused kernels ----------------------------------------------------------
+
+    def kernel(self, name: str) -> Callable[..., Any] | None:
+        """Return this backend's own version of the named operation, or None.
+
+        The operation takes and returns tensors, differentiates like its composed form
+        (`mt_tensor.fused`) and has the same signature.
+        """
+        return None
+
+    def synchronize(self) -> None:
+        """Wait until all work given to this backend has been done."""
+
+    def as_array(self, data: TensorData) -> npt.NDArray[Any]:
+        """Return a view as an array on the host; shares memory where `to_host` does."""
+        row = self.to_host(data.storage)
+        if data.size == 0:
+            return np.empty(data.shape, data.dtype.numpy)
+        width = data.dtype.itemsize
+        return np.ndarray(
+            data.shape,
+            data.dtype.numpy,
+            buffer=row,
+            offset=data.offset * width,
+            strides=tuple(stride * width for stride in data.strides),
+        )
+
+    def __repr__(self) -> str:
+        """Show class and name."""
+        return f"{type(self).__name__}({self.name!r})"

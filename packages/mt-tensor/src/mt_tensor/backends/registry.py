@@ -1,0 +1,228 @@
+"""Finding backends and choosing one.
+
+Backends come from three sides: built in, registered in code, and installed by other packages, who
+announce them under the entry-point group `mt_tensor.backends`. Looking for names reads package
+metadata and imports nothing; a backend is imported when it is first asked for. A broken backend
+raises when it is asked for, and never stands in the way of another.
+
+The choice, first that applies: an explicit `backend=` argument, `with use_backend("fast"):`, the
+environment variable `MT_BACKEND`, then `numpy`. Installing a package never changes results.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import os
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Self
+
+from mt_operators.errors import nearest
+
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.errors import (
+    AmbiguousBackendError,
+    BackendError,
+    BackendLoadError,
+    BackendUnavailableError,
+    UnknownBackendError,
+)
+
+GROUP = "mt_tensor.backends"
+DEFAULT = "numpy"
+VARIABLE = "MT_BACKEND"
+
+Factory = Callable[[], TensorBackend]
+
+
+@dataclass(frozen=True)
+class BackendInfo:
+    """What is known of a backend without importing it.
+
+    Attributes:
+        name: the name to choose it by.
+        distribution: the package it comes from.
+        version: the version of that package.
+        load: returns its factory; this is where the import happens.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    load: Callable[[], Factory]
+
+    def status(self) -> str:
+        """Try the backend: `"ready"`, `"unavailable: reason"` or `"broken: reason"`."""
+        try:
+            get_backend(self.name)
+        except BackendUnavailableError as error:
+            return f"unavailable: {error}"
+        except BackendError as error:
+            return f"broken: {error}"
+        return "ready"
+
+
+def _simple() -> Factory:
+    from mt_tensor.backends.simple import SimpleOps
+
+    return SimpleOps
+
+
+def _numpy() -> Factory:
+    from mt_tensor.backends.numpy import NumpyOps
+
+    return NumpyOps
+
+
+_registered: dict[str, BackendInfo] = {}
+_created: dict[str, TensorBackend] = {}
+_chosen: contextvars.ContextVar[TensorBackend | None] = contextvars.ContextVar(
+    "mt_tensor_backend", default=None
+)
+
+
+@functools.cache
+def _builtin() -> dict[str, BackendInfo]:
+    from mt_tensor import __version__
+
+    return {
+        name: BackendInfo(name, "mt-tensor", __version__, load)
+        for name, load in (("simple", _simple), ("numpy", _numpy))
+    }
+
+
+@functools.cache
+def _installed() -> dict[str, list[BackendInfo]]:
+    found: dict[str, dict[tuple[str, str, str], BackendInfo]] = {}
+    for entry in entry_points(group=GROUP):
+        distribution = entry.dist.name if entry.dist else "unknown"
+        version = entry.dist.version if entry.dist else "unknown"
+        # A distribution that lies on the path twice is one claim, not two.
+        claim = (distribution, version, entry.value)
+        found.setdefault(entry.name, {})[claim] = BackendInfo(
+            entry.name, distribution, version, functools.partial(_load_entry, entry)
+        )
+    return {name: list(claims.values()) for name, claims in found.items()}
+
+
+def _load_entry(entry: EntryPoint) -> Factory:
+    factory: Factory = entry.load()
+    return factory
+
+
+def backends(refresh: bool = False) -> dict[str, BackendInfo]:
+    """Return all known backends by name, without importing any.
+
+    Names that two distributions claim are left out; `get_backend` says so when asked.
+
+    Args:
+        refresh: whether to look again for packages installed since the first call.
+    """
+    if refresh:
+        _installed.cache_clear()
+    installed = {name: found[0] for name, found in _installed().items() if len(found) == 1}
+    return {**_builtin(), **installed, **_registered}
+
+
+def register_backend(name: str, factory: Factory) -> None:
+    """Make a backend known from code; `factory()` is called when it is first asked for.
+
+    Registering a name again replaces the earlier registration. Built-in names are taken.
+
+    Raises:
+        AmbiguousBackendError: the name is that of a built-in backend.
+    """
+    if name in _builtin():
+        raise AmbiguousBackendError(
+            f"{name!r} is the name of a built-in backend: choose another name."
+        )
+    _registered[name] = BackendInfo(name, "registered in code", "-", lambda: factory)
+    _created.pop(name, None)
+
+
+def _find(name: str) -> BackendInfo:
+    if name in _registered:
+        return _registered[name]
+    claims = [info for info in (_builtin().get(name),) if info] + _installed().get(name, [])
+    if not claims:
+        known = sorted({*_builtin(), *_installed(), *_registered})
+        raise UnknownBackendError(
+            f"no backend is called {name!r}.{nearest(name, known)} "
+            f"Installed: {', '.join(known)}. Install the package that offers it, or call "
+            "register_backend()."
+        )
+    if len(claims) > 1:
+        who = " and ".join(f"{info.distribution} {info.version}" for info in claims)
+        raise AmbiguousBackendError(
+            f"backend {name!r} is claimed by {who}: uninstall one of them."
+        )
+    return claims[0]
+
+
+def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
+    """Return the backend called `name`, importing and creating it if need be.
+
+    Args:
+        name: a name; a backend, which is returned as it is; or None for the current backend.
+
+    Raises:
+        UnknownBackendError: no such backend is installed; names those that are, and the nearest.
+        AmbiguousBackendError: two distributions claim the name.
+        BackendLoadError: importing or creating it failed; the cause is attached.
+        BackendUnavailableError: it cannot run on this machine; the message says why.
+    """
+    if name is None:
+        return current_backend()
+    if isinstance(name, TensorBackend):
+        return name
+    if name not in _created:
+        info = _find(name)
+        try:
+            backend = info.load()()
+        except BackendUnavailableError:
+            raise
+        except Exception as error:
+            raise _broken(info, f"{type(error).__name__}: {error}") from error
+        if not isinstance(backend, TensorBackend):
+            raise _broken(info, f"its factory returned {backend!r}, which is no TensorBackend")
+        if getattr(backend, "name", None) != name:
+            raise _broken(info, f"it calls itself {getattr(backend, 'name', None)!r}")
+        _created[name] = backend
+    return _created[name]
+
+
+def _broken(info: BackendInfo, reason: str) -> BackendLoadError:
+    return BackendLoadError(
+        f"backend {info.name!r} from {info.distribution} {info.version} could not be loaded "
+        f"({reason}). Reinstall or uninstall that package; other backends are not affected."
+    )
+
+
+def current_backend() -> TensorBackend:
+    """Return the backend that new tensors live on: see the order of choice above."""
+    return _chosen.get() or get_backend(os.environ.get(VARIABLE) or DEFAULT)
+
+
+class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
+    """Make a backend the current one inside a `with` block or a decorated function.
+
+    >>> with use_backend("simple"):
+    ...     print(current_backend().name)
+    simple
+    """
+
+    def __init__(self, name: str | TensorBackend) -> None:
+        self._name = name
+        self._tokens: list[contextvars.Token[TensorBackend | None]] = []
+
+    def __enter__(self) -> Self:
+        """Choose the backend; raises what `get_backend` raises."""
+        self._tokens.append(_chosen.set(get_backend(self._name)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Return to the backend before."""
+        _chosen.reset(self._tokens.pop())

@@ -1,0 +1,142 @@
+"""The `simple` backend: plain Python loops, written to be read.
+
+This is the executable specification of the contract. Each primitive is the loop that the others
+make fast. Elements are Python numbers while they are computed with, and are rounded or wrapped to
+the element type when they are stored.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mt_operators import Formula, Operator
+
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import DType
+from mt_tensor.strides import Index
+from mt_tensor.tensor_data import TensorData
+
+
+def tensor_map(fn: Callable[..., Any]) -> Callable[[Sequence[TensorData], TensorData], None]:
+    """Lift a function of scalars to tensors of one shape.
+
+    for each index:
+        out[index] = fn(inputs[0][index], inputs[1][index], ...)
+
+    With one input this is the course's `tensor_map`, with two its `tensor_zip`.
+    """
+
+    def run(inputs: Sequence[TensorData], out: TensorData) -> None:
+        for index in out.indices():
+            out.set(index, fn(*(data.get(index) for data in inputs)))
+
+    return run
+
+
+def tensor_reduce(
+    fn: Callable[[Any, Any], Any], start: Any
+) -> Callable[[TensorData, TensorData, tuple[int, ...]], None]:
+    """Lift a function of two scalars to a fold over dimensions.
+
+    for each index of out:
+        out[index] = fn(fn(source[first], source[second]), ...) over all indices below it
+    """
+
+    def run(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> None:
+        folded = [range(source.shape[d]) if d in dims else (0,) for d in range(source.ndim)]
+        for index in out.indices():
+            values = (source.get(_shift(index, step)) for step in itertools.product(*folded))
+            total = next(values, start)
+            for value in values:
+                total = fn(total, value)
+            out.set(index, total)
+
+    return run
+
+
+def _shift(index: Index, step: Index) -> tuple[int, ...]:
+    return tuple(i + s for i, s in zip(index, step, strict=True))
+
+
+def _along(index: Index, dim: int, position: int) -> tuple[int, ...]:
+    """Return `index` with another position in dimension `dim`."""
+    return (*index[:dim], position, *index[dim + 1 :])
+
+
+class SimpleOps(TensorBackend):
+    """Every primitive as a Python loop over NumPy memory."""
+
+    name = "simple"
+
+    def empty(self, size: int, dtype: DType) -> npt.NDArray[Any]:
+        """Return a new row of memory."""
+        return np.empty(size, dtype.numpy)
+
+    def from_host(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the array itself: this backend lives on the host."""
+        return values
+
+    def to_host(self, storage: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the storage itself: this backend lives on the host."""
+        return storage
+
+    def elementwise(
+        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
+    ) -> None:
+        """Run the formula's own Python source on each element."""
+        with np.errstate(all="ignore"):
+            if formula.outputs == 1:
+                tensor_map(formula.function)(inputs, outputs[0])
+                return
+            for index in outputs[0].indices():
+                values = formula.function(*(data.get(index) for data in inputs))
+                for out, value in zip(outputs, values, strict=True):
+                    out.set(index, value)
+
+    def reduce(
+        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
+    ) -> None:
+        """Fold with the operator's own Python source."""
+        with np.errstate(all="ignore"):
+            tensor_reduce(operator.function, operator.identity)(source, out, dims)
+
+    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+        """Multiply rows by columns."""
+        with np.errstate(all="ignore"):
+            for index in out.indices():
+                *batch, i, k = index
+                total: Any = 0
+                for j in range(a.shape[-1]):
+                    total += a.get((*batch, i, j)) * b.get((*batch, j, k))
+                out.set(index, total)
+
+    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+        """Read each element from where its index points."""
+        for where in index.indices():
+            out.set(where, source.get(_along(where, dim, int(index.get(where)))))
+
+    def scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> None:
+        """Write each element to where its index points."""
+        with np.errstate(all="ignore"):
+            for where in index.indices():
+                target = _along(where, dim, int(index.get(where)))
+                value = source.get(where)
+                if operator is not None:
+                    value = operator.function(out.get(target), value)
+                out.set(target, value)
+
+    def copy(self, source: TensorData, out: TensorData) -> None:
+        """Copy each element; storing it converts it."""
+        with np.errstate(all="ignore"):
+            tensor_map(lambda x: x)([source], out)

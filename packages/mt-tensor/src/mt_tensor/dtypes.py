@@ -1,0 +1,149 @@
+"""The element types of tensors, and what comes of mixing them.
+
+The names are torch's, and so are the rules of promotion: a floating type beats an integer type,
+which beats bool, whatever their sizes; within a kind, the larger type wins; and a plain Python
+number only decides the kind, never the size.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from mt_tensor.errors import DTypeError
+
+Kind = Literal["bool", "integer", "float"]
+Number = builtins.bool | builtins.int | builtins.float
+
+_KINDS: tuple[Kind, ...] = ("bool", "integer", "float")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DType:
+    """One element type.
+
+    Attributes:
+        name: torch's name, "float32".
+        kind: "bool", "integer" or "float".
+        numpy: the NumPy dtype with the same values.
+        itemsize: bytes per element.
+    """
+
+    name: str
+    kind: Kind
+    numpy: np.dtype[Any]
+    itemsize: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Read the size off the NumPy dtype."""
+        object.__setattr__(self, "itemsize", self.numpy.itemsize)
+
+    @property
+    def is_floating_point(self) -> builtins.bool:
+        """Whether elements are floating-point numbers, which derivatives need."""
+        return self.kind == "float"
+
+    def convert(self, value: Number) -> Number:
+        """Return a Python number as this type would store it; integers wrap around."""
+        if self.kind == "bool":
+            return value != 0
+        if self.kind == "float":
+            return builtins.float(value)
+        if value != value or value in (builtins.float("inf"), builtins.float("-inf")):
+            value = 0  # no integer is right
+        bits = 8 * self.itemsize
+        wrapped = builtins.int(value) % (1 << bits)
+        signed = self.name != "uint8" and wrapped >= 1 << (bits - 1)
+        return wrapped - (1 << bits) if signed else wrapped
+
+    def __repr__(self) -> str:
+        """Show the qualified name."""
+        return f"mt_tensor.{self.name}"
+
+    def __reduce__(self) -> str:
+        """Pickle as the module-level constant, so that identity survives."""
+        return "bool_" if self.name == "bool" else self.name
+
+
+float16 = DType("float16", "float", np.dtype(np.float16))
+float32 = DType("float32", "float", np.dtype(np.float32))
+float64 = DType("float64", "float", np.dtype(np.float64))
+int8 = DType("int8", "integer", np.dtype(np.int8))
+int16 = DType("int16", "integer", np.dtype(np.int16))
+int32 = DType("int32", "integer", np.dtype(np.int32))
+int64 = DType("int64", "integer", np.dtype(np.int64))
+uint8 = DType("uint8", "integer", np.dtype(np.uint8))
+bool_ = DType("bool", "bool", np.dtype(np.bool_))
+
+DTYPES: dict[str, DType] = {
+    dtype.name: dtype
+    for dtype in (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
+}
+"""All element types by name."""
+
+_BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
+_PYTHON: dict[Any, DType] = {builtins.float: float32, builtins.int: int64, builtins.bool: bool_}
+
+
+def as_dtype(value: Any) -> DType:
+    """Return the DType that `value` names: a DType, its name, a NumPy dtype or a Python type.
+
+    Raises:
+        DTypeError: there is no such element type.
+    """
+    if isinstance(value, DType):
+        return value
+    if isinstance(value, str) and value in DTYPES:
+        return DTYPES[value]
+    if isinstance(value, type) and value in _PYTHON:
+        return _PYTHON[value]
+    try:
+        return _BY_NUMPY[np.dtype(value).newbyteorder("=")]
+    except (TypeError, KeyError):
+        raise DTypeError(
+            f"{value!r} is no element type of tensors; choose one of {', '.join(DTYPES)}."
+        ) from None
+
+
+def type_of_number(value: Number) -> DType:
+    """Return the element type that a tensor made from a plain Python number has."""
+    if isinstance(value, builtins.bool):
+        return bool_
+    return int64 if isinstance(value, builtins.int) else float32
+
+
+def promote_types(a: DType, b: DType) -> DType:
+    """Return the smallest type of the higher kind that holds both."""
+    if a is b:
+        return a
+    if a.kind == b.kind:
+        return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
+    return max(a, b, key=lambda dtype: _KINDS.index(dtype.kind))
+
+
+def result_type(*operands: Any) -> DType:
+    """Return the type in which an operation on these operands is computed.
+
+    Args:
+        *operands: tensors, or plain Python numbers. Tensors with dimensions decide first; a
+            0-dimensional tensor, and after it a plain number, only counts if its kind is higher.
+    """
+    tensors: list[DType] = []
+    zero_dimensional: list[DType] = []
+    numbers: list[DType] = []
+    for operand in operands:
+        if isinstance(operand, Number):
+            numbers.append(type_of_number(operand))
+        else:
+            (tensors if operand.shape else zero_dimensional).append(operand.dtype)
+    result: DType | None = None
+    for group in (tensors, zero_dimensional, numbers):
+        if group:
+            combined = functools.reduce(promote_types, group)
+            if result is None or _KINDS.index(combined.kind) > _KINDS.index(result.kind):
+                result = combined
+    return result or float32

@@ -1,0 +1,152 @@
+"""The operator table lifted to tensors.
+
+Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and hands
+one formula to the backend: the value going forward, all wanted gradients at once going backward.
+Under `create_graph` the partial derivatives run on tensors instead and record themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mt_autodiff import Context, is_grad_enabled
+from mt_operators import OPERATORS, Operator, lift
+from mt_operators.formula import zero
+
+from mt_tensor import tensors
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import DType, Number, bool_, float32, result_type
+from mt_tensor.errors import DTypeError
+from mt_tensor.function import common_backend, record
+from mt_tensor.strides import shape_broadcast
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+_NOT_ON_BOOL = {"neg": "use logical_not", "sub": "use ne", "floor": "", "abs": ""}
+
+
+class ElementwiseOperation:
+    """One row of the operator table on tensors; called like a function."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self._partials_on_tensors: list[Callable[..., Any]] | None = None
+
+    def __call__(self, *args: Any) -> Tensor:
+        """Apply the operator to tensors and numbers. Numbers alone give a number.
+
+        Raises:
+            IndexingError: the shapes do not broadcast.
+            DTypeError: the operator does not work on this element type.
+            BackendMismatchError: the tensors belong to different backends.
+        """
+        operator = self.operator
+        if len(args) != operator.arity:
+            raise TypeError(
+                f"{operator.name} takes {operator.arity} argument(s); {len(args)} were given."
+            )
+        backend = common_backend(*args)
+        if backend is None:
+            return operator.function(*args)
+        operands = self._promoted(args, backend)
+        shape = operands[0].shape
+        for operand in operands[1:]:
+            if operand.shape != shape:
+                shape = shape_broadcast(shape, operand.shape)
+        dtype = bool_ if operator.result == "truth" else operands[-1].dtype
+        out = backend.allocate(shape, dtype)
+        views = [operand._tensor.expand(shape) for operand in operands]
+        backend.elementwise(operator.value, views, (out,))
+        result = tensors.Tensor._make(out, backend)
+        if is_grad_enabled() and dtype.is_floating_point:
+            needs = tuple(
+                operand.requires_grad and partial is not zero
+                for operand, partial in zip(operands, operator.partials, strict=True)
+            )
+            if any(needs):
+                ctx = Context(needs)
+                ctx.save_for_backward(operands, out)
+                record(self, ctx, operands, result, operator.name)
+        return result
+
+    def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
+        """Return all arguments as tensors of the dtype of the computation."""
+        for value in args:  # a NumPy scalar or an array is refused here, not promoted by chance
+            if not isinstance(value, tensors.Tensor | Number):
+                raise TypeError(
+                    f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
+                    "make it a tensor with mt_tensor.tensor(...)."
+                )
+        values = args[1:] if self.operator.name == "where" else args
+        dtype = result_type(*values)
+        if self.operator.result == "real" and not dtype.is_floating_point:
+            dtype = float32
+        if dtype is bool_ and self.operator.name in _NOT_ON_BOOL:
+            raise DTypeError(
+                f"{self.operator.name} is not defined on bool tensors; "
+                f"{_NOT_ON_BOOL[self.operator.name] or 'convert with x.to(...) first'}."
+            )
+        operands = tuple(_as_tensor(value, dtype, backend) for value in values)
+        if len(values) < len(args):
+            return (_as_tensor(args[0], bool_, backend), *operands)
+        return operands
+
+    def backward(self, ctx: Context, grad: Tensor, /) -> tuple[Tensor | None, ...]:
+        """Return the gradient for each argument, summed over what was broadcast."""
+        operands, out = ctx.saved_values
+        if is_grad_enabled():
+            grads = self._recorded_gradients(ctx.needs_input_grad, grad, operands)
+        else:
+            grads = self._fused_gradients(ctx.needs_input_grad, grad, operands, out)
+        return tuple(
+            None if each is None else each.sum_to_size(operand.shape)
+            for each, operand in zip(grads, operands, strict=True)
+        )
+
+    def _fused_gradients(
+        self,
+        needs: tuple[bool, ...],
+        grad: Tensor,
+        operands: tuple[Tensor, ...],
+        out: TensorData,
+    ) -> list[Tensor | None]:
+        """One pass of the backend over upstream gradient, arguments and output."""
+        backend, shape = grad.backend, out.shape
+        outputs = [backend.allocate(shape, out.dtype) if need else None for need in needs]
+        inputs = [grad._tensor, *(operand._tensor.expand(shape) for operand in operands), out]
+        wanted = [output for output in outputs if output is not None]
+        backend.elementwise(self.operator.gradient(needs), inputs, wanted)
+        return [None if output is None else grad._with(output) for output in outputs]
+
+    def _recorded_gradients(
+        self, needs: tuple[bool, ...], grad: Tensor, operands: tuple[Tensor, ...]
+    ) -> list[Tensor | None]:
+        """The partial derivatives run on tensors, so that they can be differentiated again."""
+        if self._partials_on_tensors is None:
+            self._partials_on_tensors = [lift(p, LIFTED) for p in self.operator.partials]
+        known = (*operands, self(*operands))
+        return [
+            (grad * partial(*known)).to(grad.dtype) if need else None
+            for need, partial in zip(needs, self._partials_on_tensors, strict=True)
+        ]
+
+
+def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
+    if isinstance(value, tensors.Tensor):
+        return value if value.dtype is dtype else value.to(dtype)
+    return tensors.Tensor._make(backend.full((), dtype, value), backend)
+
+
+LIFTED: dict[str, ElementwiseOperation] = {}
+"""How tensors spell the elementary functions: each is an operator of the table."""
+
+OPERATORS.for_each(lambda row: LIFTED.__setitem__(row.name, ElementwiseOperation(row)))
+
+
+def elementwise(name: str, *args: Any) -> Tensor:
+    """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
+    OPERATORS[name]  # an unknown name raises here, with the nearest one
+    return LIFTED[name](*args)

@@ -1,0 +1,52 @@
+"""The errors of tensors and backends.
+
+All derive from `TensorError`, and each also from the builtin exception that code written for torch
+or NumPy would catch (`ValueError`, `TypeError`, `IndexError`, `RuntimeError`).
+"""
+
+from __future__ import annotations
+
+
+class TensorError(Exception):
+    """Base of the errors raised by mt-tensor."""
+
+
+class ShapeError(TensorError, ValueError):
+    """Shapes that do not fit an operation, or each other."""
+
+
+class IndexingError(TensorError, IndexError):
+    """An index outside a tensor, a dimension that it does not have, or shapes that do not
+    broadcast (the course's name for it)."""
+
+
+class DTypeError(TensorError, TypeError):
+    """A dtype that an operation cannot work with."""
+
+
+class InPlaceError(TensorError, RuntimeError):
+    """An in-place change that would make recorded derivatives wrong."""
+
+
+class BackendError(TensorError):
+    """Base of the errors about backends."""
+
+
+class UnknownBackendError(BackendError, LookupError):
+    """A backend was asked for by a name that nothing installed offers."""
+
+
+class BackendLoadError(BackendError, ImportError):
+    """A backend is installed but broken: importing or creating it failed."""
+
+
+class BackendUnavailableError(BackendError, RuntimeError):
+    """A backend is installed and sound, but cannot run on this machine; it says why."""
+
+
+class AmbiguousBackendError(BackendError, LookupError):
+    """Two installed distributions claim the same backend name."""
+
+
+class BackendMismatchError(BackendError, RuntimeError):
+    """One operation was given tensors of different backends."""

@@ -1,0 +1,131 @@
+"""`Function`: an operation on tensors together with its derivative.
+
+Subclass it to add an operation: `forward` computes, `backward` turns the gradient of the result
+into the gradients of the inputs. Backward is written with tensor operations, so that it can itself
+be recorded and differentiated (`create_graph=True`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mt_autodiff import Context, History, is_grad_enabled, no_grad
+from mt_autodiff.graph import Differentiable
+
+from mt_tensor import tensors
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.errors import BackendMismatchError, DTypeError
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class _Setting:
+    """Stands in a history for an argument that is no tensor."""
+
+    def is_constant(self) -> bool:
+        """No derivative is wanted."""
+        return True
+
+
+_SETTING = _Setting()
+
+
+class Function:
+    """An operation on tensors with its own backward.
+
+        >>> import mt_tensor as mt
+        >>> class Cube(Function):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x * x
+        ...     @staticmethod
+        ...     def backward(ctx, grad):
+        ...         (x,) = ctx.saved_tensors
+        ...         return grad * 3.0 * x * x
+        >>> x = mt.tensor(2.0, requires_grad=True)
+        >>> Cube.apply(x).backward()
+        >>> x.grad.item()
+        12.0
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Tensor:
+        """Compute the result; nothing is recorded meanwhile.
+
+        Args:
+            ctx: where to save what backward needs: tensors by `ctx.save_for_backward(...)`, other
+                things as attributes.
+            *args: what `apply` was called with.
+        """
+        raise TypeError("a Function must define a static method forward(ctx, *args).")
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return the gradient for each argument of `apply`, None where there is none."""
+        raise TypeError("a Function must define a static method backward(ctx, grad).")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Tensor:
+        """Run forward, and record it if an argument wants a gradient."""
+        enabled = is_grad_enabled()
+        needs = tuple(
+            enabled and isinstance(arg, tensors.Tensor) and arg.requires_grad for arg in args
+        )
+        ctx = TensorContext(needs)
+        with no_grad():
+            result = cls.forward(ctx, *args)
+        if any(needs):
+            if any(result is arg for arg in args):
+                result = result.detach()
+            record(cls, ctx, args, result, cls.__name__)
+        return result
+
+
+class TensorContext(Context):
+    """A context with torch's name for what was saved."""
+
+    __slots__ = ()
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` was given."""
+        return self.saved_values
+
+
+def record(
+    function: Differentiable, ctx: Context, args: Sequence[Any], result: Tensor, name: str
+) -> None:
+    """Give `result` its history.
+
+    Raises:
+        DTypeError: the result is no floating-point tensor, so that it can have no gradient.
+    """
+    if not result.dtype.is_floating_point:
+        raise DTypeError(
+            f"{name} returned a tensor of {result.dtype.name}, which can have no gradient; "
+            "call detach() on its inputs."
+        )
+    inputs = tuple(arg if isinstance(arg, tensors.Tensor) else _SETTING for arg in args)
+    result.requires_grad = True
+    result.history = History(function, ctx, inputs, name)
+
+
+def common_backend(*args: Any) -> TensorBackend | None:
+    """Return the backend of all tensors among `args`; None if there is no tensor.
+
+    Raises:
+        BackendMismatchError: they belong to different backends.
+    """
+    backend: TensorBackend | None = None
+    for arg in args:
+        if isinstance(arg, tensors.Tensor):
+            if backend is not None and arg.backend is not backend:
+                raise BackendMismatchError(
+                    f"tensors of backends {backend.name!r} and {arg.backend.name!r} meet in one "
+                    f"operation: move one of them, for example with x.to({backend.name!r})."
+                )
+            backend = arg.backend
+    return backend

@@ -1,0 +1,71 @@
+"""Matrix products, batched and broadcast."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.dtypes import bool_, result_type
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.function import Function, common_backend
+from mt_tensor.strides import shape_broadcast
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class MatMul(Function):
+    """Product of matrices in the last two dimensions."""
+
+    @staticmethod
+    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
+        ctx.save_for_backward(a, b)
+        batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
+        out = a.backend.allocate((*batch, a.shape[-2], b.shape[-1]), a.dtype)
+        left = a._tensor.expand((*batch, *a.shape[-2:]))
+        right = b._tensor.expand((*batch, *b.shape[-2:]))
+        a.backend.matmul(left, right, out)
+        return a._with(out)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        a, b = ctx.saved_tensors
+        needs_a, needs_b = ctx.needs_input_grad
+        return (
+            (grad @ b.mT).sum_to_size(a.shape) if needs_a else None,
+            (a.mT @ grad).sum_to_size(b.shape) if needs_b else None,
+        )
+
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    """Multiply as `torch.matmul` does.
+
+    Args:
+        a: shape (n, m), (m,) or (*batch, n, m).
+        b: shape (m, k), (m,) or (*batch, m, k). A vector is a row on the left and a column on the
+            right, and its dimension is dropped from the result. Batch dimensions broadcast.
+
+    Raises:
+        ShapeError: an argument has no dimension, or the inner extents differ.
+        IndexingError: the batch dimensions do not broadcast.
+        DTypeError: the tensors are bool.
+    """
+    common_backend(a, b)
+    if a.ndim == 0 or b.ndim == 0:
+        raise ShapeError(
+            f"matmul() needs at least one dimension on both sides; shapes {a.shape} and {b.shape} "
+            "were given. Use * for a product with a number."
+        )
+    left = a.unsqueeze(0) if a.ndim == 1 else a
+    right = b.unsqueeze(1) if b.ndim == 1 else b
+    if left.shape[-1] != right.shape[-2]:
+        raise ShapeError(
+            f"matmul() cannot multiply shapes {a.shape} and {b.shape}: the inner extents "
+            f"{left.shape[-1]} and {right.shape[-2]} differ."
+        )
+    dtype = result_type(left, right)
+    if dtype is bool_:
+        raise DTypeError("matmul() is not defined on bool tensors: convert them first.")
+    out = MatMul.apply(left.to(dtype), right.to(dtype))
+    if a.ndim == 1:
+        out = out.squeeze(-2)
+    return out.squeeze(-1) if b.ndim == 1 else out

@@ -1,0 +1,254 @@
+"""Operations that move elements: other views of the same storage, and their inverses.
+
+Forward, each is arithmetic on strides. Backward, each is undone by another of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.dtypes import result_type
+from mt_tensor.errors import ShapeError
+from mt_tensor.function import Function, common_backend
+from mt_tensor.strides import Shape, normalize_dim, size_of
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class Permute(Function):
+    """Dimensions in another order."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: tuple[int, ...]) -> Tensor:
+        ctx.order = order
+        return x._with(x._tensor.permute(*order))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        inverse = tuple(ctx.order.index(d) for d in range(len(ctx.order)))
+        return Permute.apply(grad, inverse), None
+
+
+class View(Function):
+    """The same elements in another shape; copied first if strides cannot express it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape, may_copy: bool) -> Tensor:
+        ctx.shape = x.shape
+        data = x._tensor.view(shape)
+        if data is None:
+            if not may_copy:
+                raise ShapeError(
+                    f"a tensor of shape {x.shape} and strides {x.stride()} cannot be viewed as "
+                    f"{shape} without a copy: use reshape(), or contiguous() first."
+                )
+            data = x.contiguous()._tensor.view(shape)
+            assert data is not None, "internal: a contiguous tensor has every view"
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return View.apply(grad, ctx.shape, True), None, None
+
+
+class Expand(Function):
+    """Extents of 1 repeated, and new dimensions in front."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape) -> Tensor:
+        ctx.shape = x.shape
+        return x._with(x._tensor.expand(shape))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return grad.sum_to_size(ctx.shape), None
+
+
+class Slice(Function):
+    """Every n-th element of a range, in each dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+        ctx.shape, ctx.starts, ctx.steps = x.shape, starts, steps
+        return x._with(x._tensor.slice(starts, steps, lengths))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Embed.apply(grad, ctx.shape, ctx.starts, ctx.steps, 0), None, None, None
+
+
+class Embed(Function):
+    """The elements spread into a tensor of `shape` that is `value` elsewhere; undoes `Slice`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, shape: Shape, starts: Shape, steps: Shape, value: float
+    ) -> Tensor:
+        ctx.starts, ctx.steps, ctx.lengths = starts, steps, x.shape
+        data = x.backend.full(shape, x.dtype, value)
+        x.backend.copy(x._tensor, data.slice(starts, steps, x.shape))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        grad = Slice.apply(grad, ctx.starts, ctx.steps, ctx.lengths)
+        return grad, None, None, None, None
+
+
+class Unfold(Function):
+    """Windows along a dimension, which may overlap; the window is a new last dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, size: int, step: int) -> Tensor:
+        ctx.extent, ctx.dim, ctx.step = x.shape[dim], dim, step
+        return x._with(x._tensor.unfold(dim, size, step))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Fold.apply(grad, ctx.dim, ctx.extent, ctx.step), None, None, None
+
+
+class Fold(Function):
+    """Windows laid back to where they came from, added up where they overlap; undoes `Unfold`."""
+
+    @staticmethod
+    def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
+        ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
+        shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
+        result = windows._with(
+            windows.backend.full(shape, windows.dtype, 0)
+        )
+        count = windows.shape[dim]
+        for k in range(ctx.size):  # the k-th element of every window is one strided slice
+            index = [slice(None)] * len(shape)
+            index[dim] = slice(k, k + step * (count - 1) + 1 if count else k, step)
+            result[tuple(index)] += windows[..., k]
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
+
+
+class Cat(Function):
+    """Tensors joined along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
+        first = parts[0]
+        ctx.dim, ctx.extents = dim, [part.shape[dim] for part in parts]
+        shape = (*first.shape[:dim], sum(ctx.extents), *first.shape[dim + 1 :])
+        data = first.backend.allocate(shape, first.dtype)
+        start = 0
+        for part in parts:
+            starts = tuple(start if d == dim else 0 for d in range(len(shape)))
+            target = data.slice(starts, (1,) * len(shape), part.shape)
+            first.backend.copy(part._tensor, target)
+            start += part.shape[dim]
+        return first._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        grads, start = [], 0
+        for extent in ctx.extents:
+            grads.append(grad.narrow(ctx.dim, start, extent))
+            start += extent
+        return None, *grads
+
+
+def cat(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join parts along an existing dimension.
+
+    Args:
+        parts: at least one; equal shapes except in `dim`. The dtype is promoted.
+        dim: the dimension along which they follow each other.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension.
+    """
+    if not parts:
+        raise ShapeError("cat() needs at least one tensor; an empty list was given.")
+    dim = normalize_dim(dim, parts[0].ndim)
+    common_backend(*parts)
+    expected = (*parts[0].shape[:dim], *parts[0].shape[dim + 1 :])
+    for tensor in parts:
+        if (*tensor.shape[:dim], *tensor.shape[dim + 1 :]) != expected or tensor.ndim == 0:
+            raise ShapeError(
+                f"cat() along dimension {dim} was given shapes "
+                f"{', '.join(str(t.shape) for t in parts)}: they must have at least one "
+                f"dimension and be equal in all others than {dim}."
+            )
+    dtype = result_type(*parts)
+    return Cat.apply(dim, *(tensor.to(dtype) for tensor in parts))
+
+
+def stack(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join parts of one shape along a new dimension.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ.
+    """
+    if not parts:
+        raise ShapeError("stack() needs at least one tensor; an empty list was given.")
+    if len({tensor.shape for tensor in parts}) > 1:
+        raise ShapeError(
+            f"stack() was given shapes {', '.join(str(t.shape) for t in parts)}: "
+            "they must all be equal."
+        )
+    return cat([tensor.unsqueeze(dim) for tensor in parts], dim)
+
+
+def pad(x: Tensor, padding: Sequence[int], value: float = 0.0) -> Tensor:
+    """Surround a tensor with a constant.
+
+    Args:
+        x: any tensor.
+        padding: how many elements to add before and after, in torch's order: the last dimension
+            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
+        value: the constant.
+
+    Raises:
+        ShapeError: `padding` has an odd length, names too many dimensions or crops too much.
+    """
+    if len(padding) % 2 or len(padding) > 2 * x.ndim:
+        raise ShapeError(
+            f"padding {tuple(padding)} must be pairs of numbers, at most one for each of the "
+            f"{x.ndim} dimension(s)."
+        )
+    before, after = [0] * x.ndim, [0] * x.ndim
+    for pair in range(len(padding) // 2):
+        before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
+    shape = tuple(e + b + a for e, b, a in zip(x.shape, before, after, strict=True))
+    if any(extent < 0 for extent in shape):
+        raise ShapeError(f"padding {tuple(padding)} crops more than shape {x.shape} has.")
+    crop = tuple(max(-b, 0) for b in before)
+    kept = tuple(
+        e - c - max(-a, 0) for e, c, a in zip(x.shape, crop, after, strict=True)
+    )
+    ones = (1,) * x.ndim
+    if kept != x.shape:
+        x = Slice.apply(x, crop, ones, kept)
+    if shape == x.shape:
+        return x
+    return Embed.apply(x, shape, tuple(max(b, 0) for b in before), ones, value)
+
+
+def resolve_shape(shape: Sequence[int], size: int) -> Shape:
+    """Return `shape` with -1 replaced by what makes it hold `size` elements.
+
+    Raises:
+        ShapeError: no number does, or more than one extent is -1.
+    """
+    given = tuple(shape)
+    known = size_of(extent for extent in given if extent != -1)
+    if given.count(-1) > 1 or any(extent < -1 for extent in given):
+        raise ShapeError(f"shape {given} may hold a single -1, and no other negative number.")
+    if -1 in given:
+        if known == 0 or size % known:
+            raise ShapeError(f"{size} element(s) do not fit shape {given} for any value of -1.")
+        return tuple(size // known if extent == -1 else extent for extent in given)
+    if known != size:
+        raise ShapeError(f"{size} element(s) do not fit shape {given}, which holds {known}.")
+    return given

@@ -1,0 +1,126 @@
+"""Shapes, strides and positions: how many dimensions live in one row of memory.
+
+An element at `index` of a tensor lies at `offset + sum(index[d] * strides[d])` of its storage.
+Everything that only moves elements (transposing, slicing, broadcasting, flipping) is a change of
+shape, strides and offset; no element is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from mt_tensor.errors import IndexingError
+
+Shape = tuple[int, ...]
+Strides = tuple[int, ...]
+Index = Sequence[int]
+
+
+def size_of(shape: Iterable[int]) -> int:
+    """Return the number of elements of a shape; 1 for the empty shape."""
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
+
+
+def strides_from_shape(shape: Sequence[int]) -> Strides:
+    """Return the strides of a contiguous (row-major) layout: the last dimension moves fastest.
+
+    >>> strides_from_shape((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= max(extent, 1)
+    return tuple(reversed(strides))
+
+
+def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
+    """Return where in the storage the element at `index` lies.
+
+    >>> index_to_position((1, 2), (3, 1))
+    5
+    """
+    position = offset
+    for i, stride in zip(index, strides, strict=True):
+        position += i * stride
+    return position
+
+
+def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index of the element that comes `ordinal`-th in row-major order.
+
+    >>> to_index(5, (2, 3))
+    (1, 2)
+    """
+    index: list[int] = []
+    for extent in reversed(shape):
+        ordinal, i = divmod(ordinal, extent)
+        index.append(i)
+    return tuple(reversed(index))
+
+
+def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
+    """Return the shape that two shapes broadcast to.
+
+    Shapes are aligned at their last dimension; a missing dimension or an extent of 1 stretches.
+
+    >>> shape_broadcast((5, 1), (3,))
+    (5, 3)
+
+    Raises:
+        IndexingError: two extents differ and neither is 1.
+    """
+    result: list[int] = []
+    for a, b in zip_longest(reversed(first), reversed(second), fillvalue=1):
+        if a != b and 1 not in (a, b):
+            raise IndexingError(
+                f"shapes {tuple(first)} and {tuple(second)} do not broadcast: {a} and {b} meet "
+                f"in dimension {-len(result) - 1}. Extents must be equal, or one of them 1."
+            )
+        result.append(b if a == 1 else a)
+    return tuple(reversed(result))
+
+
+def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the index into a tensor of `shape` that `big_index` into a broadcast result reads.
+
+    >>> broadcast_index((4, 2), (5, 1))
+    (4, 0)
+    """
+    tail = big_index[len(big_index) - len(shape) :]
+    return tuple(0 if extent == 1 else i for i, extent in zip(tail, shape, strict=True))
+
+
+def normalize_dim(dim: int, ndim: int) -> int:
+    """Return `dim` counted from the front.
+
+    Raises:
+        IndexingError: a tensor of `ndim` dimensions has no such dimension.
+    """
+    limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor answers to dimensions 0 and -1
+    if not -limit <= dim < limit:
+        raise IndexingError(
+            f"dimension {dim} is out of range for a tensor of {ndim} dimension(s); "
+            f"give a number from {-limit} to {limit - 1}."
+        )
+    return dim % limit
+
+
+def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ...]:
+    """Return the dimensions meant by `dims`, counted from the front; all of them for None.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    if dims is None:
+        return tuple(range(ndim))
+    given = (dims,) if isinstance(dims, int) else tuple(dims)
+    normal = tuple(normalize_dim(dim, ndim) for dim in given)
+    if len(set(normal)) != len(normal):
+        raise IndexingError(f"dimensions {given} name a dimension twice.")
+    return normal if ndim else ()

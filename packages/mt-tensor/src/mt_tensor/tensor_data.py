@@ -1,0 +1,192 @@
+"""`TensorData`: a storage seen through a shape, strides and an offset.
+
+This is what backends work on. The storage is a row of elements that the backend made and alone
+understands; everything here is arithmetic on shape and strides, so that no movement operation ever
+reaches a backend. Several TensorData may share one storage: they are views of each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.dtypes import DType, Number
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.strides import (
+    Index,
+    Shape,
+    Strides,
+    index_to_position,
+    size_of,
+    strides_from_shape,
+)
+
+
+class TensorData:
+    """Storage with shape, strides and offset.
+
+    Attributes:
+        storage: the backend's row of elements.
+        dtype: the type of the elements.
+        shape: the extent of each dimension.
+        strides: for each dimension, how many elements lie between neighbours; zero repeats an
+            element, negative runs backwards.
+        offset: where in the storage the element at index (0, 0, ...) lies.
+        size: the number of elements of the view.
+    """
+
+    __slots__ = ("dtype", "offset", "shape", "size", "storage", "strides")
+
+    def __init__(
+        self,
+        storage: Any,
+        shape: Shape,
+        strides: Strides | None = None,
+        offset: int = 0,
+        *,
+        dtype: DType,
+    ) -> None:
+        self.storage = storage
+        self.dtype = dtype
+        self.shape = shape
+        self.strides = strides_from_shape(shape) if strides is None else strides
+        self.offset = offset
+        self.size = size_of(shape)
+
+    def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
+        """Return another view of the same storage."""
+        return TensorData(self.storage, shape, strides, offset, dtype=self.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        expected = 1
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent != 1 and stride != expected:
+                return self.size == 0
+            expected *= extent
+        return True
+
+    # --- Elements, on storages that can be indexed ----------------------------------------------
+
+    def indices(self) -> Iterator[tuple[int, ...]]:
+        """Iterate over all indices, in row-major order."""
+        return itertools.product(*map(range, self.shape))
+
+    def index(self, index: Index) -> int:
+        """Return the position of an element in the storage.
+
+        Raises:
+            IndexingError: the index has the wrong length or is out of range.
+        """
+        inside = len(index) == self.ndim and all(
+            0 <= i < extent for i, extent in zip(index, self.shape, strict=True)
+        )
+        if not inside:
+            raise IndexingError(f"index {tuple(index)} is outside a tensor of shape {self.shape}.")
+        return index_to_position(index, self.strides, self.offset)
+
+    def get(self, index: Index) -> Number:
+        """Return the element at `index` as a Python number."""
+        value: Number = self.storage[self.index(index)].item()
+        return value
+
+    def set(self, index: Index, value: Number) -> None:
+        """Store a number at `index`, converted to the element type."""
+        self.storage[self.index(index)] = self.dtype.convert(value)
+
+    def sample(self) -> tuple[int, ...]:
+        """Return a random valid index."""
+        rng = np.random.default_rng()
+        return tuple(int(rng.integers(extent)) for extent in self.shape)
+
+    # --- Movement: other views of the same storage ----------------------------------------------
+
+    def permute(self, *order: int) -> TensorData:
+        """Return a view with the dimensions in another order.
+
+        Raises:
+            IndexingError: `order` does not name each dimension once.
+        """
+        if sorted(order) != list(range(self.ndim)):
+            raise IndexingError(
+                f"order {order} must name each of the {self.ndim} dimension(s) once."
+            )
+        return self.like(
+            tuple(self.shape[d] for d in order), tuple(self.strides[d] for d in order), self.offset
+        )
+
+    def expand(self, shape: Shape) -> TensorData:
+        """Return a view stretched to `shape`: new dimensions and extents of 1 repeat by stride 0.
+
+        Raises:
+            ShapeError: an extent other than 1 would have to change.
+        """
+        if shape == self.shape:
+            return self
+        new = len(shape) - self.ndim
+        fits = new >= 0 and all(
+            old in (1, wanted) for old, wanted in zip(self.shape, shape[max(new, 0) :], strict=False)
+        )
+        if not fits:
+            raise ShapeError(
+                f"shape {self.shape} cannot be expanded to {shape}: only extents of 1 stretch."
+            )
+        strides = tuple(
+            0 if old == 1 and wanted != 1 else stride
+            for old, wanted, stride in zip(self.shape, shape[new:], self.strides, strict=True)
+        )
+        return self.like(shape, (0,) * new + strides, self.offset)
+
+    def view(self, shape: Shape) -> TensorData | None:
+        """Return the same elements in another shape, or None if that needs a copy.
+
+        Runs of old and new dimensions with the same number of elements are matched; within a run
+        the old dimensions must follow each other in memory.
+        """
+        if self.is_contiguous():
+            return self.like(shape, strides_from_shape(shape), self.offset)
+        old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
+        merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
+        for extent, stride in old:
+            if merged and merged[-1][1] == extent * stride:
+                merged[-1] = [merged[-1][0] * extent, stride]
+            else:
+                merged.append([extent, stride])
+        strides: list[int] = []
+        rest, stride = merged.pop() if merged else (1, 1)
+        for extent in reversed(shape):
+            if extent == 1:
+                strides.append(stride)
+                continue
+            if rest == 1 and merged:
+                rest, stride = merged.pop()
+            if rest % extent:
+                return None
+            strides.append(stride)
+            stride *= extent
+            rest //= extent
+        return self.like(shape, tuple(reversed(strides)), self.offset)
+
+    def slice(self, starts: Shape, steps: tuple[int, ...], lengths: Shape) -> TensorData:
+        """Return every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
+        offset = self.offset
+        if 0 not in lengths:
+            offset = index_to_position(starts, self.strides, self.offset)
+        strides = tuple(stride * step for stride, step in zip(self.strides, steps, strict=True))
+        return self.like(lengths, strides, offset)
+
+    def unfold(self, dim: int, size: int, step: int) -> TensorData:
+        """Return overlapping windows along `dim`; the window becomes a new last dimension."""
+        count = (self.shape[dim] - size) // step + 1
+        shape = (*self.shape[:dim], count, *self.shape[dim + 1 :], size)
+        stride = self.strides[dim]
+        strides = (*self.strides[:dim], stride * step, *self.strides[dim + 1 :], stride)
+        return self.like(shape, strides, self.offset)
