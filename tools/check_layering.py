@@ -348,7 +348,7 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
             print(stage.name, flush=True)
             report.check("the wheel holds the package and nothing else", wheel.problems())
             report.check(
-                "its source names no later stage",
+                "its source imports only what it may, also inside functions",
                 forbidden_imports(workspace, stage, wheel.imports()),
             )
             alone = Environment(Path(folder, stage.name))
