@@ -1,0 +1,40 @@
+"""Settings that the tests of every package share.
+
+A test may skip itself where something optional is missing, and a run in which everything was
+skipped looks green. Where the environment variable `MT_FORBID_SKIPS` is set, a skipped test is a
+failure instead, unless it is marked `gpu`. The isolated environment of mt-cuda sets it: what is
+never run on a GPU there must at least be simulated and compiled.
+"""
+
+import os
+from collections.abc import Generator
+from typing import TypeVar
+
+import pytest
+
+FORBIDDEN = os.environ.get("MT_FORBID_SKIPS", "") not in {"", "0"}
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
+
+
+def _forbid(report: Report) -> Report:
+    if FORBIDDEN and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, but MT_FORBID_SKIPS is set: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skipped test into a failure where skipping is forbidden."""
+    report = yield
+    return report if item.get_closest_marker("gpu") else _forbid(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Turn a skipped test module into a failure where skipping is forbidden."""
+    report = yield
+    return _forbid(report)

@@ -1,0 +1,3 @@
+"""Neural networks."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,431 @@
+"""Prove from built wheels that every stage brings only the layers below it.
+
+    hatch run layering:check                build all wheels into dist/, then check every stage
+    hatch run layering:check mt-tensor      check only this one
+
+The claims are checked on what a user gets, never on the source tree:
+
+1. *Wheels*: each holds its package and `py.typed`, its licence, and no tests.
+2. *Source in the wheel*: no import, however deep inside a function, names a later stage; a stage
+   that needs no third party imports nothing outside the standard library and the stages below it.
+3. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
+   the third-party packages which these declare, with their own needs. The same for each extra
+   that adds stages.
+4. *Importing* a stage, also where every stage is installed, loads no later stage and no
+   third-party package that the stage does not declare.
+
+What is expected is derived from each package's `pyproject.toml`; there is no list here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filename
+from stages import ROOT, Stage, Workspace, WorkspaceError
+
+# Run inside an environment: what is installed there and what each distribution asks for.
+INVENTORY = """
+import importlib.metadata, json
+print(json.dumps([
+    {"name": d.metadata["Name"], "requires": d.requires or []}
+    for d in importlib.metadata.distributions()
+]))
+"""
+
+# Run inside an environment: which distributions one import loads modules of, with their files.
+IMPORTS = """
+import importlib, importlib.metadata, json, sys
+before = set(sys.modules)
+importlib.import_module(sys.argv[1])
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+owners = importlib.metadata.packages_distributions()
+print(json.dumps({name: owners.get(name, []) for name in new - set(sys.stdlib_module_names)}))
+"""
+
+
+class LayeringError(WorkspaceError):
+    """A stage breaks a layer, or what would prove the opposite could not be run."""
+
+
+@dataclass
+class Report:
+    """What has been checked so far, and what was found wrong."""
+
+    failures: list[str] = field(default_factory=list)
+
+    def check(self, claim: str, problems: Iterable[str]) -> None:
+        """Print a claim with its verdict, and remember the problems."""
+        found = list(problems)
+        print(f"  {'FAILED' if found else 'ok    '}  {claim}", flush=True)
+        for problem in found:
+            print(f"            {problem}", flush=True)
+        self.failures += found
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """One built wheel and the stage whose it is."""
+
+    stage: Stage
+    path: Path
+
+    def problems(self) -> Iterator[str]:
+        """What is wrong with the contents."""
+        with zipfile.ZipFile(self.path) as archive:
+            names = archive.namelist()
+        package = f"{self.stage.import_name}/"
+        for needed in ("__init__.py", "py.typed"):
+            if package + needed not in names:
+                yield f"{self.path.name} lacks {package}{needed}"
+        if not any(".dist-info/" in name and name.endswith("/LICENSE") for name in names):
+            yield f"{self.path.name} lacks the licence"
+        for name in names:
+            if not name.startswith(package) and ".dist-info/" not in name:
+                yield f"{self.path.name} holds {name}, which is outside its package"
+            if "/tests/" in name:
+                yield f"{self.path.name} holds a test: {name}"
+
+    def imports(self) -> Iterator[tuple[str, str]]:
+        """Every top-level module named by an import, with the file and line where it is."""
+        with zipfile.ZipFile(self.path) as archive:
+            for name in archive.namelist():
+                if name.endswith(".py"):
+                    for module, line in imported_modules(archive.read(name), name):
+                        yield module, f"{name}:{line}"
+
+
+def imported_modules(source: bytes | str, filename: str) -> Iterator[tuple[str, int]]:
+    """Find the top-level modules that a file imports, at its top or inside any function.
+
+    Args:
+        source: The file's text.
+        filename: Its name, for a message about source that is no Python.
+
+    Yields:
+        The module and the line. An import relative to the package itself is left out.
+    """
+    for node in ast.walk(ast.parse(source, filename)):
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield alias.name.partition(".")[0], node.lineno
+            case ast.ImportFrom(module=str(module), level=0):
+                yield module.partition(".")[0], node.lineno
+            case _:
+                pass
+
+
+def forbidden_imports(
+    workspace: Workspace, stage: Stage, imports: Iterable[tuple[str, str]]
+) -> Iterator[str]:
+    """Judge a stage's imports.
+
+    Args:
+        workspace: All stages.
+        stage: The one whose imports these are.
+        imports: Top-level modules and where each is imported.
+
+    Yields:
+        A message for each import that the stage may not have.
+    """
+    below = {other.import_name for other in workspace.upstream(stage)}
+    above = {other.import_name for other in workspace.stages.values()} - below
+    self_contained = not third_party(workspace, stage) and not any(stage.extras.values())
+    for module, place in imports:
+        if module in above:
+            yield f"{place} imports {module}, which {stage.name} does not build on"
+        elif self_contained and module not in below and module not in sys.stdlib_module_names:
+            yield f"{place} imports {module}, but {stage.name} declares no such dependency"
+
+
+def third_party(
+    workspace: Workspace, stage: Stage, extras: Sequence[str] = ()
+) -> dict[NormalizedName, Requirement]:
+    """What a stage, or a stage below it, declares from outside the workspace.
+
+    Args:
+        workspace: All stages.
+        stage: The stage that is installed.
+        extras: Its extras that are installed too.
+
+    Returns:
+        The requirements which apply to this interpreter and platform, by distribution.
+    """
+    declared = [r for other in workspace.upstream(stage, extras) for r in other.dependencies]
+    declared += [r for extra in extras for r in stage.extras[extra]]
+    return {
+        name: requirement
+        for requirement in declared
+        if (name := canonicalize_name(requirement.name)) not in workspace.stages
+        and (requirement.marker is None or requirement.marker.evaluate({"extra": ""}))
+    }
+
+
+def closure(
+    roots: Iterable[Requirement], installed: dict[NormalizedName, list[Requirement]]
+) -> set[NormalizedName]:
+    """Everything that installing these requirements brings.
+
+    Args:
+        roots: What is asked for.
+        installed: What is there, each with its own requirements.
+
+    Returns:
+        The distributions that are reached, whether they are installed or not.
+    """
+    reached: set[tuple[NormalizedName, str]] = set()
+    pending = [(canonicalize_name(r.name), extra) for r in roots for extra in ("", *r.extras)]
+    while pending:
+        wanted = pending.pop()
+        if wanted in reached:
+            continue
+        reached.add(wanted)
+        name, extra = wanted
+        pending += [
+            (canonicalize_name(r.name), its_extra)
+            for r in installed.get(name, ())
+            if r.marker is None or r.marker.evaluate({"extra": extra})
+            for its_extra in ("", *r.extras)
+        ]
+    return {name for name, _ in reached}
+
+
+class Environment:
+    """An environment of its own, empty at first, outside every search path of this one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.uv = os.environ.get("HATCH_UV") or shutil.which("uv")
+        venv.create(folder, with_pip=self.uv is None, symlinks=os.name != "nt")
+        scripts = "Scripts" if os.name == "nt" else "bin"
+        self.python = folder / scripts / ("python.exe" if os.name == "nt" else "python")
+
+    def install(self, wheels: Sequence[Wheel], target: str) -> None:
+        """Install `target`, taking every stage from these wheels and the rest from the index."""
+        # A constraint per wheel: an index must not be able to supply a stage, whatever it holds.
+        constraints = self.folder / "constraints.txt"
+        constraints.write_text(
+            "".join(f"{wheel.stage.name} @ {wheel.path.as_uri()}\n" for wheel in wheels)
+        )
+        arguments = ["--quiet", "--find-links", str(wheels[0].path.parent)]
+        arguments += ["--constraint", str(constraints), target]
+        if self.uv:
+            run([self.uv, "pip", "install", "--python", str(self.python), *arguments])
+        else:
+            run([str(self.python), "-m", "pip", "install", *arguments])
+
+    def ask(self, program: str, *arguments: str) -> str:
+        """Run a program in this environment, seeing nothing of the tree or the user's settings."""
+        return run([str(self.python), "-I", "-c", program, *arguments], cwd=self.folder)
+
+    def installed(self) -> dict[NormalizedName, list[Requirement]]:
+        """What is installed, each with what it requires; without the installer itself."""
+        found = {
+            canonicalize_name(entry["name"]): [Requirement(line) for line in entry["requires"]]
+            for entry in json.loads(self.ask(INVENTORY))
+        }
+        if self.uv is None:
+            for tool in ("pip", "setuptools"):
+                found.pop(canonicalize_name(tool), None)
+        return found
+
+
+def check_installed(
+    workspace: Workspace,
+    stage: Stage,
+    extras: Sequence[str],
+    installed: dict[NormalizedName, list[Requirement]],
+) -> Iterator[str]:
+    """Compare what was installed with what the packages declare.
+
+    Args:
+        workspace: All stages.
+        stage: The stage that was installed.
+        extras: Its extras that were installed too.
+        installed: What came.
+
+    Yields:
+        A message for each distribution that is missing or should not be there.
+    """
+    asked = f"{stage.name}[{','.join(extras)}]" if extras else stage.name
+    stages = {other.name for other in workspace.upstream(stage, extras)}
+    declared = third_party(workspace, stage, extras)
+    expected = stages | closure(declared.values(), installed)
+    for name in sorted(installed.keys() - expected):
+        yield f"installing {asked} brought {name}, which neither it nor a stage below it declares"
+    for name in sorted((stages | declared.keys()) - installed.keys()):
+        yield f"installing {asked} did not bring {name}"
+
+
+def check_imports(workspace: Workspace, stage: Stage, environment: Environment) -> Iterator[str]:
+    """Import a stage and see what it loads.
+
+    Args:
+        workspace: All stages.
+        stage: The stage to import.
+        environment: Where it is installed.
+
+    Yields:
+        A message for each module that the stage does not declare.
+    """
+    installed = environment.installed()
+    allowed = {other.name for other in workspace.upstream(stage)}
+    allowed |= closure(third_party(workspace, stage).values(), installed)
+    loaded: dict[str, list[str]] = json.loads(environment.ask(IMPORTS, stage.import_name))
+    for module, owners in sorted(loaded.items()):
+        names = {canonicalize_name(owner) for owner in owners}
+        if names and not names & allowed:
+            yield f"`import {stage.import_name}` loads {module} of {', '.join(sorted(names))}"
+
+
+def build(folder: Path) -> None:
+    """Build the wheel of every package into `folder` with one command."""
+    shutil.rmtree(folder, ignore_errors=True)
+    # Named, because hatch hands its own environment down to what it runs, and that one is empty.
+    members = ["--env", "default"]
+    run(["hatch", *members, "build", "--all", "--target", "wheel", str(folder)], cwd=ROOT)
+
+
+def find_wheels(workspace: Workspace, folder: Path) -> list[Wheel]:
+    """Find the one wheel of every stage.
+
+    Args:
+        workspace: All stages.
+        folder: Where they were built.
+
+    Returns:
+        The wheels in building order.
+
+    Raises:
+        LayeringError: If a stage has no wheel there, or several.
+    """
+    found: dict[NormalizedName, list[Path]] = {name: [] for name in workspace.stages}
+    for path in sorted(folder.resolve().glob("*.whl")):
+        name = parse_wheel_filename(path.name)[0]
+        if name in found:
+            found[name].append(path)
+    for name, paths in found.items():
+        if len(paths) != 1:
+            message = f"{folder} holds {len(paths)} wheels of {name}, not one; build into it anew"
+            raise LayeringError(message)
+    return [Wheel(stage, found[name][0]) for name, stage in workspace.stages.items()]
+
+
+def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]) -> Report:
+    """Check every claim for every wanted stage.
+
+    Args:
+        workspace: All stages.
+        wheels: The wheel of every stage.
+        wanted: The stages to check.
+
+    Returns:
+        What was found.
+    """
+    report = Report()
+    with tempfile.TemporaryDirectory(prefix="layering-") as folder:
+        everything = Environment(Path(folder, "everything"))
+        for stage in workspace.stages.values():
+            everything.install(wheels, stage.name)
+        for wheel in wheels:
+            stage = wheel.stage
+            if stage not in wanted:
+                continue
+            print(stage.name, flush=True)
+            report.check("the wheel holds the package and nothing else", wheel.problems())
+            report.check(
+                "its source imports only what it may, also inside functions",
+                forbidden_imports(workspace, stage, wheel.imports()),
+            )
+            alone = Environment(Path(folder, stage.name))
+            alone.install(wheels, stage.name)
+            installed = alone.installed()
+            report.check(
+                f"installing it brings {', '.join(sorted(installed))}",
+                check_installed(workspace, stage, (), installed),
+            )
+            report.check(
+                "importing it alone loads only what it declares",
+                check_imports(workspace, stage, alone),
+            )
+            report.check(
+                "importing it beside every other stage loads no more",
+                check_imports(workspace, stage, everything),
+            )
+            for extra, requirements in stage.extras.items():
+                if any(canonicalize_name(r.name) in workspace.stages for r in requirements):
+                    asked = f"{stage.name}[{extra}]"
+                    extended = Environment(Path(folder, f"{stage.name}-{extra}"))
+                    extended.install(wheels, asked)
+                    installed = extended.installed()
+                    came = [name for name in workspace.stages if name in installed]
+                    report.check(
+                        f"{asked} brings {', '.join(came)}",
+                        check_installed(workspace, stage, [extra], installed),
+                    )
+    return report
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build, check and say what was found."""
+    parser = argparse.ArgumentParser(description="Prove from wheels that the stages are layered.")
+    parser.add_argument("package", nargs="*", help="check only this package")
+    parser.add_argument("--dist", type=Path, help="take the wheels in this folder; build nothing")
+    options = parser.parse_args(arguments)
+    try:
+        workspace = Workspace.read()
+        wanted = [workspace[name] for name in options.package or workspace.stages]
+        folder = options.dist or ROOT / "dist"
+        if options.dist is None:
+            build(folder)
+        report = prove(workspace, find_wheels(workspace, folder), wanted)
+    except WorkspaceError as error:
+        print(f"check_layering: {error}", file=sys.stderr)
+        return 1
+    if report.failures:
+        print(f"check_layering: {len(report.failures)} failed", file=sys.stderr)
+        return 1
+    print(f"{len(wanted)} stages are layered as they declare")
+    return 0
+
+
+def run(command: Sequence[str], cwd: Path | None = None) -> str:
+    """Run a command to its end.
+
+    Args:
+        command: The program and its arguments.
+        cwd: Where to run it.
+
+    Returns:
+        What it printed.
+
+    Raises:
+        LayeringError: If it is not there or fails; with everything it said.
+    """
+    try:
+        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
+    except FileNotFoundError as error:
+        message = f"`{command[0]}` is not installed, or not on the search path"
+        raise LayeringError(message) from error
+    except subprocess.CalledProcessError as error:
+        message = f"`{' '.join(command)}` failed:\n{error.stdout}{error.stderr}"
+        raise LayeringError(message) from error
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+"""Each way to break a layer is planted, and found."""
+
+import zipfile
+from pathlib import Path
+
+import check_layering
+import pytest
+from check_layering import (
+    LayeringError,
+    Wheel,
+    check_installed,
+    closure,
+    find_wheels,
+    forbidden_imports,
+    imported_modules,
+    third_party,
+)
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+from stages import Workspace
+
+WORKSPACE = Workspace.read()
+
+
+def installed(**requires: list[str]) -> dict[NormalizedName, list[Requirement]]:
+    return {
+        canonicalize_name(name): [Requirement(line) for line in lines]
+        for name, lines in requires.items()
+    }
+
+
+def wheel(folder: Path, stage: str, files: dict[str, str]) -> Wheel:
+    its_stage = WORKSPACE[stage]
+    path = folder / f"{its_stage.import_name}-0.1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return Wheel(its_stage, path)
+
+
+GOOD = {
+    "mt_tensor/__init__.py": "import numpy\nimport mt_autodiff\n",
+    "mt_tensor/py.typed": "",
+    "mt_tensor-0.1.0.dist-info/licenses/LICENSE": "",
+}
+
+
+def test_a_good_wheel_has_no_problems(tmp_path: Path) -> None:
+    good = wheel(tmp_path, "tensor", GOOD)
+    assert list(good.problems()) == []
+    assert list(forbidden_imports(WORKSPACE, good.stage, good.imports())) == []
+
+
+@pytest.mark.parametrize(
+    ("added", "complaint"),
+    [
+        ("mt_tensor/tests/test_it.py", "holds a test"),
+        ("tests/test_it.py", "outside its package"),
+    ],
+)
+def test_a_wheel_with_something_else_is_named(tmp_path: Path, added: str, complaint: str) -> None:
+    problems = list(wheel(tmp_path, "tensor", GOOD | {added: ""}).problems())
+    assert any(complaint in problem for problem in problems)
+
+
+@pytest.mark.parametrize("lost", GOOD)
+def test_a_wheel_that_lacks_something_is_named(tmp_path: Path, lost: str) -> None:
+    files = {name: text for name, text in GOOD.items() if name != lost}
+    (problem,) = wheel(tmp_path, "tensor", files).problems()
+    assert "lacks" in problem
+
+
+def test_imports_are_found_wherever_they_hide() -> None:
+    source = """
+import os.path as p, json
+from . import sibling
+from .sibling import thing
+def late():
+    from numba.core import types
+    if True:
+        import mt_fast
+"""
+    assert list(imported_modules(source, "x.py")) == [
+        ("os", 2),
+        ("json", 2),
+        ("numba", 6),
+        ("mt_fast", 8),
+    ]
+
+
+def test_a_late_import_of_a_later_stage_is_forbidden(tmp_path: Path) -> None:
+    bad = wheel(tmp_path, "tensor", {"mt_tensor/a.py": "def f():\n    import mt_fast\n"})
+    (problem,) = forbidden_imports(WORKSPACE, bad.stage, bad.imports())
+    assert problem == "mt_tensor/a.py:2 imports mt_fast, which mt-tensor does not build on"
+
+
+def test_a_stage_without_dependencies_imports_only_the_standard_library() -> None:
+    stage = WORKSPACE["operators"]
+    fine = [("math", "a.py:1"), ("mt_operators", "a.py:2"), ("__future__", "a.py:3")]
+    assert list(forbidden_imports(WORKSPACE, stage, fine)) == []
+    (problem,) = forbidden_imports(WORKSPACE, stage, [("numpy", "a.py:4")])
+    assert problem == "a.py:4 imports numpy, but mt-operators declares no such dependency"
+
+
+def test_third_parties_come_from_the_stages_below_and_from_the_extra() -> None:
+    assert third_party(WORKSPACE, WORKSPACE["operators"]).keys() == set()
+    assert third_party(WORKSPACE, WORKSPACE["tensor"]).keys() == {"numpy"}
+    assert third_party(WORKSPACE, WORKSPACE["nn"]).keys() == {"numpy"}
+    assert third_party(WORKSPACE, WORKSPACE["nn"], ["fast"]).keys() == {"numpy", "numba"}
+
+
+def test_the_closure_follows_extras_and_markers() -> None:
+    there = installed(
+        a=["b[x]>=1", "never; python_version < '3'"], b=["c; extra == 'x'", "d; extra == 'y'"], c=[]
+    )
+    assert closure([Requirement("a")], there) == {"a", "b", "c"}
+
+
+TENSOR: dict[str, list[str]] = {"mt_operators": [], "mt_autodiff": [], "mt_tensor": [], "numpy": []}
+
+
+def test_exactly_the_declared_distributions_may_come() -> None:
+    stage = WORKSPACE["tensor"]
+    assert list(check_installed(WORKSPACE, stage, (), installed(**TENSOR))) == []
+
+    more = installed(**TENSOR, numba=[])
+    (problem,) = check_installed(WORKSPACE, stage, (), more)
+    assert "brought numba" in problem
+
+    later = installed(**TENSOR, mt_fast=[])
+    (problem,) = check_installed(WORKSPACE, stage, (), later)
+    assert "brought mt-fast" in problem
+
+    less = installed(**{name: [] for name in TENSOR if name != "numpy"})
+    (problem,) = check_installed(WORKSPACE, stage, (), less)
+    assert "did not bring numpy" in problem
+
+
+def test_what_a_declared_dependency_needs_may_come_too() -> None:
+    there = installed(**TENSOR | {"mt_fast": [], "numba": ["llvmlite>=0.44"], "llvmlite": []})
+    assert list(check_installed(WORKSPACE, WORKSPACE["fast"], (), there)) == []
+
+
+class Loaded(check_layering.Environment):
+    """An environment in which an import loads the given modules of the given distributions."""
+
+    def __init__(self, modules: str) -> None:
+        self.modules = modules
+
+    def installed(self) -> dict[NormalizedName, list[Requirement]]:
+        return installed(**TENSOR, numba=[], mt_fast=[])
+
+    def ask(self, program: str, *arguments: str) -> str:
+        return self.modules
+
+
+def test_an_import_may_not_load_what_is_not_declared() -> None:
+    stage = WORKSPACE["tensor"]
+    fine = Loaded('{"numpy": ["numpy"], "mt_tensor": ["mt-tensor"], "_editable_hook": []}')
+    assert list(check_layering.check_imports(WORKSPACE, stage, fine)) == []
+
+    bad = Loaded('{"numba": ["numba"], "mt_fast": ["mt-fast"]}')
+    assert list(check_layering.check_imports(WORKSPACE, stage, bad)) == [
+        "`import mt_tensor` loads mt_fast of mt-fast",
+        "`import mt_tensor` loads numba of numba",
+    ]
+
+
+def test_an_empty_environment_answers_for_itself(tmp_path: Path) -> None:
+    environment = check_layering.Environment(tmp_path / "environment")
+    assert environment.installed() == {}
+    assert environment.ask(check_layering.IMPORTS, "json") == "{}\n"
+    with pytest.raises(LayeringError, match="No module named 'numpy'"):
+        environment.ask(check_layering.IMPORTS, "numpy")
+
+
+def test_a_missing_or_doubled_wheel_is_an_error(tmp_path: Path) -> None:
+    for stage in WORKSPACE.stages.values():
+        wheel(tmp_path, stage.name, {})
+    assert [found.stage for found in find_wheels(WORKSPACE, tmp_path)] == list(
+        WORKSPACE.stages.values()
+    )
+    (tmp_path / "mt_nn-0.2.0-py3-none-any.whl").touch()
+    with pytest.raises(LayeringError, match="2 wheels of mt-nn"):
+        find_wheels(WORKSPACE, tmp_path)

@@ -1,0 +1,85 @@
+"""The graph of stages is read from what packages declare, and mistakes in it are named."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from stages import UnknownStageError, Workspace, WorkspaceError
+
+
+def package(root: Path, name: str, dependencies: str = "[]", extras: str = "") -> None:
+    folder = root / "packages" / name
+    folder.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(
+        f'[project]\nname = "{name}"\ndependencies = {dependencies}\n'
+        f"[project.optional-dependencies]\n{textwrap.dedent(extras)}"
+    )
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    package(tmp_path, "mt-top", '["mt-middle>=0.1"]', 'side = ["mt-side"]\nplot = ["matplotlib"]')
+    package(tmp_path, "mt-bottom")
+    package(tmp_path, "mt-middle", '["mt_bottom>=0.1,<0.2", "numpy>=2"]')
+    package(tmp_path, "mt-side", '["mt-middle"]')
+    return Workspace.read(tmp_path)
+
+
+def test_stages_come_in_building_order(workspace: Workspace) -> None:
+    assert list(workspace.stages) == ["mt-bottom", "mt-middle", "mt-side", "mt-top"]
+
+
+@pytest.mark.parametrize("name", ["mt-middle", "mt_middle", "middle", "MT-Middle"])
+def test_a_stage_is_found_by_any_of_its_names(workspace: Workspace, name: str) -> None:
+    stage = workspace[name]
+    assert (stage.name, stage.short, stage.import_name) == ("mt-middle", "middle", "mt_middle")
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(workspace: Workspace) -> None:
+    with pytest.raises(UnknownStageError, match=r"'centre'.*mt-bottom, mt-middle"):
+        workspace["centre"]
+
+
+def test_upstream_is_what_gets_installed(workspace: Workspace) -> None:
+    top = workspace["top"]
+    assert [s.short for s in workspace.upstream(top)] == ["bottom", "middle", "top"]
+    assert [s.short for s in workspace.upstream(top, ["side"])] == [
+        "bottom",
+        "middle",
+        "side",
+        "top",
+    ]
+
+
+def test_downstream_is_what_a_change_can_break(workspace: Workspace) -> None:
+    downstream = workspace.downstream(workspace["middle"])
+    assert [stage.short for stage in downstream] == ["middle", "side", "top"]
+    assert workspace.downstream(workspace["side"]) == [workspace["side"]]
+
+
+def test_a_circle_is_shown(tmp_path: Path) -> None:
+    package(tmp_path, "mt-egg", '["mt-hen"]')
+    package(tmp_path, "mt-hen", '["mt-egg"]')
+    with pytest.raises(WorkspaceError, match=r"circle: mt-\w+ -> mt-\w+ -> mt-\w+"):
+        Workspace.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[project", "not valid TOML"),
+        ("[tool.other]", "lacks 'project'"),
+        ('[project]\nname = "mt-a"\ndependencies = ["numpy=>2"]', "dependency that cannot be read"),
+    ],
+)
+def test_a_broken_package_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "packages" / "mt-a" / "pyproject.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    with pytest.raises(WorkspaceError, match=f"mt-a.*{complaint}"):
+        Workspace.read(tmp_path)
+
+
+def test_an_empty_folder_is_no_workspace(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError, match="no package found"):
+        Workspace.read(tmp_path)
