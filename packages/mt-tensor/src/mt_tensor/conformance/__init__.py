@@ -1,0 +1,7 @@
+"""The conformance kit: tests that every backend must pass.
+
+    pytest --pyargs mt_tensor.conformance --mt-backend NAME
+
+It needs `pip install mt-tensor[conformance]`. The tests compare a backend with NumPy in float64,
+over the operator table and the samples of every other operation, in many shapes and layouts.
+"""

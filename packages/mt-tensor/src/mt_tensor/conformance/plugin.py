@@ -1,0 +1,40 @@
+"""The pytest plugin of the conformance kit: the option --mt-backend and the fixture `backend`.
+
+pytest loads it wherever mt-tensor is installed, so it imports nothing until it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from mt_tensor.backends import TensorBackend
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that names the backend under test."""
+    parser.addoption(
+        "--mt-backend",
+        default="numpy",
+        metavar="NAME",
+        help="the tensor backend that mt_tensor.conformance tests (default: numpy)",
+    )
+
+
+@pytest.fixture(scope="session")
+def backend_name(pytestconfig: pytest.Config) -> str:
+    """The name of the backend under test. Override this fixture to choose it in code."""
+    name: str = pytestconfig.getoption("--mt-backend")
+    return name
+
+
+@pytest.fixture
+def backend(backend_name: str) -> Iterator[TensorBackend]:
+    """The backend under test, current while the test runs."""
+    from mt_tensor.backends import get_backend, use_backend
+
+    with use_backend(backend_name):
+        yield get_backend(backend_name)
