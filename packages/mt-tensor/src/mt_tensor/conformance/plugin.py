@@ -13,6 +13,9 @@ import pytest
 if TYPE_CHECKING:
     from mt_tensor.backends import TensorBackend
 
+for _module in ("test_elementwise", "test_operations", "test_primitives"):
+    pytest.register_assert_rewrite(f"mt_tensor.conformance.{_module}")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that names the backend under test."""

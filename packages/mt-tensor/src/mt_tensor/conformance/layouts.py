@@ -1,0 +1,55 @@
+"""The same elements laid out in memory in every way that a view can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mt_tensor as mt
+from mt_tensor.backends import TensorBackend
+
+Array = npt.NDArray[Any]
+
+
+def contiguous(array: Array, backend: TensorBackend) -> mt.Tensor:
+    """Row-major, from the start of the storage."""
+    return mt.tensor(array, backend=backend)
+
+
+def permuted(array: Array, backend: TensorBackend) -> mt.Tensor:
+    """Column-major."""
+    return mt.tensor(np.ascontiguousarray(array.T).reshape(array.T.shape), backend=backend).T
+
+
+def offset(array: Array, backend: TensorBackend) -> mt.Tensor:
+    """In the middle of a longer storage."""
+    row = np.concatenate([array.reshape(-1)[:1], array.reshape(-1), array.reshape(-1)[:1]])
+    start = min(1, array.size)
+    return mt.tensor(row, backend=backend)[start : start + array.size].view(array.shape)
+
+
+def stepped(array: Array, backend: TensorBackend) -> mt.Tensor:
+    """Every second element of each dimension of a larger tensor."""
+    index = tuple(slice(None, None, 2) for _ in array.shape)
+    larger = np.zeros(tuple(2 * extent for extent in array.shape), array.dtype)
+    larger[index] = array
+    return mt.tensor(larger, backend=backend)[index]
+
+
+def reversed_(array: Array, backend: TensorBackend) -> mt.Tensor:
+    """Backwards in every dimension."""
+    index = tuple(slice(None, None, -1) for _ in array.shape)
+    return mt.tensor(np.array(array[index]), backend=backend)[index]
+
+
+LAYOUTS: dict[str, Callable[[Array, TensorBackend], mt.Tensor]] = {
+    "contiguous": contiguous,
+    "permuted": permuted,
+    "offset": offset,
+    "stepped": stepped,
+    "reversed": reversed_,
+}
+"""Every layout of given elements, by name. Expanded ones, with equal elements, come besides."""

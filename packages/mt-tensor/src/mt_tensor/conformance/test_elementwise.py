@@ -1,0 +1,225 @@
+"""Every operator of the table, in every layout: values, special values, gradients of both orders."""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from typing import Any
+
+import mt_tensor as mt
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import broadcastable_shapes, mutually_broadcastable_shapes
+from mt_operators import OPERATORS
+from mt_operators.testing import SPECIAL, SPECS, OpSpec
+from mt_tensor.backends import TensorBackend, use_backend
+from mt_tensor.conformance.layouts import LAYOUTS
+
+Array = npt.NDArray[Any]
+
+ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
+FLOATS = ["float32", "float64", "float16"]
+SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 1, 3, 1, 2)]
+
+
+def draw(spec: OpSpec, shape: tuple[int, ...], dtype: str) -> list[Array]:
+    """Return arguments from the operator's domain, away from its kinks."""
+    rng = np.random.default_rng(zlib.crc32(f"{spec.name}{shape}".encode()))
+    arrays = [np.empty(shape, dtype) for _ in spec.domain]
+    for index in np.ndindex(shape):
+        values = [rng.uniform(low, high) for low, high in spec.domain]
+        while abs(spec.kink(*values)) < 0.05:
+            values = [rng.uniform(low, high) for low, high in spec.domain]
+        for array, value in zip(arrays, values, strict=True):
+            array[index] = value
+    if spec.name == "where":
+        arrays[0] = arrays[0] > 0.5
+    return arrays
+
+
+def expected(spec: OpSpec, arrays: list[Array]) -> Array:
+    """Return the oracle's answer, in float64."""
+    with np.errstate(all="ignore"):
+        return np.asarray(spec.oracle(np, *(a.astype(np.float64) for a in arrays)))
+
+
+def expected_gradients(name: str, arrays: list[Array], upstream: Array) -> list[Array]:
+    """Return the table's own derivatives, on Python floats."""
+    operator = OPERATORS[name]
+    results = [np.zeros(upstream.shape) for _ in arrays]
+    for index in np.ndindex(upstream.shape):
+        args = [array[index].item() for array in arrays]
+        out = operator.function(*args)
+        for result, partial in zip(results, operator.partials, strict=True):
+            result[index] = upstream[index] * partial(*args, out)
+    return results
+
+
+def assert_close(actual: Any, wanted: Array, tolerance: float) -> None:
+    """Compare element by element: nan with nan, the rest relatively."""
+    np.testing.assert_allclose(
+        np.asarray(actual, dtype=np.float64), wanted, rtol=tolerance, atol=tolerance
+    )
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("spec", ROWS)
+def test_operator_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
+    for shape, (name, layout) in itertools.product(SHAPES, LAYOUTS.items()):
+        arrays = draw(spec, shape, dtype)
+        args = [layout(array, backend) for array in arrays]
+        result = mt.elementwise(spec.name, *args)
+        truth = OPERATORS[spec.name].result == "truth"
+        assert result.dtype.name == ("bool" if truth else dtype), name
+        assert result.shape == shape
+        assert_close(result, expected(spec, arrays), spec.tolerance[dtype])
+        for arg, array in zip(args, arrays, strict=True):
+            assert np.array_equal(arg, array), "an input was changed"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("spec", ROWS)
+def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
+    values = (*SPECIAL, 2.5, -3.0, 800.0, 1e-30)
+    columns = np.array(list(itertools.product(values, repeat=len(spec.domain))), dtype).T
+    arrays = [np.array(column) for column in columns]
+    if spec.name == "where":
+        arrays[0] = arrays[0] > 0
+    result = mt.elementwise(spec.name, *(mt.tensor(a, backend=backend) for a in arrays))
+    with np.errstate(all="ignore"):
+        wanted = expected(spec, arrays).astype(dtype)  # overflows where the element type does
+    assert_close(result, wanted, spec.tolerance[dtype])
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("spec", ROWS)
+def test_operator_gradients(backend: TensorBackend, spec: OpSpec, layout: str) -> None:
+    if OPERATORS[spec.name].result == "truth":
+        return  # truth values have no gradient
+    arrays = draw(spec, (3, 5), "float32")
+    args = [LAYOUTS[layout](array, backend) for array in arrays]
+    for arg in args:
+        if arg.is_floating_point():
+            arg.requires_grad_()
+    upstream = np.linspace(-1, 2, 15, dtype=np.float32).reshape(3, 5)
+    result = mt.elementwise(spec.name, *args)
+    if not result.requires_grad:
+        assert set(expected_gradients(spec.name, arrays, upstream)[0].flat) == {0.0}
+        return
+    result.backward(LAYOUTS[layout](upstream, backend))
+    wanted = expected_gradients(spec.name, arrays, upstream)
+    for arg, gradient in zip(args, wanted, strict=True):
+        if arg.grad is not None:
+            assert arg.grad.dtype is arg.dtype
+            assert_close(arg.grad, gradient, 2e-5)
+        else:
+            assert not gradient.any()
+
+
+@pytest.mark.parametrize("spec", ROWS)
+def test_operator_second_derivatives(backend: TensorBackend, spec: OpSpec) -> None:
+    if OPERATORS[spec.name].result == "truth" or spec.name == "floor":
+        return  # no derivative of any order
+    arrays = draw(spec, (4,), "float64")
+    args = [mt.tensor(array, backend=backend) for array in arrays]
+
+    def slope(*moving: mt.Tensor) -> mt.Tensor:
+        """Return the sum of all first derivatives, recorded where anything recorded flows in."""
+        leaves = [m if m.requires_grad or not m.is_floating_point() else m.detach().requires_grad_()
+                  for m in moving]
+        mt.elementwise(spec.name, *leaves).sum().backward(create_graph=True)
+        grads = [leaf.grad for leaf in leaves if leaf.grad is not None]
+        for leaf in leaves:
+            leaf.grad = None
+        return sum((grad.sum() for grad in grads[1:]), start=grads[0].sum())
+
+    for position, arg in enumerate(args):
+        if not arg.is_floating_point():
+            continue
+        leaves = [a.detach().requires_grad_() if a.is_floating_point() else a for a in args]
+        total = slope(*leaves)
+        if total.requires_grad:
+            total.backward()
+        grad = leaves[position].grad
+        exact = np.zeros(4) if grad is None else np.array(grad.detach())
+        numeric = np.zeros(4)
+        for i in range(4):
+            sides = []
+            for step in (1e-5, -1e-5):
+                moved = [a.copy() for a in arrays]
+                moved[position][i] += step
+                sides.append(slope(*(mt.tensor(m, backend=backend) for m in moved)).item())
+            numeric[i] = (sides[0] - sides[1]) / 2e-5
+        np.testing.assert_allclose(exact, numeric, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8"])
+def test_integers_stay_integers_and_wrap(backend: TensorBackend, dtype: str) -> None:
+    x = np.array([0, 1, 2, 100, 127], dtype)
+    y = np.array([1, 3, 100, 127, 2], dtype)
+    a, b = mt.tensor(x, backend=backend), mt.tensor(y, backend=backend)
+    with np.errstate(all="ignore"):
+        for name, wanted in (
+            ("add", x + y),
+            ("sub", x - y),
+            ("mul", x * y),
+            ("maximum", np.maximum(x, y)),
+            ("minimum", np.minimum(x, y)),
+            ("where", np.where(x > 1, x, y)),
+            ("lt", x < y),
+            ("eq", x == y),
+        ):
+            args = (a > 1, a, b) if name == "where" else (a, b)
+            result = mt.elementwise(name, *args)
+            assert result.dtype.name == wanted.dtype.name, name
+            assert np.array_equal(result, wanted), name
+        for name, wanted in (("neg", -x), ("square", x * x), ("relu", x), ("abs", np.abs(x))):
+            result = mt.elementwise(name, a)
+            assert result.dtype.name == dtype, name
+            assert np.array_equal(result, wanted), name
+        powers = mt.elementwise("pow", a, mt.tensor(np.full(5, 2, dtype), backend=backend))
+        assert np.array_equal(powers, x**2)
+    assert (a / b).dtype is mt.float32
+    np.testing.assert_allclose(np.asarray(a / b), x.astype("f4") / y, rtol=1e-6)
+    assert a.exp().dtype is mt.float32
+
+
+def test_large_integers_are_exact(backend: TensorBackend) -> None:
+    big = mt.tensor([2**62 + 1, -(2**62) - 1], backend=backend)
+    assert (big + 2).tolist() == [2**62 + 3, -(2**62) + 1]
+    assert big.maximum(0).tolist() == [2**62 + 1, 0]
+
+
+def test_expanded_arguments(backend: TensorBackend) -> None:
+    column = mt.tensor([[1.0], [2.0]], backend=backend).expand(2, 3)
+    row = mt.tensor([10.0, 20.0, 30.0], backend=backend).expand(2, 3)
+    assert (column + row).tolist() == [[11, 21, 31], [12, 22, 32]]
+    assert (mt.tensor(2.0, backend=backend).expand(2, 2) * column[:, :2]).tolist() == [[2, 2], [4, 4]]
+
+
+@settings(max_examples=25, deadline=None)
+@given(mutually_broadcastable_shapes(num_shapes=3, max_dims=4, max_side=3, min_side=0))
+def test_broadcasting(backend_name: str, shapes: Any) -> None:
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.standard_normal(shape) for shape in shapes.input_shapes)
+    with use_backend(backend_name):
+        x, y, z = (mt.tensor(array, requires_grad=True) for array in (a, b, c))
+        result = x * y + z
+        assert result.shape == shapes.result_shape
+        np.testing.assert_allclose(np.asarray(result.detach()), a * b + c)
+        result.sum().backward()
+        for leaf, local in ((x, b + 0 * a), (y, a + 0 * b), (z, 1 + 0 * c)):
+            whole = mt.tensor(np.broadcast_to(local, result.shape))
+            assert leaf.grad is not None
+            np.testing.assert_allclose(leaf.grad, whole.sum_to_size(*leaf.shape), atol=1e-12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_shapes_that_do_not_broadcast(backend_name: str, data: st.DataObject) -> None:
+    shape = data.draw(broadcastable_shapes((4, 3), min_dims=2, max_dims=3, min_side=2, max_side=4))
+    with use_backend(backend_name), pytest.raises(mt.errors.IndexingError, match="do not broadcast"):
+        _ = mt.zeros(shape) + mt.zeros(*shape[:-1], shape[-1] + 1)

@@ -1,0 +1,110 @@
+"""Every operation of the tensor sample table: values, gradients, inputs unchanged, errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mt_tensor as mt
+import numpy as np
+import numpy.typing as npt
+import pytest
+from mt_tensor.backends import TensorBackend
+from mt_tensor.conformance.layouts import LAYOUTS
+from mt_tensor.fused import FUSED
+from mt_tensor.testing import TENSOR_SPECS, BadCall, TensorOpSpec
+
+ROWS = [pytest.param(row, id=f"{row.name}-{i}") for i, row in enumerate(TENSOR_SPECS)]
+BAD_CALLS = [
+    pytest.param(bad, id=f"{row.name}-{i}")
+    for row in TENSOR_SPECS
+    for i, bad in enumerate(row.errors)
+]
+
+
+def arguments(spec: TensorOpSpec, shapes: Any, dtype: str) -> list[npt.NDArray[Any]]:
+    """Return distinct elements, so that extremes are unique."""
+    rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
+    arrays = []
+    for shape in shapes:
+        size = int(np.prod(shape))
+        values = rng.permutation(size) * 0.37 - (0 if spec.positive else 0.17 * size) + 0.1
+        arrays.append(values.reshape(shape).astype(dtype))
+    return arrays
+
+
+@pytest.mark.parametrize("spec", ROWS)
+def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
+    for shapes in spec.samples:
+        for dtype, tolerance in (("float32", 2e-5), ("float64", 1e-12)):
+            arrays = arguments(spec, shapes, dtype)
+            wanted = spec.oracle(*(array.astype(np.float64) for array in arrays))
+            for name, layout in LAYOUTS.items():
+                if spec.name == "view" and name != "contiguous":
+                    continue  # a view of a strided tensor may rightly be refused
+                args = [layout(array, backend) for array in arrays]
+                result = spec.call(*args)
+                assert result.shape == np.shape(wanted), name
+                assert result.backend is backend
+                np.testing.assert_allclose(
+                    np.asarray(result), wanted, rtol=tolerance, atol=tolerance, err_msg=name
+                )
+                for arg, array in zip(args, arrays, strict=True):
+                    assert np.array_equal(arg, array), "an input was changed"
+
+
+@pytest.mark.parametrize("spec", [row for row in ROWS if row.values[0].differentiable])
+def test_operation_gradients(backend: TensorBackend, spec: TensorOpSpec) -> None:
+    for shapes in spec.samples:
+        arrays = arguments(spec, shapes, "float64")
+        leaves = [mt.tensor(a, backend=backend, requires_grad=True) for a in arrays]
+        assert mt.gradcheck(spec.call, leaves)
+
+
+@pytest.mark.parametrize("spec", [row for row in ROWS if row.values[0].differentiable])
+def test_operation_second_derivatives(backend: TensorBackend, spec: TensorOpSpec) -> None:
+    """The gradient, recorded, has a gradient: that of the sum of its squares is checked."""
+    shapes = spec.samples[0]
+    arrays = [0.3 * array for array in arguments(spec, shapes, "float64")]
+    leaves = [mt.tensor(a, backend=backend, requires_grad=True) for a in arrays]
+
+    def squared_gradients(*args: mt.Tensor) -> mt.Tensor:
+        with mt.enable_grad():
+            moving = [a if a.requires_grad else a.detach().requires_grad_() for a in args]
+            spec.call(*moving).square().sum().backward(create_graph=True)
+            grads = [a.grad for a in moving if a.grad is not None]
+            for a in moving:
+                a.grad = None
+            return sum((g.square().sum() for g in grads[1:]), start=grads[0].square().sum())
+
+    assert mt.gradcheck(squared_gradients, leaves, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("bad", BAD_CALLS)
+def test_bad_arguments(backend: TensorBackend, bad: BadCall) -> None:
+    call, error, message = bad
+    x = mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], backend=backend)
+    with pytest.raises(error, match=message):
+        call(x)
+
+
+@pytest.mark.parametrize("name", sorted(FUSED))
+def test_fused_kernels_agree_with_their_composition(backend: TensorBackend, name: str) -> None:
+    kernel = backend.kernel(name)
+    rows = [row for row in TENSOR_SPECS if row.name == name]
+    if kernel is None:
+        return  # the composed form is what the other tests have run
+    assert rows, f"no sample exercises the kernel {name!r}"
+    composed = FUSED[name]
+    for array in (
+        np.random.default_rng(0).standard_normal((5, 37)).astype(np.float32),
+        np.array([[1e30, -1e30, 0], [np.inf, 0, 1], [np.nan, 0, 1], [-np.inf, 0, 1]], np.float32),
+    ):
+        for dim in (0, 1):
+            results = []
+            for operation in (kernel, composed):
+                x = mt.tensor(array, backend=backend, requires_grad=True)
+                y = operation(x, dim)
+                (y * y.detach().cos()).sum().backward()
+                results.append((np.array(y.detach()), np.array(x.grad)))
+            for ours, theirs in zip(*results, strict=True):
+                np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)

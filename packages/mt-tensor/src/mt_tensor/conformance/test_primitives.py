@@ -1,0 +1,202 @@
+"""The primitives themselves, on shapes that Hypothesis finds and dtypes beyond the usual."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import mt_tensor as mt
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes
+from mt_operators import OPERATORS
+from mt_tensor.backends import TensorBackend, get_backend, use_backend
+from mt_tensor.conformance.layouts import LAYOUTS
+from mt_tensor.dtypes import DTYPES
+
+Array = npt.NDArray[Any]
+
+UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
+
+
+def integers(shape: tuple[int, ...], seed: int = 0) -> Array:
+    """Return small whole numbers, whose sums and products are exact in every dtype used here."""
+    return np.random.default_rng(seed).integers(-2, 3, shape)
+
+
+@pytest.mark.parametrize("dtype", sorted(DTYPES))
+def test_host_and_back(backend: TensorBackend, dtype: str) -> None:
+    array = integers((3, 4)).astype(DTYPES[dtype].numpy)
+    for layout in LAYOUTS.values():
+        x = layout(array, backend)
+        assert x.dtype is DTYPES[dtype]
+        assert np.array_equal(x.numpy(), array)
+        assert np.array_equal(x.clone().numpy(), array)
+        assert x.clone().is_contiguous()
+    assert mt.zeros(0, 3, dtype=dtype, backend=backend).tolist() == []
+    assert mt.full((2,), 1, dtype=dtype, backend=backend).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.product(sorted(DTYPES), repeat=2)))
+def test_conversion(backend: TensorBackend, source: str, target: str) -> None:
+    array = np.array([[0, 1, 2], [3, 100, 127]]).astype(DTYPES[source].numpy)
+    if DTYPES[source].kind == "float":
+        array = array + np.array(0.5, array.dtype)
+    for layout in (LAYOUTS["contiguous"], LAYOUTS["reversed"]):
+        result = layout(array, backend).to(target)
+        assert result.dtype is DTYPES[target]
+        assert np.array_equal(result.numpy(), array.astype(DTYPES[target].numpy))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    shape=array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=4),
+    name=st.sampled_from(sorted(UFUNCS)),
+    dtype=st.sampled_from(["float32", "float64", "int64"]),
+    layout=st.sampled_from(sorted(LAYOUTS)),
+    data=st.data(),
+)
+def test_reduce(
+    backend_name: str, shape: Any, name: str, dtype: str, layout: str, data: st.DataObject
+) -> None:
+    dims = tuple(data.draw(st.sets(st.integers(0, len(shape) - 1)) if shape else st.just(set())))
+    if OPERATORS[name].identity is None and any(shape[d] == 0 for d in dims):
+        return  # undefined
+    array = integers(shape).astype(dtype)
+    backend = get_backend(backend_name)
+    source = LAYOUTS[layout](array, backend)
+    wanted = UFUNCS[name].reduce(array, axis=dims, keepdims=True) if dims else array
+    out = mt.zeros(wanted.shape, dtype=dtype, backend=backend)
+    backend.reduce(OPERATORS[name], source._tensor, out._tensor, dims)
+    assert np.array_equal(out.numpy(), wanted)
+
+
+def test_reduce_into_a_strided_view(backend: TensorBackend) -> None:
+    source = mt.tensor(integers((4, 6)).astype("f4"), backend=backend)
+    out = mt.zeros(8, 1, backend=backend)
+    backend.reduce(OPERATORS["add"], source._tensor, out[::-2]._tensor, (1,))
+    assert np.array_equal(out.numpy()[::-2, 0], source.numpy().sum(1))
+    assert not out.numpy()[::2].any()
+
+
+@pytest.mark.parametrize("name", sorted(UFUNCS))
+def test_reduce_with_nan_and_infinity(backend: TensorBackend, name: str) -> None:
+    array = np.array([[1, np.nan], [np.inf, 1], [np.inf, -np.inf], [-np.inf, 2]], np.float32)
+    source = mt.tensor(array, backend=backend)
+    out = mt.zeros(4, 1, backend=backend)
+    backend.reduce(OPERATORS[name], source._tensor, out._tensor, (1,))
+    with np.errstate(all="ignore"):
+        wanted = UFUNCS[name].reduce(array, axis=1, keepdims=True)
+    assert np.array_equal(out.numpy(), wanted, equal_nan=True)
+
+
+def test_sums_keep_their_digits(backend: TensorBackend) -> None:
+    x = mt.full((100, 30), 0.1, backend=backend)
+    assert x.sum().item() == pytest.approx(300.0, rel=1e-5)
+    ones = mt.full((3000,), 1, dtype="float16", backend=backend)
+    assert ones.sum().item() == 3000.0  # added up in float16 it would stop at 2048
+
+
+def test_bools_and_integers_sum_as_int64(backend: TensorBackend) -> None:
+    x = mt.tensor([[True, False], [True, True]], backend=backend)
+    assert x.sum().dtype is mt.int64
+    assert x.sum(0).tolist() == [2, 1]
+    assert mt.tensor([200, 100], dtype="uint8", backend=backend).sum().item() == 300
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    batch=array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=3),
+    n=st.integers(0, 7),
+    m=st.integers(0, 7),
+    k=st.integers(0, 7),
+    dtype=st.sampled_from(["float32", "float64", "int32"]),
+    layouts=st.tuples(st.sampled_from(sorted(LAYOUTS)), st.sampled_from(sorted(LAYOUTS))),
+)
+def test_matmul(
+    backend_name: str, batch: Any, n: int, m: int, k: int, dtype: str, layouts: tuple[str, str]
+) -> None:
+    a, b = integers((*batch, n, m)).astype(dtype), integers((*batch, m, k), 1).astype(dtype)
+    with use_backend(backend_name):
+        backend = get_backend()
+        result = LAYOUTS[layouts[0]](a, backend) @ LAYOUTS[layouts[1]](b, backend)
+        assert np.array_equal(result.numpy(), a @ b)
+
+
+def test_matmul_larger_than_a_tile(backend: TensorBackend) -> None:
+    a, b = integers((19, 35)).astype("f4"), integers((35, 17), 1).astype("f4")
+    assert np.array_equal((mt.tensor(a) @ mt.tensor(b)).numpy(), a @ b)
+    assert np.array_equal((mt.tensor(a) @ mt.tensor(np.array(b.T)).T).numpy(), a @ b)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    shape=array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4),
+    layout=st.sampled_from(sorted(LAYOUTS)),
+    dtype=st.sampled_from(["float32", "int64"]),
+    data=st.data(),
+)
+def test_gather_and_scatter(
+    backend_name: str, shape: Any, layout: str, dtype: str, data: st.DataObject
+) -> None:
+    dim = data.draw(st.integers(0, len(shape) - 1))
+    part = tuple(data.draw(st.integers(0, e)) if d != dim else 5 for d, e in enumerate(shape))
+    index = np.random.default_rng(1).integers(0, shape[dim], part)
+    array, source = integers(shape).astype(dtype), integers(part, 2).astype(dtype)
+    backend = get_backend(backend_name)
+    where = LAYOUTS[layout](index, backend)._tensor
+
+    grid = list(np.ogrid[tuple(slice(extent) for extent in part)])
+    grid[dim] = index
+    out = mt.zeros(part, dtype=dtype, backend=backend)
+    backend.gather(LAYOUTS[layout](array, backend)._tensor, dim, where, out._tensor)
+    assert np.array_equal(out.numpy(), array[tuple(grid)])
+
+    for name, ufunc in UFUNCS.items():
+        target = LAYOUTS[layout](array, backend)
+        wanted = array.copy()
+        ufunc.at(wanted, tuple(grid), source)
+        value = LAYOUTS[layout](source, backend)._tensor
+        backend.scatter(value, dim, where, target._tensor, OPERATORS[name])
+        assert np.array_equal(target.numpy(), wanted), name
+
+
+def test_scatter_replaces(backend: TensorBackend) -> None:
+    out = mt.zeros(2, 3, backend=backend)
+    index = mt.tensor([[2, 0], [1, 2]], backend=backend)
+    source = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend=backend)
+    backend.scatter(source._tensor, 1, index._tensor, out._tensor)
+    assert out.tolist() == [[2, 0, 1], [0, 3, 4]]
+
+
+def test_a_chain_of_many_operations(backend: TensorBackend) -> None:
+    x = mt.tensor([1.0], backend=backend, requires_grad=True)
+    y = x
+    for _ in range(300):
+        y = y + 1.0
+    y.backward()
+    assert x.grad is not None
+    assert x.grad.item() == 1.0
+
+
+def test_the_same_seed_gives_the_same_numbers(backend: TensorBackend) -> None:
+    mt.manual_seed(5)
+    here = mt.randn(3, 4).numpy()
+    with use_backend("numpy"):
+        mt.manual_seed(5)
+        assert np.array_equal(here, mt.randn(3, 4).numpy())
+
+
+def test_tensors_of_two_backends_do_not_mix(backend: TensorBackend) -> None:
+    other = get_backend("simple" if backend.name == "numpy" else "numpy")
+    here, there = mt.ones(2, backend=backend), mt.ones(2, backend=other)
+    with pytest.raises(mt.errors.BackendMismatchError, match="meet in one operation"):
+        _ = here + there
+    moved = (here * 2).requires_grad_()
+    (moved.to(other) * 3).sum().backward()
+    assert moved.grad is not None
+    assert moved.grad.backend is backend
+    assert moved.grad.tolist() == [3, 3]

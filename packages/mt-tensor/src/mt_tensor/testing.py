@@ -1,0 +1,363 @@
+"""The sample table for operations on tensors, beside `mt_operators.testing` for the operators.
+
+A row names an operation, its NumPy oracle, and the shapes it is tested on. The conformance kit
+walks the table on every backend: values, element types, gradients by finite differences, inputs
+unchanged, and the errors that bad arguments must raise. A new operation needs one row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mt_tensor as mt
+from mt_tensor.errors import (
+    DTypeError,
+    IndexingError,
+    InPlaceError,
+    ShapeError,
+)
+
+Array = npt.NDArray[Any]
+Shapes = tuple[tuple[int, ...], ...]
+BadCall = tuple[Callable[[Any], Any], type[Exception], str]
+"""A call on a float32 tensor of shape (2, 3), the error it raises, and part of the message."""
+
+
+@dataclass(frozen=True)
+class TensorOpSpec:
+    """How one operation on tensors is tested.
+
+    Attributes:
+        name: the operation's public name.
+        call: the operation, from tensors.
+        oracle: the expected value, from float64 arrays.
+        samples: for each sample, the shapes of the arguments.
+        differentiable: whether gradients are checked against finite differences.
+        positive: whether the arguments are drawn positive.
+        errors: calls that must raise.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    oracle: Callable[..., Any]
+    samples: tuple[Shapes, ...]
+    differentiable: bool = True
+    positive: bool = False
+    errors: tuple[BadCall, ...] = ()
+
+
+TENSOR_SPECS: list[TensorOpSpec] = []
+"""The rows. A name may have several, for different arguments."""
+
+_MATRIX: tuple[Shapes, ...] = (((2, 3),), ((1, 4),), ((3, 1, 2),))
+_ANY: tuple[Shapes, ...] = (((),), ((1,),), ((5,),), ((2, 3),), ((2, 1, 3, 1, 2),))
+_WITH_EMPTY: tuple[Shapes, ...] = (*_ANY, ((0,),), ((2, 0, 3),))
+
+
+def row(
+    name: str,
+    call: Callable[..., Any],
+    oracle: Callable[..., Any],
+    *samples: Shapes,
+    **rest: Any,
+) -> None:
+    """Add a row to `TENSOR_SPECS`; the arguments are those of `TensorOpSpec`."""
+    TENSOR_SPECS.append(TensorOpSpec(name, call, oracle, samples, **rest))
+
+
+# --- Reductions ---------------------------------------------------------------------------------
+
+_NO_DIM: BadCall = (lambda x: x.sum(2), IndexingError, "dimension 2 is out of range")
+_TWICE: BadCall = (lambda x: x.sum((0, -2)), IndexingError, "name a dimension twice")
+
+row("sum", lambda x: x.sum(), lambda x: x.sum(), *_WITH_EMPTY, errors=(_NO_DIM, _TWICE))
+row("sum", lambda x: x.sum(0), lambda x: x.sum(0), *_MATRIX, ((0, 3),))
+row("sum", lambda x: x.sum(-1, True), lambda x: x.sum(-1, keepdims=True), *_MATRIX, ((2, 0),))
+row("sum", lambda x: x.sum((0, 2)), lambda x: x.sum((0, 2)), ((2, 3, 4),), ((2, 1, 3, 2, 1),))
+row(
+    "mean",
+    lambda x: x.mean(-1),
+    lambda x: x.mean(-1),
+    *_MATRIX,
+    errors=((lambda x: x.long().mean(), DTypeError, "int64 was given"),),
+)
+row("mean", lambda x: x.mean(), lambda x: x.mean(), *_ANY)
+row("var", lambda x: x.var(), lambda x: x.var(ddof=1), ((2, 3),), ((7,),))
+row("var", lambda x: x.var(1, 0), lambda x: x.var(1), ((2, 3),), ((2, 4, 3),))
+row("std", lambda x: x.std(0), lambda x: x.std(0, ddof=1), ((4, 3),))
+_EMPTY_EXTREME: BadCall = (lambda x: x[:, :0].amax(1), ShapeError, "no elements is undefined")
+row("amax", lambda x: x.amax(), lambda x: x.max(), *_ANY, errors=(_EMPTY_EXTREME,))
+row("amax", lambda x: x.amax((0, -1), True), lambda x: x.max((0, -1), keepdims=True), *_MATRIX)
+row("amin", lambda x: x.amin(0), lambda x: x.min(0), *_MATRIX)
+row("argmax", lambda x: x.argmax(-1), lambda x: x.argmax(-1), *_MATRIX, differentiable=False)
+row("argmax", lambda x: x.argmax(), lambda x: x.argmax(), *_ANY, differentiable=False)
+row("argmin", lambda x: x.argmin(0), lambda x: x.argmin(0), *_MATRIX, differentiable=False)
+row("all", lambda x: (x > -0.5).all(), lambda x: (x > -0.5).all(), *_ANY, differentiable=False)
+row("all", lambda x: (x > 0).all(0), lambda x: (x > 0).all(0), ((0, 2),), differentiable=False)
+row("any", lambda x: (x > 0.5).any(-1), lambda x: (x > 0.5).any(-1), *_MATRIX, differentiable=False)
+row(
+    "sum_to_size",
+    lambda x: x.sum_to_size(1, 3),
+    lambda x: x.sum((0, 1)).reshape(1, 3),
+    ((4, 2, 3),),
+    errors=((lambda x: x.sum_to_size(4), ShapeError, "does not broadcast"),),
+)
+
+
+def _softmax(x: Array) -> Array:
+    weights = np.exp(x - x.max(-1, keepdims=True))
+    return np.asarray(weights / weights.sum(-1, keepdims=True))
+
+
+row("softmax", lambda x: x.softmax(-1), _softmax, *_MATRIX)
+row("log_softmax", lambda x: x.log_softmax(-1), lambda x: np.log(_softmax(x)), *_MATRIX)
+row("softmax", lambda x: x.softmax(0), lambda x: _softmax(x.T).T, ((4, 3),))
+
+# --- Products -----------------------------------------------------------------------------------
+
+row(
+    "matmul",
+    lambda a, b: a @ b,
+    lambda a, b: a @ b,
+    ((2, 3), (3, 4)),
+    ((1, 1), (1, 1)),
+    ((3,), (3,)),
+    ((3,), (3, 2)),
+    ((2, 3), (3,)),
+    ((2, 1, 2, 3), (4, 3, 2)),
+    ((2, 0), (0, 3)),
+    ((0, 2), (2, 3)),
+    errors=(
+        (lambda x: x @ x, ShapeError, r"\(2, 3\) and \(2, 3\): the inner extents 3 and 2"),
+        (lambda x: x @ x.sum(), ShapeError, "at least one dimension"),
+        (lambda x: (x > 0) @ (x > 0).T, DTypeError, "bool"),
+    ),
+)
+row("matmul", lambda a, b: a.mT @ b, lambda a, b: np.swapaxes(a, -1, -2) @ b, ((3, 2), (3, 4)))
+
+# --- Movement -----------------------------------------------------------------------------------
+
+row(
+    "view",
+    lambda x: x.view(3, -1),
+    lambda x: x.reshape(3, -1),
+    ((2, 3),),
+    ((3, 2, 2),),
+    errors=(
+        (lambda x: x.view(4, 2), ShapeError, "6 element"),
+        (lambda x: x.view(-1, -1), ShapeError, "single -1"),
+        (lambda x: x.T.view(6), ShapeError, "without a copy"),
+    ),
+)
+row("reshape", lambda x: x.T.reshape(-1), lambda x: x.T.reshape(-1), *_ANY)
+row(
+    "flatten",
+    lambda x: x.flatten(1),
+    lambda x: x.reshape(x.shape[0], -1),
+    *_MATRIX,
+    errors=((lambda x: x.flatten(1, 0), ShapeError, "runs backwards"),),
+)
+row(
+    "permute",
+    lambda x: x.permute(2, 0, 1),
+    lambda x: x.transpose(2, 0, 1),
+    ((2, 3, 4),),
+    errors=((lambda x: x.permute(0, 0), IndexingError, "each of the 2"),),
+)
+row("transpose", lambda x: x.transpose(0, -1), lambda x: np.swapaxes(x, 0, -1), *_MATRIX)
+row("T", lambda x: x.T, lambda x: x.T, *_ANY)
+row("mT", lambda x: x.mT, lambda x: np.swapaxes(x, -1, -2), *_MATRIX)
+row(
+    "expand",
+    lambda x: x.expand(4, -1, 3),
+    lambda x: np.broadcast_to(x, (4, x.shape[0], 3)),
+    ((2, 1),),
+    ((2, 3),),
+    errors=((lambda x: x.expand(4, 3), ShapeError, "only extents of 1"),),
+)
+row("broadcast_to", lambda x: x.broadcast_to((2, 3)), lambda x: np.broadcast_to(x, (2, 3)), ((3,),))
+row("squeeze", lambda x: x.squeeze(), lambda x: x.squeeze(), *_ANY)
+row("unsqueeze", lambda x: x.unsqueeze(-1), lambda x: x[..., None], *_WITH_EMPTY)
+row("flip", lambda x: x.flip(0), lambda x: x[::-1], *_MATRIX)
+row(
+    "narrow",
+    lambda x: x.narrow(0, 1, 2),
+    lambda x: x[1:3],
+    ((4, 2),),
+    errors=((lambda x: x.narrow(0, 1, 2), ShapeError, "does not lie in"),),
+)
+row(
+    "unfold",
+    lambda x: x.unfold(-1, 3, 2),
+    lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, -1)[..., ::2, :],
+    ((8,),),
+    ((2, 5),),
+    errors=((lambda x: x.unfold(1, 4, 1), ShapeError, "size from 0 to 3"),),
+)
+row(
+    "pad",
+    lambda x: mt.pad(x, (1, 0, -1, 2), 7.0),
+    lambda x: np.pad(x, ((0, 2), (1, 0)), constant_values=7.0)[1:],
+    ((3, 2),),
+    errors=(
+        (lambda x: mt.pad(x, (1,)), ShapeError, "pairs"),
+        (lambda x: mt.pad(x, (-4, 0)), ShapeError, "crops more"),
+    ),
+)
+row(
+    "cat",
+    lambda a, b: mt.cat([a, b], 1),
+    lambda a, b: np.concatenate([a, b], 1),
+    ((2, 3), (2, 1)),
+    ((2, 0), (2, 3)),
+    errors=(
+        (lambda x: mt.cat([x, x[:1]], 1), ShapeError, "equal in all others"),
+        (lambda x: mt.cat([]), ShapeError, "at least one tensor"),
+    ),
+)
+row(
+    "stack",
+    lambda a, b: mt.stack([a, b], -1),
+    lambda a, b: np.stack([a, b], -1),
+    ((2, 3), (2, 3)),
+    ((), ()),
+    errors=((lambda x: mt.stack([x, x[0]]), ShapeError, "must all be equal"),),
+)
+row("clone", lambda x: x.clone(), lambda x: x, *_WITH_EMPTY)
+row("contiguous", lambda x: x.T.contiguous(), lambda x: x.T, *_ANY)
+
+# --- Indexing -----------------------------------------------------------------------------------
+
+row(
+    "getitem",
+    lambda x: x[1, ..., None, -1],
+    lambda x: x[1, ..., None, -1],
+    ((2, 3),),
+    ((2, 3, 4),),
+    errors=(
+        (lambda x: x[2], IndexingError, "index 2 is out of range for dimension 0"),
+        (lambda x: x[0, 0, 0], IndexingError, "3 indices were given"),
+        (lambda x: x[..., ...], IndexingError, "single Ellipsis"),
+        (lambda x: x["a"], IndexingError, "cannot be indexed by 'a'"),
+        (lambda x: x[x], IndexingError, "float32 cannot index"),
+        (lambda x: x[[0, 2]], IndexingError, "index 2 is out of range"),
+    ),
+)
+row("getitem", lambda x: x[::-2, 1:], lambda x: x[::-2, 1:], ((5, 3),), ((1, 2),))
+row("getitem", lambda x: x[5:, :0], lambda x: x[5:, :0], ((2, 3),))
+row("getitem", lambda x: x[:, [0, -1, 0]], lambda x: x[:, [0, -1, 0]], ((2, 3),))
+row("getitem", lambda x: x[[[1], [0]], 1:], lambda x: x[np.array([[1], [0]]), 1:], ((2, 3),))
+row("getitem", lambda x: x[[True, False, True]], lambda x: x[[True, False, True]], ((3, 2),))
+_POINTS = [[0, 1, 1], [2, 0, 2]]
+row(
+    "gather",
+    lambda x: x.gather(1, mt.tensor(_POINTS, backend=x.backend)),
+    lambda x: np.take_along_axis(x[:2], np.array(_POINTS), 1),
+    ((2, 3),),
+    ((4, 5),),
+    errors=(
+        (lambda x: x.gather(1, x), DTypeError, "int64"),
+        (lambda x: x.gather(1, mt.tensor([[3]])), IndexingError, "index 3 is out of range"),
+        (lambda x: x.gather(1, mt.tensor([[-1]])), IndexingError, "index -1 is out of range"),
+        (lambda x: x.gather(0, mt.zeros(2, 4).long()), ShapeError, "does not fit"),
+    ),
+)
+
+
+def _scattered(x: Array, source: Array) -> Array:
+    out = np.array(x)
+    np.add.at(out, (np.arange(2)[:, None], np.array(_POINTS)), source)
+    return out
+
+
+row(
+    "scatter_add",
+    lambda x, y: x.scatter_add(1, mt.tensor(_POINTS, backend=x.backend), y),
+    _scattered,
+    ((2, 3), (2, 3)),
+    errors=(
+        (lambda x: x.scatter_add(1, x.long() * 0, x.double()), DTypeError, "float64 to float32"),
+        (lambda x: x.scatter_add(1, x.long() * 0, x[:1]), ShapeError, "at least as large"),
+    ),
+)
+row(
+    "index_select",
+    lambda x: x.index_select(1, mt.tensor([2, 0, 2], backend=x.backend)),
+    lambda x: x[:, [2, 0, 2]],
+    ((2, 3),),
+    ((1, 3, 2),),
+    errors=((lambda x: x.index_select(0, mt.tensor([[0]])), ShapeError, "1-D index"),),
+)
+row("where", lambda x, y: x.where(x > 0.2, y), lambda x, y: np.where(x > 0.2, x, y), ((3,), (2, 3)))
+row(
+    "masked_fill",
+    lambda x: x.masked_fill(x > 0, 9.0),
+    lambda x: np.where(x > 0, 9.0, x),
+    ((2, 3),),
+)
+
+# --- In place -----------------------------------------------------------------------------------
+
+
+def _in_place(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def call(x: Any, y: Any) -> Any:
+        result = x.detach().clone()
+        change(result, y.detach())
+        return result
+
+    return call
+
+
+_RECORDED: BadCall = (lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
+row(
+    "add_",
+    _in_place(lambda x, y: x.add_(y, alpha=2)),
+    lambda x, y: x + 2 * y,
+    ((2, 3), (3,)),
+    differentiable=False,
+    errors=(
+        _RECORDED,
+        (lambda x: x.long().add_(1.5), DTypeError, "cannot be stored in place in int64"),
+        (lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "repeats elements"),
+        (lambda x: x[0].add_(x), ShapeError, "does not broadcast to"),
+    ),
+)
+row("sub_", _in_place(lambda x, y: x.sub_(y)), lambda x, y: x - y, ((2, 3), ()), differentiable=False)
+row("mul_", _in_place(lambda x, y: x.mul_(y)), lambda x, y: x * y, ((2, 3), (2, 1)), differentiable=False)
+row("div_", _in_place(lambda x, y: x.div_(y)), lambda x, y: x / y, ((3,), (3,)), differentiable=False)
+row("copy_", _in_place(lambda x, y: x.copy_(y)), lambda x, y: y + 0 * x, ((2, 3), (3,)), differentiable=False)
+row("zero_", _in_place(lambda x, y: x.T.zero_()), lambda x, y: 0 * x, ((2, 3), ()), differentiable=False)
+row("fill_", _in_place(lambda x, y: x[0].fill_(2)), lambda x, y: np.stack([0 * x[0] + 2, x[1]]), ((2, 3), ()), differentiable=False)
+
+
+def _assign(x: Any, y: Any) -> None:
+    x[:, ::2] = y
+    x[0] += x[1]  # a view of the same storage on the right
+
+
+def _assign_oracle(x: Array, y: Array) -> Array:
+    out = np.array(x)
+    out[:, ::2] = y
+    out[0] += out[1]
+    return out
+
+
+row("setitem", _in_place(_assign), _assign_oracle, ((2, 3), (2, 2)), differentiable=False)
+
+
+def _shifted(x: Any, y: Any) -> None:
+    x[1:].add_(x[:-1])  # overlapping views: as if the right side were read first
+
+
+row(
+    "add_",
+    _in_place(_shifted),
+    lambda x, y: np.concatenate([x[:1], x[1:] + x[:-1]]),
+    ((6,), ()),
+    differentiable=False,
+)

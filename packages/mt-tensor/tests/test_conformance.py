@@ -1,0 +1,13 @@
+"""The conformance kit on the two built-in backends."""
+
+import pytest
+from mt_tensor.conformance.test_elementwise import *  # noqa: F403
+from mt_tensor.conformance.test_operations import *  # noqa: F403
+from mt_tensor.conformance.test_primitives import *  # noqa: F403
+
+
+@pytest.fixture(scope="session", params=["numpy", "simple"])
+def backend_name(request: pytest.FixtureRequest) -> str:
+    """Both built-in backends in turn."""
+    name: str = request.param
+    return name
