@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import struct
 import zlib
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,13 @@ def read_idx(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
         )
     dtype, ndim = np.dtype(TYPES[content[2]]), content[3]
     header = 4 + 4 * ndim
-    shape = tuple(int(extent) for extent in np.frombuffer(content[4:header], ">u4", -1))
+    extents = content[4:header]
+    shape = struct.unpack(f">{len(extents) // 4}I", extents[: len(extents) // 4 * 4])
     expected = header + dtype.itemsize * size_of(shape)
     if len(shape) != ndim or len(content) != expected:
         raise FileError(
-            f"{source} is damaged: shape {shape} needs {expected} bytes, but there are "
-            f"{len(content)}. Fetch the file again."
+            f"{source} is damaged: a header of {ndim} dimension(s), here {shape}, needs {expected} "
+            f"bytes, but there are {len(content)}. Fetch the file again."
         )
     elements = np.frombuffer(content, dtype, offset=header)
     return elements.astype(dtype.newbyteorder("=")).reshape(shape)

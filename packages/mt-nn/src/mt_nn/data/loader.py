@@ -36,6 +36,10 @@ def collate(samples: Sequence[Any]) -> Any:
 class DataLoader:
     """Iterates over a data set in batches; every iteration is one epoch.
 
+        >>> from mt_tensor import arange
+        >>> [batch[0].tolist() for batch in DataLoader(TensorDataset(arange(5)), batch_size=2)]
+        [[0, 1], [2, 3], [4]]
+
     Args:
         dataset: where samples come from.
         batch_size: how many make a batch; the last one may be smaller.

@@ -31,9 +31,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the settings given on the command line."""
     parser = argparse.ArgumentParser(prog="mt-train", description=__doc__.split("\n\n", 1)[0])
     parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
-    parser.add_argument("--epochs", type=_positive, default=20)
+    parser.add_argument("--epochs", type=_positive, default=30)
     parser.add_argument("--batch-size", type=_positive, default=64)
-    parser.add_argument("--lr", type=float, default=2e-3, help="learning rate of Adam")
+    parser.add_argument("--lr", type=float, default=3e-3, help="learning rate of Adam")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mnist", type=Path, metavar="DIR",
                         help="train on the IDX files of MNIST or Fashion-MNIST in this folder")  # fmt: skip

@@ -41,30 +41,31 @@ def draw(
         raise MissingPackageError(
             "the picture is drawn with matplotlib: pip install 'mt-nn[train]'."
         ) from error
-    figure = Figure(figsize=(13, 5.2), layout="constrained")
-    curve, samples = figure.subfigures(1, 2, width_ratios=[1.15, 1])
-    _draw_curve(curve.subplots(), training, testing)
+    figure = Figure(figsize=(13, 5.6), layout="constrained")
+    curves, samples = figure.subfigures(1, 2, width_ratios=[1.1, 1])
+    _draw_curves(*curves.subplots(2, sharex=True), training, testing)
     _draw_samples(samples, images, labels, predictions)
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=110)
     return content.getvalue()
 
 
-def _draw_curve(axes: Any, training: Sequence[Epoch], testing: Sequence[Epoch]) -> None:
-    steps = [loss for epoch in training for loss in epoch.losses]
-    per_epoch = len(steps) / max(len(training), 1)
+def _draw_curves(
+    loss: Any, accuracy: Any, training: Sequence[Epoch], testing: Sequence[Epoch]
+) -> None:
+    steps = [value for epoch in training for value in epoch.losses]
     epochs = np.arange(1, len(training) + 1)
-    axes.plot(np.arange(1, len(steps) + 1) / max(per_epoch, 1), steps, color="0.8", lw=0.8,
-              label="training loss, each batch")  # fmt: skip
-    axes.plot(epochs, [epoch.loss for epoch in training], color="C0", label="training loss")
-    axes.plot(epochs, [epoch.loss for epoch in testing], color="C1", label="test loss")
-    axes.set(xlabel="epoch", ylabel="cross-entropy", yscale="log")
-    axes.grid(alpha=0.3)
-    right = axes.twinx()
-    right.plot(epochs, [100 * epoch.accuracy for epoch in testing], "C2--", label="test accuracy")
-    right.set(ylabel="test accuracy (%)")
-    lines = [*axes.get_lines(), *right.get_lines()]
-    axes.legend(lines, [line.get_label() for line in lines], loc="center right")
+    at = np.arange(1, len(steps) + 1) * len(training) / max(len(steps), 1)
+    loss.plot(at, steps, color="0.8", linewidth=0.8, label="training, each batch")
+    loss.plot(epochs, [epoch.loss for epoch in training], ".-", label="training, mean of epoch")
+    loss.plot(epochs, [epoch.loss for epoch in testing], ".-", label="test")
+    loss.set(ylabel="cross-entropy", yscale="log")
+    accuracy.plot(epochs, [100 * epoch.accuracy for epoch in training], "C0.-", label="training")
+    accuracy.plot(epochs, [100 * epoch.accuracy for epoch in testing], "C1.-", label="test")
+    accuracy.set(ylabel="accuracy (%)", xlabel="epoch")
+    for axes, corner in ((loss, "upper right"), (accuracy, "lower right")):
+        axes.grid(alpha=0.3)
+        axes.legend(loc=corner)
 
 
 def _draw_samples(
