@@ -1,4 +1,4 @@
-"""Prove that somebody else's backend, in a package of its own, plugs in and is held to the contract.
+"""Prove that somebody else's backend, in a package of its own, plugs in.
 
     hatch run layering:plugins        with the wheels in dist/, which `layering:check` has built
 

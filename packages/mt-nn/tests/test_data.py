@@ -5,12 +5,13 @@ import struct
 from pathlib import Path
 from typing import Any
 
-import mt_nn as nn
-import mt_tensor as mt
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+import mt_nn as nn
+import mt_tensor as mt
 from mt_nn.data import (
     DataLoader,
     Dataset,
@@ -77,7 +78,7 @@ def test_subsets_and_splits() -> None:
         (lambda: DataLoader(ROWS, 0), nn.SettingError, "batch_size must be at least 1"),
         (lambda: random_split(ROWS, [7, 4]), nn.SettingError, "add up to the 10 samples"),
         (lambda: TensorDataset(mt.ones(2), mt.ones(3)), nn.SettingError, "of one length"),
-        (lambda: TensorDataset(), nn.SettingError, "none were given"),
+        (TensorDataset, nn.SettingError, "none were given"),
         (lambda: Dataset()[0], TypeError, "must define __getitem__"),
         (lambda: len(Dataset()), TypeError, "must define __len__"),
     ],

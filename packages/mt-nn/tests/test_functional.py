@@ -3,13 +3,14 @@
 import itertools
 from typing import Any
 
-import mt_nn.functional as F
-import mt_tensor as mt
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
+import mt_nn.functional as F
+import mt_tensor as mt
 from mt_nn import InputError, SettingError
 from mt_tensor.errors import IndexingError
 
@@ -86,7 +87,8 @@ def test_conv2d(
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"stride": 2, "padding": 1}, {"dilation": 2}, {"groups": 2, "padding": (1, 0)}]
+    "arguments",
+    [{}, {"stride": 2, "padding": 1}, {"dilation": 2}, {"groups": 2, "padding": (1, 0)}],
 )
 def test_conv2d_gradients(backend: str, arguments: dict[str, Any]) -> None:
     groups = arguments.get("groups", 1)
@@ -130,7 +132,11 @@ def test_cross_entropy() -> None:
     scores, target = draw(4, 3) * 5, np.array([0, 2, 1, 2])
     shifted = np.exp(scores - scores.max(1, keepdims=True))
     expected = -np.log(shifted / shifted.sum(1, keepdims=True))[np.arange(4), target]
-    for reduction, wanted in (("none", expected), ("sum", expected.sum()), ("mean", expected.mean())):
+    for reduction, wanted in (
+        ("none", expected),
+        ("sum", expected.sum()),
+        ("mean", expected.mean()),
+    ):
         loss = F.cross_entropy(mt.tensor(scores), mt.tensor(target), reduction)  # type: ignore[arg-type]
         np.testing.assert_allclose(loss.numpy(), wanted)
     assert mt.gradcheck(lambda s: F.cross_entropy(s, mt.tensor(target)), [leaf(scores)])

@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-import mt_nn as nn
-import mt_tensor as mt
 import numpy as np
 import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
 
 
 def test_linear_and_convolution_start_like_torchs() -> None:
@@ -57,7 +58,9 @@ def test_every_layer_runs() -> None:
     x = mt.ones(2, 2, 4, 4)
     assert nn.AvgPool2d(2)(x).shape == (2, 2, 2, 2)
     assert nn.Sigmoid()(mt.zeros(1)).item() == 0.5
-    assert nn.CrossEntropyLoss()(mt.zeros(2, 4), mt.tensor([0, 1])).item() == pytest.approx(np.log(4))
+    assert nn.CrossEntropyLoss()(mt.zeros(2, 4), mt.tensor([0, 1])).item() == pytest.approx(
+        np.log(4)
+    )
     assert nn.MSELoss("sum")(mt.ones(3), mt.zeros(3)).item() == 3.0
 
 
@@ -84,7 +87,9 @@ def test_bad_settings(make: Any, message: str) -> None:
 
 
 def test_a_misspelt_attribute_names_the_nearest() -> None:
-    with pytest.raises(AttributeError, match="Linear has no attribute 'weigth'. Did you mean 'weight'"):
+    with pytest.raises(
+        AttributeError, match="Linear has no attribute 'weigth'. Did you mean 'weight'"
+    ):
         _ = nn.Linear(1, 1).weigth
 
 

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-import mt_nn as nn
-import mt_tensor as mt
 import numpy as np
 import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
 from mt_nn import optim
 
 START = np.array([1.0, -2.0, 3.0])
@@ -91,7 +92,9 @@ def test_bad_settings(make: Any, message: str) -> None:
         make(nn.Parameter(mt.ones(1)))
 
 
-@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, 0.05, momentum=0.9), lambda p: optim.Adam(p, 0.1)])
+@pytest.mark.parametrize(
+    "make", [lambda p: optim.SGD(p, 0.05, momentum=0.9), lambda p: optim.Adam(p, 0.1)]
+)
 def test_a_line_is_found(make: Any) -> None:
     mt.manual_seed(0)
     model = nn.Linear(1, 1)

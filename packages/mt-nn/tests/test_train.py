@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import mt_nn as nn
-import mt_tensor as mt
 import numpy as np
 import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
 from mt_nn.train import LeNet, cli, evaluate
 from mt_nn.train.loop import Epoch
 
@@ -48,7 +49,16 @@ def test_the_backends_agree(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_losses(tmp_path: Path) -> None:
     for run in ("a", "b", "c"):
         seed = "1" if run == "c" else "0"
-        arguments = ["--epochs", "1", "--batches", "3", "--seed", seed, "--out", str(tmp_path / run)]
+        arguments = [
+            "--epochs",
+            "1",
+            "--batches",
+            "3",
+            "--seed",
+            seed,
+            "--out",
+            str(tmp_path / run),
+        ]
         assert cli.main(arguments) == 0
     assert losses(tmp_path / "a") == losses(tmp_path / "b") != losses(tmp_path / "c")
 
@@ -104,7 +114,9 @@ def test_importing_is_light() -> None:
         "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout == "[]\n"
 
 

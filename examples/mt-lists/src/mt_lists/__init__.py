@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from mt_operators import Formula, Operator
 from mt_tensor import TensorBackend, TensorData
 from mt_tensor.dtypes import DType, as_dtype

@@ -4,8 +4,6 @@ The names are torch's. Everything is composed from the operations of mt-tensor, 
 the backend offers a kernel for it.
 """
 
-from mt_operators import Module, StateDictError
-
 from mt_nn import data, functional, init, optim
 from mt_nn.errors import (
     FileError,
@@ -23,6 +21,7 @@ from mt_nn.layers.loss import CrossEntropyLoss, MSELoss
 from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
 from mt_nn.parameter import Parameter
 from mt_nn.saving import load, save
+from mt_operators import Module, StateDictError
 
 __version__ = "0.1.0"
 

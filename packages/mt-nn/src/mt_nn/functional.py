@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from mt_tensor import Tensor, fused, pad, rand, zeros_like
-
 from mt_nn.errors import InputError, SettingError
+from mt_tensor import Tensor, fused, pad, rand, zeros_like
 
 Pair = int | tuple[int, int]
 Reduction = Literal["mean", "sum", "none"]
@@ -24,7 +23,8 @@ def pair(value: Pair, name: str, least: int) -> tuple[int, int]:
         SettingError: it is no integer or pair of integers, or below `least`.
     """
     both = (value, value) if isinstance(value, int) else tuple(value)
-    if len(both) != 2 or not all(isinstance(v, int) and v >= least for v in both):
+    numbers: tuple[object, ...] = both
+    if len(numbers) != 2 or not all(isinstance(v, int) and v >= least for v in numbers):
         raise SettingError(f"{name} must be one or two integers from {least} on; got {value!r}.")
     return both[0], both[1]
 
@@ -247,7 +247,11 @@ def nll_loss(log_probabilities: Tensor, target: Tensor, reduction: Reduction = "
         InputError: the shapes do not fit.
         IndexingError: a class does not exist.
     """
-    shape = (log_probabilities.shape[0], *log_probabilities.shape[2:]) if log_probabilities.ndim > 1 else None
+    shape = (
+        (log_probabilities.shape[0], *log_probabilities.shape[2:])
+        if log_probabilities.ndim > 1
+        else None
+    )
     if target.shape != shape:
         raise InputError(
             f"a loss over classes takes scores of shape (batch, classes, ...) and targets of shape "

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 
+from mt_nn.errors import SettingError
 from mt_tensor import Tensor, no_grad, rand, randn
 from mt_tensor.strides import size_of
-
-from mt_nn.errors import SettingError
 
 
 def uniform_(x: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:

@@ -39,9 +39,7 @@ class Parameter(Tensor, mt_operators.Parameter):
         """Raise StateDictError unless `value` has this parameter's shape."""
         shape = tuple(getattr(value, "shape", ()))
         if shape != self.shape:
-            raise StateDictError(
-                f"shape {shape} was given for a parameter of shape {self.shape}."
-            )
+            raise StateDictError(f"shape {shape} was given for a parameter of shape {self.shape}.")
 
     def __repr__(self) -> str:
         """Show the elements."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mt_tensor import Tensor, tensor
 
 from mt_nn.errors import FileError, MissingPackageError
+from mt_tensor import Tensor, tensor
 
 
 def _safetensors() -> Any:
@@ -43,7 +43,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             Path(name).chmod(0o644)
-            os.replace(name, target)
+            Path(name).replace(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise

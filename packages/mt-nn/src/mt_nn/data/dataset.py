@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from mt_tensor import Tensor
-from mt_tensor.random import generator
+import numpy.typing as npt
 
 from mt_nn.errors import SettingError
+from mt_tensor import Tensor
+from mt_tensor.random import generator
 
 
 class Dataset:
@@ -55,7 +56,7 @@ class TensorDataset(Dataset):
 class Subset(Dataset):
     """Some samples of another data set, in the order of `indices`."""
 
-    def __init__(self, dataset: Dataset, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset, indices: Sequence[int] | npt.NDArray[np.int64]) -> None:
         self.dataset = dataset
         self.indices = np.asarray(indices, dtype=np.int64)
 
@@ -66,7 +67,8 @@ class Subset(Dataset):
     def __getitem__(self, index: Any) -> Any:
         """Return a sample, or several if the data set takes several."""
         chosen = self.indices[index]
-        return self.dataset[chosen if isinstance(chosen, np.ndarray) else int(chosen)]
+        many: Any = chosen if isinstance(chosen, np.ndarray) else int(chosen)
+        return self.dataset[many]
 
 
 def random_split(dataset: Dataset, lengths: Sequence[int]) -> list[Subset]:

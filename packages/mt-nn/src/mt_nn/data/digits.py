@@ -1,12 +1,12 @@
-"""The real handwritten digits that scikit-learn ships: 1,797 images of 8 x 8, nothing downloaded."""
+"""Real handwritten digits that scikit-learn ships: 1,797 images of 8 x 8, nothing downloaded."""
 
 from __future__ import annotations
 
 import numpy as np
-from mt_tensor import tensor
 
 from mt_nn.data.dataset import TensorDataset
 from mt_nn.errors import MissingPackageError
+from mt_tensor import tensor
 
 TEST_SIZE = 360
 SPLIT_SEED = 0

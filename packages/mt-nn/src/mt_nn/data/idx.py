@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mt_tensor import tensor
-from mt_tensor.strides import size_of
 
 from mt_nn.data.dataset import TensorDataset
 from mt_nn.errors import FileError
+from mt_tensor import tensor
+from mt_tensor.strides import size_of
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from mt_operators import Module
-from mt_tensor import Tensor, zeros
-
 from mt_nn import functional
 from mt_nn.errors import SettingError
 from mt_nn.functional import Pair, pair
 from mt_nn.layers.linear import init_like_torch
 from mt_nn.parameter import Parameter
+from mt_operators import Module
+from mt_tensor import Tensor, zeros
 
 
 class Conv2d(Module):
@@ -42,7 +41,11 @@ class Conv2d(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        if min(in_channels, out_channels, groups) < 1 or in_channels % groups or out_channels % groups:
+        if (
+            min(in_channels, out_channels, groups) < 1
+            or in_channels % groups
+            or out_channels % groups
+        ):
             raise SettingError(
                 "Conv2d takes positive numbers of channels, both multiples of groups; got "
                 f"{in_channels}, {out_channels} and groups={groups}."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from mt_operators import Module
-from mt_tensor import Tensor
-
 from mt_nn import functional
 from mt_nn.errors import SettingError
+from mt_operators import Module
+from mt_tensor import Tensor
 
 
 class Dropout(Module):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from mt_operators import Module
-from mt_tensor import Tensor, zeros
-
 from mt_nn import functional, init
 from mt_nn.errors import SettingError
 from mt_nn.parameter import Parameter
+from mt_operators import Module
+from mt_tensor import Tensor, zeros
 
 
 def init_like_torch(weight: Parameter, bias: Parameter | None) -> None:

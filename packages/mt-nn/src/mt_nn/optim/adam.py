@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mt_tensor import Tensor, zeros_like
-
 from mt_nn.optim.optimizer import Optimizer, check
+from mt_tensor import Tensor, zeros_like
 
 
 class Adam(Optimizer):

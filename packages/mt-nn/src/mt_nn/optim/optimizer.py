@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from mt_tensor import Tensor, no_grad
-
 from mt_nn.errors import SettingError
+from mt_tensor import Tensor, no_grad
 
 
 class Optimizer(ABC):
@@ -28,9 +27,7 @@ class Optimizer(ABC):
             unknown setting.
     """
 
-    def __init__(
-        self, params: Iterable[Any], defaults: dict[str, Any]
-    ) -> None:
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         given = list(params)
         if not given:
             raise SettingError(f"{type(self).__name__} was given no parameters.")

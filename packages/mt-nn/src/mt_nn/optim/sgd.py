@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mt_tensor import Tensor
-
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer, check
+from mt_tensor import Tensor
 
 
 class SGD(Optimizer):

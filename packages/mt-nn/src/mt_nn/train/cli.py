@@ -13,16 +13,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import mt_tensor as mt
-from mt_tensor.errors import BackendError
-
 from mt_nn import optim, saving
 from mt_nn.data import DataLoader, TensorDataset, digits
 from mt_nn.data.dataset import Subset
 from mt_nn.data.idx import mnist
-from mt_nn.errors import MissingPackageError, NetworkError
+from mt_nn.errors import FileError, MissingPackageError, NetworkError
 from mt_nn.train import picture
 from mt_nn.train.lenet import LeNet
 from mt_nn.train.loop import Epoch, evaluate, train_epoch
+from mt_tensor.errors import BackendError
 
 EVALUATION_BATCH = 256
 
@@ -35,8 +34,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-size", type=_positive, default=64)
     parser.add_argument("--lr", type=float, default=3e-3, help="learning rate of Adam")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--mnist", type=Path, metavar="DIR",
-                        help="train on the IDX files of MNIST or Fashion-MNIST in this folder")  # fmt: skip
+    parser.add_argument(
+        "--mnist", type=Path, metavar="DIR", help="train on MNIST's or Fashion-MNIST's IDX files"
+    )
     parser.add_argument("--batches", type=_positive, help="stop each epoch after so many batches")
     parser.add_argument("--out", type=Path, default=Path("runs/digits"), help="where files go")
     return parser.parse_args(arguments)
@@ -84,7 +84,7 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise saving.FileError(
+        raise FileError(
             f"could not make the folder {folder} ({error.strerror or error}): choose another "
             "with --out."
         ) from error

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from mt_operators import Module
-from mt_tensor import Tensor
-
 from mt_nn.layers.activation import ReLU
 from mt_nn.layers.containers import Sequential
 from mt_nn.layers.convolution import Conv2d
 from mt_nn.layers.dropout import Dropout
 from mt_nn.layers.linear import Flatten, Linear
 from mt_nn.layers.pooling import MaxPool2d
+from mt_operators import Module
+from mt_tensor import Tensor
 
 
 class LeNet(Module):

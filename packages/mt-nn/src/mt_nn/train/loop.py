@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from mt_operators import Module
-from mt_tensor import Tensor, no_grad
-
 from mt_nn import functional
 from mt_nn.optim import Optimizer
+from mt_operators import Module
+from mt_tensor import Tensor, no_grad
 
 Batch = tuple[Tensor, Tensor]
 

@@ -42,8 +42,10 @@ def draw(
             "the picture is drawn with matplotlib: pip install 'mt-nn[train]'."
         ) from error
     figure = Figure(figsize=(13, 5.6), layout="constrained")
-    curves, samples = figure.subfigures(1, 2, width_ratios=[1.1, 1])
-    _draw_curves(*curves.subplots(2, sharex=True), training, testing)
+    parts: Any = figure.subfigures(1, 2, width_ratios=[1.1, 1])
+    curves, samples = parts
+    loss, accuracy = curves.subplots(2, sharex=True)
+    _draw_curves(loss, accuracy, training, testing)
     _draw_samples(samples, images, labels, predictions)
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=110)
@@ -78,9 +80,7 @@ def _draw_samples(
     grid = figure.subplots(SAMPLES // COLUMNS, COLUMNS, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    for axes, image, label, prediction in zip(
-        grid.flat, images, labels, predictions, strict=False
-    ):
+    for axes, image, label, prediction in zip(grid.flat, images, labels, predictions, strict=False):
         axes.imshow(image, cmap="gray_r")
         right = label == prediction
         title = str(prediction) if right else f"{prediction}, is {label}"

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mt_operators import Formula, Operator
 
+from mt_operators import Formula, Operator
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.strides import Index, index_to_position
