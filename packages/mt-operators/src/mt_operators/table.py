@@ -8,7 +8,8 @@ How to write a row: arithmetic, comparisons and the functions of `mt_operators.e
 `and`, `or` on values (choose with `where`), so that the source runs on whole arrays too. A partial
 derivative may use any elementary function. It is evaluated with the stage's own spelling: that is
 how `cos` in the derivative of `sin` finds the right cosine, and how derivatives can be
-differentiated again.
+differentiated again. A function called like an operator (`sigmoid` below) is taken for that
+operator, with its own derivative, wherever computations are recorded.
 """
 
 from __future__ import annotations
@@ -143,14 +144,15 @@ define("cos", cos, lambda x, out: -sin(x), result="real", note="cosine, x in rad
 define("tanh", tanh, lambda x, out: 1.0 - out * out, result="real", note="hyperbolic tangent")
 
 
-def _sigmoid(x: float) -> float:
+def sigmoid(x: float) -> float:
+    """Return `1 / (1 + exp(-x))`, for rows that are written with it."""
     decay = exp(-abs(x))  # at most 1, so that neither tail overflows
     return div(where(x >= 0.0, 1.0, decay), 1.0 + decay)
 
 
 define(
     "sigmoid",
-    _sigmoid,
+    sigmoid,
     lambda x, out: out * (1.0 - out),
     result="real",
     note="1 / (1 + exp(-x))",
