@@ -89,6 +89,8 @@ class ElementwiseOperation:
                 f"{_NOT_ON_BOOL[self.operator.name] or 'convert with x.to(...) first'}."
             )
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
+        if self.operator.name == "pow" and dtype.kind == "integer":
+            _check_integer_power(args[1])
         if len(values) < len(args):
             return (_as_tensor(args[0], bool_, backend), *operands)
         return operands
@@ -131,6 +133,18 @@ class ElementwiseOperation:
             (grad * partial(*known)).to(grad.dtype) if need else None
             for need, partial in zip(needs, self._partials_on_tensors, strict=True)
         ]
+
+
+def _check_integer_power(exponent: Any) -> None:
+    """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
+    lowest = (
+        exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
+    )
+    if lowest < 0:
+        raise DTypeError(
+            f"an integer tensor cannot be raised to the negative integer {int(lowest)}: convert "
+            "it first, as in x.float() ** -1."
+        )
 
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:

@@ -58,7 +58,7 @@ class Extreme(Function):
     def forward(ctx: Any, x: Tensor, name: str, dims: tuple[int, ...]) -> Tensor:
         out = _fold(name, x, dims)
         ctx.dims = dims
-        ctx.save_for_backward(x, out)
+        ctx.save_for_backward(x, out.detach())
         return out
 
     @staticmethod
