@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from mt_fast import fused, loops, movement, products, reductions
 from mt_operators import Formula, Operator
 from mt_tensor.backends import TensorBackend
 from mt_tensor.dtypes import DType, float16, float32
 from mt_tensor.tensor_data import TensorData
-
-from mt_fast import fused, loops, movement, products, reductions
 
 Array = npt.NDArray[Any]
 

@@ -19,15 +19,15 @@ from __future__ import annotations
 import inspect
 import keyword
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mt_operators import Formula, Operator
-from mt_tensor.dtypes import DType, bool_
-
 from mt_fast.rendering import Table, computation_type, converted, render
 from mt_fast.tracing import Graph, trace
+from mt_operators import Formula, Operator
+from mt_tensor.dtypes import DType, bool_
 
 Form = Literal["flat", "rows", "strided"]
 
@@ -36,6 +36,9 @@ OUTER = 3
 
 NESTED = 3
 """How many folded dimensions the kernel of a reduction has."""
+
+WIDTH = 88
+"""How long the lines of a function's head may be."""
 
 BLOCK = 4096
 """How many elements are folded into one partial result, which keeps the rounding errors small."""
@@ -79,8 +82,12 @@ def indented(lines: Sequence[str], levels: int = 1) -> list[str]:
 def _function(
     name: str, arguments: Sequence[str], body: Sequence[str], fastmath: frozenset[str] = frozenset()
 ) -> Source:
-    head = f"def {name}(lo, hi, {', '.join(arguments)}):"
-    return Source(name, "\n".join((head, *indented(body), "")), tuple(arguments), fastmath)
+    parameters = ", ".join(("lo", "hi", *arguments))
+    head = [f"def {name}({parameters}):"]
+    if len(head[0]) > WIDTH:
+        lines = textwrap.wrap(parameters, WIDTH - 4)
+        head = [f"def {name}(", *indented(lines), "):"]
+    return Source(name, "\n".join((*head, *indented(body), "")), tuple(arguments), fastmath)
 
 
 # --- Loops over views of one shape --------------------------------------------------------------
@@ -126,54 +133,30 @@ def _cut(view: View, start: str, lo: str, hi: str) -> list[str]:
     """Return the statement that reads a repeated element, or cuts out a row."""
     if view.repeats:
         return [f"{view.name}_value = {view.name}_data[{start}]"]
-    begin, end = (f"{start} + {bound}" for bound in (lo, hi))
+    begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))
     return [f"{view.name}_row = {view.name}_data[{begin} : {end}]"]
 
 
 def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
-    """Return the loops over units: pieces of at most `length` elements of a row."""
-    lines = ["n0, n1, n2, n, length = extents"]
-    for view in views:
-        steps = ", ".join(f"{view.name}_s{d}" for d in range(OUTER))
-        lines.append(f"{view.name}_start, {steps}, {view.name}_step = {view.name}_layout")
-    lines += [
-        "pieces = (n + length - 1) // length",
-        "for unit in range(lo, hi):",
-        "    row = unit // pieces",
-        "    first = (unit - row * pieces) * length",
-        "    last = min(first + length, n)",
-        *indented(_position("row", ("n0", "n1", "n2"), "i")),
-    ]
+    """Return the loops over rows and over the elements of a row."""
+    lines = ["n = extents[3]", "for unit in range(lo, hi):", "    index = unravel(unit, extents)"]
     inner = []
     for view in views:
         v = view.name
-        lines.append(f"    {v}_first = {v}_start + i0 * {v}_s0 + i1 * {v}_s1 + i2 * {v}_s2")
+        lines.append(f"    {v}_first = place({v}_layout, index)")
         if form == "strided":
+            lines.append(f"    {v}_step = {v}_layout[4]")
             inner.append(f"{v}_at = {v}_first + i * {v}_step")
         else:
-            lines += indented(_cut(view, f"{v}_first", "first", "last"))
-    bounds = "first, last" if form == "strided" else "last - first"
-    lines += indented([f"for i in range({bounds}):", *indented([*inner, *body])])
-    return lines
-
-
-def _position(ordinal: str, extents: Sequence[str], index: str) -> list[str]:
-    """Return the statements that find the index of the `ordinal`-th element in row-major order."""
-    last = len(extents) - 1
-    lines = []
-    rest = ordinal
-    for d in range(last, 0, -1):
-        lines.append(f"rest{d} = {rest} // {extents[d]}")
-        lines.append(f"{index}{d} = {rest} - rest{d} * {extents[d]}")
-        rest = f"rest{d}"
-    lines.append(f"{index}0 = {rest}")
+            lines += indented(_cut(view, f"{v}_first", "0", "n"))
+    lines += ["    for i in range(n):", *indented([*inner, *body], 2)]
     return lines
 
 
 # --- Element-wise -------------------------------------------------------------------------------
 
 _RESERVED = frozenset(
-    "lo hi i n length extents pieces unit row first last min max range abs inf nan out".split()
+    ["lo", "hi", "i", "n", "extents", "unit", "index", "unravel", "place", "min", "max", "range", "abs", "inf", "nan", "out"]
 )
 _GENERATED = re.compile(r"(t|n|i|rest|out)\d+|.*_(data|layout|row|value|at|first|start|step|s\d)")
 
@@ -190,14 +173,18 @@ def argument_names(formula: Formula, table: Table) -> list[str]:
         names += list("xyz"[:known]) if known <= 3 else [f"x{i}" for i in range(known)]
         return [*names, "output"]
     usable = len(set(names)) == formula.arity and all(
-        name not in _RESERVED and name not in table and not _GENERATED.fullmatch(name)
-        and name.isascii() and not keyword.iskeyword(name) and name not in _TYPES
+        name not in _RESERVED
+        and name not in table
+        and not _GENERATED.fullmatch(name)
+        and name.isascii()
+        and not keyword.iskeyword(name)
+        and name not in _TYPES
         for name in names
     )
     return names if usable else [f"x{i}" for i in range(formula.arity)]
 
 
-_TYPES = frozenset("float32 float64 int8 int16 int32 int64 uint8 power".split())
+_TYPES = frozenset(["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "power"])
 
 
 def elementwise(
@@ -294,6 +281,11 @@ REASSOCIATE = frozenset(("reassoc", "contract", "nsz"))
 """Lets LLVM add in another order, which vectorising a sum needs; nan and infinity survive."""
 
 
+_REDUCTION = ("kept", "folded", "source_data", "source_layout", "strides", "out_data", "out_layout")
+"""What a reduction takes: the extents of kept and folded dimensions, and the two views. The layouts
+hold the strides of what is kept, `strides` those of the source along what is folded."""
+
+
 class _Combining:
     """How an operator folds elements of one dtype, as text."""
 
@@ -313,8 +305,9 @@ class _Combining:
         """Return an element as the start of a fold."""
         return converted(element, self.source, self.held)
 
-    def step(self, left: str, left_type: DType, right: str, right_type: DType, result: str,
-             stored: DType) -> list[str]:
+    def step(
+        self, left: str, left_type: DType, right: str, right_type: DType, result: str, stored: DType
+    ) -> list[str]:
         """Return the statements of `result = operator(left, right)`."""
         rendered = render(self.graph, ("left", "right"), self.computed, (stored,), self.table)
         return [
@@ -338,19 +331,18 @@ def fold(
     at_first = "row[0]" if contiguous else "source_data[row_first]"
     cut = ["row = source_data[row_first : row_first + count]"] if contiguous else []
     body = [
-        "k0, k1, k2, f0, f1, n = extents",
-        "source_start, source_k0, source_k1, source_k2, source_f0, source_f1, step = source_layout",
-        "out_start, out_k0, out_k1, out_k2 = out_layout",
+        "n, step = folded[2], strides[2]",
         "for unit in range(lo, hi):",
-        *indented(_position("unit", ("k0", "k1", "k2"), "i")),
-        "    source_first = source_start + i0 * source_k0 + i1 * source_k1 + i2 * source_k2",
+        "    index = unravel(unit, kept)",
+        "    source_first = place(source_layout, index)",
         f"    total = {how.start('source_data[source_first]')}",
         "    begun = False",
-        "    for j0 in range(f0):",
-        "        for j1 in range(f1):",
+        "    for j0 in range(folded[0]):",
+        "        for j1 in range(folded[1]):",
+        "            run_first = source_first + j0 * strides[0] + j1 * strides[1]",
         f"            for first in range(0, n, {BLOCK}):",
         f"                count = min({BLOCK}, n - first)",
-        "                row_first = source_first + j0 * source_f0 + j1 * source_f1 + first * step",
+        "                row_first = run_first + first * step",
         *indented(cut, 4),
         f"                part = {how.start(at_first)}",
         "                for i in range(1, count):",
@@ -360,13 +352,11 @@ def fold(
         "                else:",
         "                    total = part",
         "                    begun = True",
-        f"    out_data[out_start + i0 * out_k0 + i1 * out_k1 + i2 * out_k2] = "
-        f"{converted('total', how.held, target)}",
+        f"    out_data[place(out_layout, index)] = {converted('total', how.held, target)}",
     ]
     suffix = "fold" if contiguous else "fold_strided"
     name = f"{operator.name}_{source.name}_{suffix}"
-    arguments = ("extents", "source_data", "source_layout", "out_data", "out_layout")
-    return _function(name, arguments, body, how.fastmath)
+    return _function(name, _REDUCTION, body, how.fastmath)
 
 
 def columns(operator: Operator, source: DType, target: DType, *, table: Table) -> Source:
@@ -377,27 +367,24 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
     """
     how = _Combining(operator, source, target, table)
     body = [
-        "k0, k1, n, length, f0, f1, f2 = extents",
-        "source_start, source_k0, source_k1, source_f0, source_f1, source_f2 = source_layout",
-        "out_start, out_k0, out_k1 = out_layout",
-        "pieces = (n + length - 1) // length",
+        "n, length = width",
         "for unit in range(lo, hi):",
-        *indented(_position("unit", ("k0", "k1", "pieces"), "i")),
-        "    first = i2 * length",
+        "    index = unravel(unit, kept)",
+        "    first = index[2] * length",
         "    count = min(length, n - first)",
-        "    source_first = source_start + i0 * source_k0 + i1 * source_k1 + first",
-        "    out_first = out_start + i0 * out_k0 + i1 * out_k1 + first",
+        "    source_first = place(source_layout, index)",
+        "    out_first = place(out_layout, index)",
         "    total = out_data[out_first : out_first + count]",
         "    row = source_data[source_first : source_first + count]",
         "    for i in range(count):",
         f"        total[i] = {converted(how.start('row[i]'), how.held, target)}",
-        "    for j in range(1, f0 * f1 * f2):",
-        *indented(_position("j", ("f0", "f1", "f2"), "j"), 2),
-        "        row_first = source_first + j0 * source_f0 + j1 * source_f1 + j2 * source_f2",
+        "    for j in range(1, folded[0] * folded[1] * folded[2]):",
+        "        turn = unravel(j, folded)",
+        "        row_first = source_first + turn[0] * strides[0] + turn[1] * strides[1] "
+        "+ turn[2] * strides[2]",
         "        row = source_data[row_first : row_first + count]",
         "        for i in range(count):",
         *indented(how.step("total[i]", target, "row[i]", source, "total[i]", target), 3),
     ]
     name = f"{operator.name}_{source.name}_columns"
-    arguments = ("extents", "source_data", "source_layout", "out_data", "out_layout")
-    return _function(name, arguments, body)
+    return _function(name, ("width", *_REDUCTION), body)

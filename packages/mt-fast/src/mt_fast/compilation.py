@@ -24,7 +24,7 @@ def _defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
     """Run the text of a function definition, and let tracebacks show it."""
     filename = f"<mt_fast {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - our own text
+    exec(compile(text, filename, "exec"), namespace)
     return namespace[name]
 
 

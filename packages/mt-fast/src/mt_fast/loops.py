@@ -11,19 +11,25 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mt_operators import Formula
-from mt_tensor.dtypes import DType
-from mt_tensor.strides import Strides
-from mt_tensor.tensor_data import TensorData
-
 from mt_fast import codegen
 from mt_fast.codegen import OUTER, Form
 from mt_fast.compilation import Kernel, compiled
 from mt_fast.layouts import Layout, collapse
 from mt_fast.spelling import TABLE
+from mt_operators import Formula
+from mt_tensor.dtypes import DType
+from mt_tensor.strides import Strides, size_of
+from mt_tensor.tensor_data import TensorData
 
 PIECE = 16384
-"""How many elements of a row one unit of a loop has at most."""
+"""How many elements the pieces have that long rows are cut into."""
+
+FEW = 16
+"""Rows are cut only if there are fewer of them than this."""
+
+WORTH_A_KERNEL = 16384
+"""Elements from which rows get a kernel of their own. Any kernel of the form `strided` does smaller
+ones as well, and compiling one more takes longer than many such loops."""
 
 Find = Callable[[Form, tuple[bool, ...]], Kernel]
 """Returns the kernel for a form and, for each view, whether it repeats an element."""
@@ -38,10 +44,10 @@ def form_of(layout: Layout, inputs: int) -> tuple[Form, tuple[bool, ...]]:
     """
     steps = layout.steps() if layout.extents else (1,) * len(layout.strides)
     dense = all(step == 1 for step in steps[inputs:]) and all(step in (0, 1) for step in steps)
-    if not dense:
+    flat = len(layout.extents) <= 1
+    if not dense or not (flat or layout.size >= WORTH_A_KERNEL):
         return "strided", (False,) * len(steps)
-    repeats = tuple(step == 0 for step in steps)
-    return ("flat" if len(layout.extents) <= 1 else "rows"), repeats
+    return ("flat" if flat else "rows"), tuple(step == 0 for step in steps)
 
 
 def run_loop(
@@ -64,29 +70,40 @@ def run_loop(
         pairs = zip((view.storage for view in views), starts, strict=True)
         kernel.run(layout.size, parallel, *parameters, *itertools.chain(*pairs))
         return
-    for moved, extents, strides in nests(layout, starts):
-        length = min(extents[-1], PIECE)
-        rows = extents[0] * extents[1] * extents[2]
-        arguments: list[Any] = [(*extents, length), *parameters]
+    for extents, strides, moved in _nests(layout.extents, layout.strides, starts, parallel):
+        arguments: list[Any] = [extents, *parameters]
         for view, start, steps in zip(views, moved, strides, strict=True):
             arguments += (view.storage, (start, *steps))
-        kernel.run(rows * -(-extents[-1] // length), parallel, *arguments)
+        kernel.run(extents[0] * extents[1] * extents[2], parallel, *arguments)
 
 
-def nests(
-    layout: Layout, starts: Sequence[int]
-) -> Iterator[tuple[list[int], tuple[int, ...], list[Strides]]]:
-    """Yield start positions, extents and strides of the nests of four loops that make up a loop."""
-    missing = (0,) * (OUTER + 1 - len(layout.extents))
-    inner = len(layout.extents) - (OUTER + 1) if not missing else 0
-    extents = (*(1 for _ in missing), *layout.extents[inner:])
-    strides = [(*missing, *steps[inner:]) for steps in layout.strides]
-    for index in itertools.product(*map(range, layout.extents[:inner])):
-        moved = [
-            start + sum(i * step for i, step in zip(index, steps[:inner], strict=True))
-            for start, steps in zip(starts, layout.strides, strict=True)
-        ]
-        yield moved, extents, strides
+Nest = tuple[tuple[int, ...], Sequence[Strides], Sequence[int]]
+"""Extents, and for each view its strides and its start, of a loop that a kernel can run."""
+
+
+def _nests(
+    extents: tuple[int, ...], strides: Sequence[Strides], starts: Sequence[int], split: bool
+) -> Iterator[Nest]:
+    """Yield loops of exactly four dimensions that together make up a loop.
+
+    With `split`, long rows are cut if there are too few of them to give all threads work.
+    """
+    missing = OUTER + 1 - len(extents)
+    if missing < 0:
+        for i in range(extents[0]):
+            moved = [start + i * steps[0] for start, steps in zip(starts, strides, strict=True)]
+            yield from _nests(extents[1:], [steps[1:] for steps in strides], moved, split)
+    elif split and missing and extents[-1] > PIECE and size_of(extents[:-1]) < FEW:
+        count, rest = divmod(extents[-1], PIECE)
+        cut = [(*steps[:-1], PIECE * steps[-1], steps[-1]) for steps in strides]
+        yield from _nests((*extents[:-1], count, PIECE), cut, starts, False)
+        if rest:
+            done = count * PIECE
+            moved = [start + done * steps[-1] for start, steps in zip(starts, strides, strict=True)]
+            yield from _nests((*extents[:-1], rest), strides, moved, False)
+    else:
+        padded = [(*(0 for _ in range(missing)), *steps) for steps in strides]
+        yield (*(1 for _ in range(missing)), *extents), padded, starts
 
 
 @functools.lru_cache(None)

@@ -9,15 +9,15 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from mt_operators import Operator
-from mt_tensor.dtypes import DType, uint8
-from mt_tensor.tensor_data import TensorData
 
 from mt_fast import codegen
 from mt_fast.codegen import Form
 from mt_fast.compilation import Kernel, compiled
 from mt_fast.loops import run_loop
 from mt_fast.spelling import TABLE
+from mt_operators import Operator
+from mt_tensor.dtypes import DType, uint8
+from mt_tensor.tensor_data import TensorData
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 

@@ -15,16 +15,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mt_operators import Operator
-from mt_tensor.dtypes import DType
-from mt_tensor.strides import size_of
-from mt_tensor.tensor_data import TensorData
-
 from mt_fast import codegen
 from mt_fast.codegen import NESTED, OUTER
 from mt_fast.compilation import Kernel, compiled
 from mt_fast.layouts import collapse
 from mt_fast.spelling import TABLE
+from mt_operators import Operator
+from mt_tensor.dtypes import DType
+from mt_tensor.strides import size_of
+from mt_tensor.tensor_data import TensorData
 
 COLUMNS = 4096
 """How many outputs are folded at once when rows are added to rows: they fit the first cache."""
@@ -186,26 +185,31 @@ class Reducer:
         target, stored, _ = fold.out
         kernel = fold_kernel(self.operator, dtype, stored, fold.folded[-1].source == 1)
         folded = _padded(fold.folded, NESTED)
+        counts, strides = tuple(d.extent for d in folded), tuple(d.source for d in folded)
         for start, to, kept in _nests(fold, fold.kept, OUTER):
-            extents = (*(d.extent for d in kept), *(d.extent for d in folded))
-            at = (start, *(d.source for d in kept), *(d.source for d in folded))
+            extents = tuple(d.extent for d in kept)
+            at = (start, *(d.source for d in kept))
             layout = (to, *(d.out for d in kept))
-            units = size_of(d.extent for d in kept)
-            kernel.run(units, self._parallel(fold), extents, source, at, target, layout)
+            views = (source, at, strides, target, layout)
+            kernel.run(size_of(extents), self._parallel(fold), extents, counts, *views)
 
     def _columns(self, fold: Fold) -> None:
         source, dtype = fold.source
         target, stored, _ = fold.out
         kernel = columns_kernel(self.operator, dtype, stored)
         folded = _padded(fold.folded, NESTED)
+        counts, strides = tuple(d.extent for d in folded), tuple(d.source for d in folded)
         width = fold.kept[-1].extent
         length = min(width, COLUMNS)
-        for start, to, kept in _nests(fold, fold.kept[:-1], OUTER - 1):
-            extents = (*(d.extent for d in kept), width, length, *(d.extent for d in folded))
-            at = (start, *(d.source for d in kept), *(d.source for d in folded))
+        pieces = Dimension(-(-width // length), length, length)
+        for start, to, outer in _nests(fold, fold.kept[:-1], OUTER - 1):
+            kept = (*outer, pieces)
+            extents = tuple(d.extent for d in kept)
+            at = (start, *(d.source for d in kept))
             layout = (to, *(d.out for d in kept))
-            units = size_of(d.extent for d in kept) * -(-width // length)
-            kernel.run(units, self._parallel(fold), extents, source, at, target, layout)
+            views = (source, at, strides, target, layout)
+            arguments = ((width, length), extents, counts, *views)
+            kernel.run(size_of(extents), self._parallel(fold), *arguments)
 
     def _parallel(self, fold: Fold) -> bool:
         return fold.outputs() * fold.length() >= self.parallel_from

@@ -99,6 +99,25 @@ def _power(x: Any, y: Any) -> Any:
     return among_integers if whole else of_floats
 
 
+# --- Where elements lie -------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def unravel(ordinal: Any, extents: Any) -> Any:
+    """Return the index of the `ordinal`-th element, row by row, in three dimensions."""
+    rest = ordinal // extents[2]
+    first = rest // extents[1]
+    return first, rest - first * extents[1], ordinal - rest * extents[2]
+
+
+@njit(error_model="numpy")
+def place(layout: Any, index: Any) -> Any:
+    """Return the position of an element; a layout is a start followed by strides."""
+    return layout[0] + index[0] * layout[1] + index[1] * layout[2] + index[2] * layout[3]
+
+
+# --- The table ----------------------------------------------------------------------------------
+
 TABLE: Table = {
     "div": "{0} / {1}",
     "pow": "power({0}, {1})",
@@ -118,6 +137,8 @@ NAMESPACE: dict[str, Any] = {
     **{name: getattr(math, name) for name in ("exp", "log", "sqrt", "sin", "cos", "tanh")},
     "power": power,
     "floor": floor,
+    "unravel": unravel,
+    "place": place,
     "maximum": maximum,
     "minimum": minimum,
     "inf": math.inf,
