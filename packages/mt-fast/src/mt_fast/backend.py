@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast import fused, loops, movement, products, reductions
+from mt_fast import elementwise, fused, movement, products, reductions
 from mt_operators import Formula, Operator
 from mt_tensor.backends import TensorBackend
 from mt_tensor.dtypes import DType, float16, float32
@@ -26,7 +26,7 @@ from mt_tensor.tensor_data import TensorData
 Array = npt.NDArray[Any]
 
 PARALLEL_FROM = 65536
-"""Elements from which all threads are used: starting them takes as long as some 10,000 additions."""
+"""Elements from which all threads are used: starting them costs as much as 10,000 additions."""
 
 
 class FastOps(TensorBackend):
@@ -67,10 +67,12 @@ class FastOps(TensorBackend):
             return
         parallel = self._parallel(outputs[0].size)
         if not any(view.dtype is float16 for view in (*inputs, *outputs)):
-            loops.run_formula(formula, inputs, outputs, parallel)
+            elementwise.run_formula(formula, inputs, outputs, parallel)
             return
         computed = [self._float32(view) for view in outputs]
-        loops.run_formula(formula, [self._widened(view) for view in inputs], computed, parallel)
+        elementwise.run_formula(
+            formula, [self._widened(view) for view in inputs], computed, parallel
+        )
         for result, out in zip(computed, outputs, strict=True):
             self._rounded(result, out)
 
@@ -102,8 +104,8 @@ class FastOps(TensorBackend):
             self.matmul(self._widened(a), self._widened(b), result)
             self._rounded(result, out)
             return
-        arrays = (self.as_array(data) for data in (a, b, out))
-        products.matmul(*arrays, parallel=self._parallel(out.size * a.shape[-1]))
+        left, right, product = (self.as_array(data) for data in (a, b, out))
+        products.matmul(left, right, product, self._parallel(out.size * a.shape[-1]))
 
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
         """Read by index, on all threads if it pays."""

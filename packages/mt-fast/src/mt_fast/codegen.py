@@ -156,7 +156,24 @@ def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
 # --- Element-wise -------------------------------------------------------------------------------
 
 _RESERVED = frozenset(
-    ["lo", "hi", "i", "n", "extents", "unit", "index", "unravel", "place", "min", "max", "range", "abs", "inf", "nan", "out"]
+    [
+        "lo",
+        "hi",
+        "i",
+        "n",
+        "extents",
+        "unit",
+        "index",
+        "unravel",
+        "place",
+        "min",
+        "max",
+        "range",
+        "abs",
+        "inf",
+        "nan",
+        "out",
+    ]
 )
 _GENERATED = re.compile(r"(t|n|i|rest|out)\d+|.*_(data|layout|row|value|at|first|start|step|s\d)")
 
@@ -306,15 +323,15 @@ class _Combining:
         return converted(element, self.source, self.held)
 
     def step(
-        self, left: str, left_type: DType, right: str, right_type: DType, result: str, stored: DType
+        self, left: tuple[str, DType], right: tuple[str, DType], result: tuple[str, DType]
     ) -> list[str]:
-        """Return the statements of `result = operator(left, right)`."""
-        rendered = render(self.graph, ("left", "right"), self.computed, (stored,), self.table)
+        """Return the statements of `result = operator(left, right)`; each is a text and a type."""
+        rendered = render(self.graph, ("left", "right"), self.computed, (result[1],), self.table)
         return [
-            f"left = {converted(left, left_type, self.computed)}",
-            f"right = {converted(right, right_type, self.computed)}",
+            f"left = {converted(*left, self.computed)}",
+            f"right = {converted(*right, self.computed)}",
             *rendered.statements,
-            f"{result} = {rendered.results[0]}",
+            f"{result[0]} = {rendered.results[0]}",
         ]
 
 
@@ -327,6 +344,7 @@ def fold(
     float32 additions would lose digits.
     """
     how = _Combining(operator, source, target, table)
+    part, total = ("part", how.held), ("total", how.held)
     element = "row[i]" if contiguous else "source_data[row_first + i * step]"
     at_first = "row[0]" if contiguous else "source_data[row_first]"
     cut = ["row = source_data[row_first : row_first + count]"] if contiguous else []
@@ -346,9 +364,9 @@ def fold(
         *indented(cut, 4),
         f"                part = {how.start(at_first)}",
         "                for i in range(1, count):",
-        *indented(how.step("part", how.held, element, source, "part", how.held), 5),
+        *indented(how.step(part, (element, source), part), 5),
         "                if begun:",
-        *indented(how.step("total", how.held, "part", how.held, "total", how.held), 5),
+        *indented(how.step(total, part, total), 5),
         "                else:",
         "                    total = part",
         "                    begun = True",
@@ -366,6 +384,7 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
     one row of the source after the other.
     """
     how = _Combining(operator, source, target, table)
+    total = ("total[i]", target)
     body = [
         "n, length = width",
         "for unit in range(lo, hi):",
@@ -384,7 +403,7 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
         "+ turn[2] * strides[2]",
         "        row = source_data[row_first : row_first + count]",
         "        for i in range(count):",
-        *indented(how.step("total[i]", target, "row[i]", source, "total[i]", target), 3),
+        *indented(how.step(total, ("row[i]", source), total), 3),
     ]
     name = f"{operator.name}_{source.name}_columns"
     return _function(name, ("width", *_REDUCTION), body)

@@ -9,6 +9,7 @@ same text are one kernel.
 from __future__ import annotations
 
 import functools
+import inspect
 import linecache
 from collections.abc import Callable
 from typing import Any
@@ -38,13 +39,18 @@ class Kernel:
 
     __slots__ = ("_parallel", "serial", "source")
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, function: Callable[..., None]) -> None:
         self.source = source
-        function = _defined(source.name, source.text, dict(NAMESPACE))
         self.serial: Callable[..., None] = njit(
             error_model="numpy", fastmath=set(source.fastmath) or False
         )(function)
         self._parallel: Callable[..., None] | None = None
+
+    @classmethod
+    def of(cls, function: Callable[..., None]) -> Kernel:
+        """Return a kernel whose text is that of a Python function, `function(lo, hi, ...)`."""
+        arguments = tuple(inspect.signature(function).parameters)[2:]
+        return cls(Source(function.__name__, inspect.getsource(function), arguments), function)
 
     @property
     def parallel(self) -> Callable[..., None]:
@@ -83,4 +89,4 @@ class Kernel:
 @functools.cache
 def compiled(source: Source) -> Kernel:
     """Return the kernel with this text; Numba compiles it when it is first run."""
-    return Kernel(source)
+    return Kernel(source, _defined(source.name, source.text, dict(NAMESPACE)))

@@ -6,18 +6,13 @@ of loops only. Where more dimensions are left than a kernel has, the outermost a
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mt_fast import codegen
 from mt_fast.codegen import OUTER, Form
-from mt_fast.compilation import Kernel, compiled
+from mt_fast.compilation import Kernel
 from mt_fast.layouts import Layout, collapse
-from mt_fast.spelling import TABLE
-from mt_operators import Formula
-from mt_tensor.dtypes import DType
 from mt_tensor.strides import Strides, size_of
 from mt_tensor.tensor_data import TensorData
 
@@ -104,37 +99,3 @@ def _nests(
     else:
         padded = [(*(0 for _ in range(missing)), *steps) for steps in strides]
         yield (*(1 for _ in range(missing)), *extents), padded, starts
-
-
-@functools.lru_cache(None)
-def elementwise_kernel(
-    formula: Formula,
-    inputs: tuple[DType, ...],
-    outputs: tuple[DType, ...],
-    form: Form,
-    repeats: tuple[bool, ...],
-) -> Kernel:
-    """Return the kernel of a formula; see `codegen.elementwise`."""
-    return compiled(
-        codegen.elementwise(formula, inputs, outputs, table=TABLE, form=form, repeats=repeats)
-    )
-
-
-def run_formula(
-    formula: Formula,
-    inputs: Sequence[TensorData],
-    outputs: Sequence[TensorData],
-    parallel: bool,
-) -> None:
-    """Run a formula over views of one shape, which is not empty; none is float16."""
-
-    def find(form: Form, repeats: tuple[bool, ...]) -> Kernel:
-        return elementwise_kernel(
-            formula,
-            tuple(view.dtype for view in inputs),
-            tuple(view.dtype for view in outputs),
-            form,
-            repeats[: len(inputs)],
-        )
-
-    run_loop(find, (*inputs, *outputs), len(inputs), parallel)

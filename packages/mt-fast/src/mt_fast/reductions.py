@@ -81,7 +81,8 @@ def plan(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> Fold | N
     strides = tuple(0 if d in dims else stride for d, stride in enumerate(out.strides))
     # `out` has strides of its own along what is kept, so that no folded dimension merges with it.
     layout = collapse(source.shape, (strides, source.strides))
-    kept, folded = [], []
+    kept: list[Dimension] = []
+    folded: list[Dimension] = []
     inner_is_kept = False
     for extent, at, to in zip(layout.extents, layout.strides[1], layout.strides[0], strict=True):
         inner_is_kept = to != 0
@@ -128,7 +129,7 @@ class Reducer:
         self.parallel_from = parallel_from
 
     def run(self, fold: Fold) -> None:
-        """Run a reduction, in two steps where one kernel cannot do it or would leave threads idle."""
+        """Run a reduction: in two steps where one cannot do it, or would leave threads idle."""
         parts = self._parts(fold)
         if len(fold.folded) > NESTED:
             self._inner_first(fold)
@@ -169,7 +170,8 @@ class Reducer:
         """Fold the innermost dimensions, and then the others."""
         outer, inner = fold.folded[:-NESTED], fold.folded[-NESTED:]
         partial = _Partial(fold, size_of(d.extent for d in outer), self.empty)
-        lead, step = [], partial.outputs
+        lead: list[Dimension] = []
+        step = partial.outputs
         for d in reversed(outer):
             lead.insert(0, replace(d, out=step))
             step *= d.extent

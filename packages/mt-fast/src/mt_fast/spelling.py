@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.core import typing
+from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
 from mt_fast.rendering import Table
@@ -32,9 +32,10 @@ def _extreme(name: str, integer_comparison: str) -> Any:
         if not isinstance(unified, types.Float | types.Integer):
             return None
 
-        def generate(_context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
             if isinstance(unified, types.Integer):
-                compare = builder.icmp_signed if unified.signed else builder.icmp_unsigned
+                signed = unified in types.signed_domain
+                compare = builder.icmp_signed if signed else builder.icmp_unsigned
                 return builder.select(compare(integer_comparison, *args), *args)
             kind = args[0].type
             function = builder.module.declare_intrinsic(
@@ -42,7 +43,8 @@ def _extreme(name: str, integer_comparison: str) -> Any:
             )
             return builder.call(function, args)
 
-        return typing.signature(unified, unified, unified), generate
+        signature = templates.signature(unified, unified, unified)  # type: ignore[no-untyped-call]
+        return signature, generate
 
     return extreme
 
@@ -55,13 +57,14 @@ minimum = _extreme("minimum", "<")
 def floor(context: Any, x: Any) -> Any:  # noqa: ARG001 - Numba passes it
     """Return the largest whole number that is not above `x`, in the type of `x`."""
 
-    def generate(_context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         if isinstance(x, types.Integer):
             return args[0]
         function = builder.module.declare_intrinsic("llvm.floor", [args[0].type])
         return builder.call(function, args)
 
-    return typing.signature(x, x), generate
+    signature = templates.signature(x, x)  # type: ignore[no-untyped-call]
+    return signature, generate
 
 
 @njit(error_model="numpy")
