@@ -61,7 +61,9 @@ def tensor(
     """
     if isinstance(data, Tensor):
         chosen = data.backend if backend is None else backend
-        return from_values(np.array(data.detach().numpy()), dtype or data.dtype, chosen, requires_grad)
+        return from_values(
+            np.array(data.detach().numpy()), dtype or data.dtype, chosen, requires_grad
+        )
     typed = isinstance(data, np.ndarray | np.generic)
     try:
         values = np.array(data)
@@ -80,12 +82,12 @@ def _type_of_list(values: npt.NDArray[Any]) -> DType:
     """Return torch's element type for Python numbers that NumPy has read."""
     if values.size == 0:
         return float32
+    first = values.reshape(-1).tolist()[0]
     if values.dtype.kind not in "biuf":
         raise DTypeError(
-            f"a tensor is made of numbers; {values.flat[0]!r} of type "
-            f"{type(values.flat[0]).__name__} was given."
+            f"a tensor is made of numbers; {first!r} of type {type(first).__name__} was given."
         )
-    return type_of_number(values.flat[0].item())
+    return type_of_number(first)
 
 
 def from_numpy(array: npt.NDArray[Any], backend: Backend = None) -> Tensor:
@@ -115,14 +117,14 @@ def zeros(
     *size: Any, dtype: Any = "float32", backend: Backend = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor of zeros."""
-    return full(unpack_sizes(size), 0, dtype, backend, requires_grad)
+    return full(unpack_sizes(size), 0, dtype or "float32", backend, requires_grad)
 
 
 def ones(
     *size: Any, dtype: Any = "float32", backend: Backend = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor of ones."""
-    return full(unpack_sizes(size), 1, dtype, backend, requires_grad)
+    return full(unpack_sizes(size), 1, dtype or "float32", backend, requires_grad)
 
 
 def full_like(x: Tensor, fill_value: Number, dtype: Any = None) -> Tensor:

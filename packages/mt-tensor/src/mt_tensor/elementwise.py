@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from mt_autodiff import Context, is_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
 from mt_operators.formula import zero
-
 from mt_tensor import tensors
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, result_type
@@ -50,7 +49,7 @@ class ElementwiseOperation:
             )
         backend = common_backend(*args)
         if backend is None:
-            return operator.function(*args)
+            return operator.function(*args)  # type: ignore[no-any-return]
         operands = self._promoted(args, backend)
         shape = operands[0].shape
         for operand in operands[1:]:
@@ -90,6 +89,8 @@ class ElementwiseOperation:
                 f"{_NOT_ON_BOOL[self.operator.name] or 'convert with x.to(...) first'}."
             )
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
+        if self.operator.name == "pow" and dtype.kind == "integer":
+            _check_integer_power(args[1])
         if len(values) < len(args):
             return (_as_tensor(args[0], bool_, backend), *operands)
         return operands
@@ -132,6 +133,18 @@ class ElementwiseOperation:
             (grad * partial(*known)).to(grad.dtype) if need else None
             for need, partial in zip(needs, self._partials_on_tensors, strict=True)
         ]
+
+
+def _check_integer_power(exponent: Any) -> None:
+    """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
+    lowest = (
+        exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
+    )
+    if lowest < 0:
+        raise DTypeError(
+            f"an integer tensor cannot be raised to the negative integer {int(lowest)}: convert "
+            "it first, as in x.float() ** -1."
+        )
 
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:

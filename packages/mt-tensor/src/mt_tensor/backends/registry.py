@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import os
+import threading
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Self
 
 from mt_operators.errors import nearest
-
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import (
     AmbiguousBackendError,
@@ -79,6 +79,7 @@ def _numpy() -> Factory:
 
 _registered: dict[str, BackendInfo] = {}
 _created: dict[str, TensorBackend] = {}
+_creating = threading.RLock()
 _chosen: contextvars.ContextVar[TensorBackend | None] = contextvars.ContextVar(
     "mt_tensor_backend", default=None
 )
@@ -156,9 +157,7 @@ def _find(name: str) -> BackendInfo:
         )
     if len(claims) > 1:
         who = " and ".join(f"{info.distribution} {info.version}" for info in claims)
-        raise AmbiguousBackendError(
-            f"backend {name!r} is claimed by {who}: uninstall one of them."
-        )
+        raise AmbiguousBackendError(f"backend {name!r} is claimed by {who}: uninstall one of them.")
     return claims[0]
 
 
@@ -179,19 +178,25 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
     if isinstance(name, TensorBackend):
         return name
     if name not in _created:
-        info = _find(name)
-        try:
-            backend = info.load()()
-        except BackendUnavailableError:
-            raise
-        except Exception as error:
-            raise _broken(info, f"{type(error).__name__}: {error}") from error
-        if not isinstance(backend, TensorBackend):
-            raise _broken(info, f"its factory returned {backend!r}, which is no TensorBackend")
-        if getattr(backend, "name", None) != name:
-            raise _broken(info, f"it calls itself {getattr(backend, 'name', None)!r}")
-        _created[name] = backend
+        with _creating:  # so that two threads get the same instance
+            if name not in _created:
+                _created[name] = _create(_find(name))
     return _created[name]
+
+
+def _create(info: BackendInfo) -> TensorBackend:
+    """Import and create a backend, and check that it is one."""
+    try:
+        backend = info.load()()
+    except BackendUnavailableError:
+        raise
+    except Exception as error:
+        raise _broken(info, f"{type(error).__name__}: {error}") from error
+    if not isinstance(backend, TensorBackend):
+        raise _broken(info, f"its factory returned {backend!r}, which is no TensorBackend")
+    if getattr(backend, "name", None) != info.name:
+        raise _broken(info, f"it calls itself {getattr(backend, 'name', None)!r}")
+    return backend
 
 
 def _broken(info: BackendInfo, reason: str) -> BackendLoadError:
