@@ -161,7 +161,9 @@ def test_integer_powers(fast):
     y = mt.tensor([40, 3, -2, -1, -7, 0, 3])
     wanted = [3**40 % 2**64, -1, 1, 0, 1, 1, -8]
     wanted[0] -= 2**64 if wanted[0] >= 2**63 else 0
-    assert mt.elementwise("pow", x, y).tolist() == wanted
+    out = mt.zeros(7, dtype="int64")  # negative exponents are refused above the backend
+    fast.elementwise(OPERATORS["pow"].value, (x._tensor, y._tensor), (out._tensor,))
+    assert out.tolist() == wanted
 
 
 def test_an_operator_added_at_run_time(fast, monkeypatch):
