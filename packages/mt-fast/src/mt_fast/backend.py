@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast import elementwise, fused, movement, products, reductions
+from mt_fast.compilation import start_threads
 from mt_operators import Formula, Operator
 from mt_tensor.backends import TensorBackend
 from mt_tensor.dtypes import DType, float16, float32
@@ -40,7 +41,8 @@ class FastOps(TensorBackend):
     name = "fast"
 
     def __init__(self) -> None:
-        """Start with nothing compiled."""
+        """Start the threads, with nothing compiled."""
+        start_threads()
         self.parallel_from = PARALLEL_FROM
 
     def empty(self, size: int, dtype: DType) -> Array:

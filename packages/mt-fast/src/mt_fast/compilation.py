@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,21 @@ from numba import njit, prange
 
 from mt_fast.codegen import Source
 from mt_fast.spelling import NAMESPACE
+
+
+def start_threads() -> None:
+    """Start Numba's threads, which sleep while they wait for work.
+
+    OpenMP's threads would rather spin, and on a machine with other work to do each parallel loop
+    then waits for a thread that has lost its processor: a few microseconds become ten milliseconds.
+    The setting is read when the threads start, and is put back for libraries loaded later. Whoever
+    has set it keeps their choice.
+    """
+    chosen = "OMP_WAIT_POLICY" in os.environ
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    numba.get_num_threads()
+    if not chosen:
+        del os.environ["OMP_WAIT_POLICY"]
 
 
 def _defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
