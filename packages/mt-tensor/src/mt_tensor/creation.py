@@ -80,12 +80,12 @@ def _type_of_list(values: npt.NDArray[Any]) -> DType:
     """Return torch's element type for Python numbers that NumPy has read."""
     if values.size == 0:
         return float32
+    first = values.reshape(-1).tolist()[0]
     if values.dtype.kind not in "biuf":
         raise DTypeError(
-            f"a tensor is made of numbers; {values.flat[0]!r} of type "
-            f"{type(values.flat[0]).__name__} was given."
+            f"a tensor is made of numbers; {first!r} of type {type(first).__name__} was given."
         )
-    return type_of_number(values.flat[0].item())
+    return type_of_number(first)
 
 
 def from_numpy(array: npt.NDArray[Any], backend: Backend = None) -> Tensor:

@@ -1,0 +1,179 @@
+"""Finding and choosing backends: built in, registered, installed; unknown, broken, claimed twice."""
+
+import importlib
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import mt_tensor as mt
+import pytest
+from mt_tensor.backends import __main__ as command
+from mt_tensor.backends import registry
+from mt_tensor.backends.simple import SimpleOps
+from mt_tensor.errors import (
+    AmbiguousBackendError,
+    BackendError,
+    BackendLoadError,
+    BackendUnavailableError,
+    UnknownBackendError,
+)
+
+
+class Installer:
+    """Puts distributions with backends on the path, as an installer would."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def __call__(self, name: str, source: str, *, distribution: str = "mt-other") -> None:
+        module = f"{distribution.replace('-', '_')}_{name}"
+        sys.modules.pop(module, None)  # of an earlier test
+        (self.root / f"{module}.py").write_text(textwrap.dedent(source))
+        info = self.root / f"{module}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
+        (info / "entry_points.txt").write_text(
+            f"[mt_tensor.backends]\n{name} = {module}:create_backend\n"
+        )
+        importlib.invalidate_caches()
+        mt.backends(refresh=True)
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Installer]:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(registry, "_created", {})
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    yield Installer(tmp_path)
+    monkeypatch.undo()
+    mt.backends(refresh=True)
+
+
+GOOD = """
+    from mt_tensor.backends.numpy import NumpyOps
+
+    class Other(NumpyOps):
+        name = "{name}"
+
+    def create_backend():
+        return Other()
+"""
+
+
+def test_the_default_is_numpy_and_the_choice_has_an_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MT_BACKEND", raising=False)
+    assert mt.current_backend().name == "numpy"
+    monkeypatch.setenv("MT_BACKEND", "simple")
+    assert mt.zeros(1).backend.name == "simple"
+    with mt.use_backend("numpy"):
+        assert mt.zeros(1).backend.name == "numpy"
+        assert mt.zeros(1, backend="simple").backend.name == "simple"
+    assert mt.zeros(1).backend.name == "simple"
+
+
+def test_an_installed_backend_is_found_and_not_imported_early(install: Installer) -> None:
+    install("swift", GOOD.format(name="swift"))
+    info = mt.backends()["swift"]
+    assert (info.distribution, info.version) == ("mt-other", "1.2")
+    assert "mt_other_swift" not in sys.modules
+    assert (mt.ones(2, backend="swift") + 1).tolist() == [2, 2]
+    assert "mt_other_swift" in sys.modules
+    assert info.status() == "ready"
+
+
+def test_an_unknown_name_lists_what_there_is() -> None:
+    with pytest.raises(UnknownBackendError, match="'nunpy'. Did you mean 'numpy'.*Installed: "):
+        mt.get_backend("nunpy")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("raise RuntimeError('half installed')", "RuntimeError: half installed"),
+        ("import a_module_that_is_missing", "ModuleNotFoundError"),
+        ("x = 1", "AttributeError"),
+        ("def create_backend(): return 3", "returned 3, which is no TensorBackend"),
+        (GOOD.format(name="another"), "calls itself 'another'"),
+    ],
+)
+def test_a_broken_backend_raises_when_asked_for_and_harms_nothing(
+    install: Installer, source: str, reason: str
+) -> None:
+    install("shaky", source)
+    assert mt.zeros(1, backend="numpy").tolist() == [0]
+    with pytest.raises(BackendLoadError, match=f"'shaky' from mt-other 1.2.*{reason}"):
+        mt.get_backend("shaky")
+    assert mt.backends()["shaky"].status().startswith("broken: ")
+
+
+def test_an_unavailable_backend_is_not_broken(install: Installer) -> None:
+    install(
+        "distant",
+        """
+        from mt_tensor.errors import BackendUnavailableError
+
+        def create_backend():
+            raise BackendUnavailableError("no such device here")
+        """,
+    )
+    with pytest.raises(BackendUnavailableError, match="no such device here"):
+        mt.get_backend("distant")
+    assert mt.backends()["distant"].status() == "unavailable: no such device here"
+
+
+def test_two_claims_name_both(install: Installer) -> None:
+    install("twin", GOOD.format(name="twin"), distribution="mt-first")
+    install("twin", GOOD.format(name="twin"), distribution="mt-second")
+    with pytest.raises(AmbiguousBackendError, match=r"mt-\w+ 1.2 and mt-\w+ 1.2"):
+        mt.get_backend("twin")
+    install("numpy", GOOD.format(name="numpy"), distribution="mt-squatter")
+    with pytest.raises(AmbiguousBackendError, match=r"mt-tensor .* and mt-squatter 1.2"):
+        mt.use_backend("numpy").__enter__()
+
+
+def test_the_same_distribution_twice_on_the_path_is_one_claim(
+    install: Installer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("swift", GOOD.format(name="swift"))
+    again = tmp_path / "again"
+    again.mkdir()
+    monkeypatch.syspath_prepend(str(again))
+    Installer(again)("swift", GOOD.format(name="swift"))
+    assert mt.get_backend("swift").name == "swift"
+
+
+def test_registering_in_code(install: Installer) -> None:
+    class Mine(SimpleOps):
+        name = "mine"
+
+    mt.register_backend("mine", Mine)
+    assert mt.get_backend("mine") is mt.get_backend("mine")
+    assert mt.backends()["mine"].distribution == "registered in code"
+    with pytest.raises(AmbiguousBackendError, match="built-in"):
+        mt.register_backend("numpy", Mine)
+
+
+def test_the_probe_prints_every_backend(
+    install: Installer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("shaky", "raise RuntimeError('half installed')")
+    command.main(["--probe"])
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "ready" in lines["simple"]
+    assert "ready" in lines["numpy"]
+    assert "broken: " in lines["shaky"]
+    command.main([])
+    assert "broken" not in capsys.readouterr().out
+
+
+def test_every_backend_error_has_one_base() -> None:
+    for error in (UnknownBackendError, BackendLoadError, BackendUnavailableError):
+        assert issubclass(error, BackendError)
+
+
+def test_importing_brings_no_numba() -> None:
+    code = "import sys, mt_tensor; mt_tensor.backends(); print('numba' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n"

@@ -1,0 +1,112 @@
+"""Positions, indices and broadcasting, and TensorData's views, against NumPy."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
+from mt_tensor import TensorData
+from mt_tensor.backends.simple import SimpleOps
+from mt_tensor.dtypes import float64
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.strides import (
+    broadcast_index,
+    index_to_position,
+    normalize_dims,
+    shape_broadcast,
+    strides_from_shape,
+    to_index,
+)
+
+SHAPES = array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+
+
+def data_of(array: np.ndarray[Any, Any]) -> TensorData:
+    return SimpleOps().upload(array.astype(np.float64))
+
+
+def elements(data: TensorData | None) -> Any:
+    assert data is not None
+    return SimpleOps().as_array(data)
+
+
+@given(SHAPES)
+def test_positions_count_up(shape: tuple[int, ...]) -> None:
+    strides = strides_from_shape(shape)
+    indices = list(itertools.product(*map(range, shape)))
+    assert [index_to_position(index, strides) for index in indices] == list(range(len(indices)))
+    assert [to_index(i, shape) for i in range(len(indices))] == indices
+
+
+@given(mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=3, min_side=0))
+def test_broadcasting_is_numpys(shapes: Any) -> None:
+    first, second = shapes.input_shapes
+    assert shape_broadcast(first, second) == shapes.result_shape
+    array = np.arange(int(np.prod(first))).reshape(first)
+    wide = np.broadcast_to(array, shapes.result_shape)
+    for index in np.ndindex(shapes.result_shape):
+        assert wide[index] == array[broadcast_index(index, first)]
+
+
+def test_shapes_that_do_not_fit() -> None:
+    with pytest.raises(IndexingError, match=r"\(2, 3\) and \(2, 4\).*3 and 4 meet in dimension -1"):
+        shape_broadcast((2, 3), (2, 4))
+
+
+def test_dimensions() -> None:
+    assert normalize_dims(-1, 3) == (2,)
+    assert normalize_dims(None, 2) == (0, 1)
+    assert normalize_dims((), 2) == ()
+    assert normalize_dims(-1, 0) == ()
+    with pytest.raises(IndexingError, match="from -2 to 1"):
+        normalize_dims(2, 2)
+
+
+@given(SHAPES, st.randoms(use_true_random=False))
+def test_permuted_and_viewed(shape: tuple[int, ...], random: Any) -> None:
+    array = np.arange(float(np.prod(shape))).reshape(shape)
+    order = random.sample(range(len(shape)), len(shape))
+    data, wanted = data_of(array).permute(*order), array.transpose(order)
+    assert np.array_equal(elements(data), wanted)
+    assert data.is_contiguous() == (wanted.flags.c_contiguous or wanted.size == 0)
+    for target in ((-1,), (1, -1, 1), tuple(reversed(wanted.shape)), (2, -1), (-1, 3)):
+        try:
+            reshaped = wanted.reshape(target)
+        except ValueError:
+            continue
+        view = data.view(reshaped.shape)
+        if view is not None:
+            assert np.array_equal(elements(view), reshaped)
+        else:
+            assert not np.shares_memory(reshaped, wanted)
+    flat = data.view(wanted.shape)
+    assert flat is not None
+
+
+def test_views_of_expanded_dimensions() -> None:
+    data = data_of(np.arange(3.0)).expand((2, 4, 3))
+    assert np.array_equal(elements(data.view((8, 3))), np.tile(np.arange(3.0), (8, 1)))
+    assert data.view((2, 12)) is None
+
+
+def test_elements() -> None:
+    data = TensorData(np.arange(6.0), (2, 2), (3, 1), 1, dtype=float64)
+    assert data.get((1, 1)) == 5.0
+    data.set((0, 0), 9)
+    assert list(data.indices()) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert [data.get(i) for i in data.indices()] == [9.0, 2.0, 4.0, 5.0]
+    assert data.index(data.sample()) in {1, 2, 4, 5}
+    for bad in ((2, 0), (0, -1), (0,)):
+        with pytest.raises(IndexingError, match="outside a tensor of shape"):
+            data.get(bad)
+
+
+def test_views_that_cannot_be() -> None:
+    data = data_of(np.zeros((2, 3)))
+    with pytest.raises(ShapeError, match="only extents of 1"):
+        data.expand((2, 4))
+    with pytest.raises(IndexingError, match="each of the 2"):
+        data.permute(0)

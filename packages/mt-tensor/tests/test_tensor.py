@@ -1,0 +1,335 @@
+"""What a Tensor is beside its operations: creation, dtypes, differentiation, errors, showing."""
+
+import copy
+import pickle
+from typing import Any
+
+import mt_tensor as mt
+import numpy as np
+import pytest
+from mt_autodiff import GradientError, GraphFreedError, NoGradientError
+from mt_operators import OPERATORS
+from mt_tensor import errors
+from mt_tensor.dtypes import DTYPES
+from mt_tensor.testing import TENSOR_SPECS
+
+# --- Every operation has samples ----------------------------------------------------------------
+
+NOT_OPERATIONS = {
+    "T": "sampled", "mT": "sampled",
+    **dict.fromkeys(("accumulate_derivative", "backward", "chain_rule", "data", "detach", "dim",
+                     "dtype", "free_graph", "is_constant", "is_contiguous", "is_floating_point",
+                     "is_leaf", "item", "ndim", "numel", "numpy", "parents", "requires_grad_",
+                     "shape", "size", "storage_offset", "stride", "tolist", "unique_id", "backend",
+                     "grad", "history", "name", "requires_grad"), "not an operation"),
+    **dict.fromkeys(("to", "float", "double", "half", "long", "int", "bool", "type_as"),
+                    "conversions have tests of their own in the kit"),
+}
+
+
+def test_every_operation_has_samples() -> None:
+    public = {name for name in dir(mt.Tensor) if not name.startswith("_")}
+    sampled = {row.name for row in TENSOR_SPECS} | set(OPERATORS)
+    assert public - sampled - set(NOT_OPERATIONS) == set()
+
+
+# --- Creation and element types -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "shape"),
+    [
+        (1.5, "float32", ()),
+        (3, "int64", ()),
+        (True, "bool", ()),
+        ([[1, 2], [3, 4]], "int64", (2, 2)),
+        ([1, 2.5], "float32", (2,)),
+        ([], "float32", (0,)),
+        (np.zeros((2, 1), np.float64), "float64", (2, 1)),
+        (np.float16(1), "float16", ()),
+        (np.arange(3, dtype=np.uint8), "uint8", (3,)),
+        (np.zeros(2, ">f4"), "float32", (2,)),
+    ],
+)
+def test_tensor(data: Any, dtype: str, shape: tuple[int, ...]) -> None:
+    x = mt.tensor(data)
+    assert (x.dtype.name, x.shape) == (dtype, shape)
+    assert np.array_equal(x, data)
+
+
+def test_bad_data() -> None:
+    with pytest.raises(errors.ShapeError, match="equal lengths"):
+        mt.tensor([[1, 2], [3]])
+    with pytest.raises(errors.DTypeError, match="'a' of type"):
+        mt.tensor(["a"])
+    with pytest.raises(errors.DTypeError, match="no number"):
+        mt.tensor("a", dtype="float32")
+    with pytest.raises(errors.DTypeError, match="complex"):
+        mt.tensor(np.zeros(2, complex))
+    with pytest.raises(errors.DTypeError, match="'float23' is no element type.*float16, float32"):
+        mt.zeros(2, dtype="float23")
+    with pytest.raises(errors.ShapeError, match="non-negative integers"):
+        mt.zeros(2, -1)
+    with pytest.raises(errors.DTypeError, match="only floating-point tensors"):
+        mt.tensor([1, 2], requires_grad=True)
+
+
+def test_makers() -> None:
+    assert mt.arange(3).tolist() == [0, 1, 2]
+    assert mt.arange(1, 2, 0.5).tolist() == [1.0, 1.5]
+    assert mt.arange(5, 0, -2).tolist() == [5, 3, 1]
+    assert mt.linspace(0, 1, 3).tolist() == [0, 0.5, 1]
+    assert mt.eye(2, 3).tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert mt.full((2,), True).dtype is mt.bool_
+    assert mt.zeros_like(mt.ones(2, dtype="int32")).dtype is mt.int32
+    assert mt.full_like(mt.ones(2), 3).tolist() == [3, 3]
+    with pytest.raises(errors.ShapeError, match="cannot reach 5 from 0 in steps of -1"):
+        mt.arange(0, 5, -1)
+
+
+def test_random() -> None:
+    mt.manual_seed(1)
+    x = mt.rand(1000)
+    assert 0 <= float(x.amin()) < 0.05
+    assert 0.95 < float(x.amax()) < 1
+    y = mt.randn(1000, dtype="float64")
+    assert abs(float(y.mean())) < 0.2
+    assert 0.8 < float(y.std()) < 1.2
+    assert sorted(mt.randperm(5).tolist()) == [0, 1, 2, 3, 4]
+    assert set(mt.randint(2, 4, (100,)).tolist()) == {2, 3}
+    mt.manual_seed(1)
+    assert np.array_equal(mt.rand(1000), x)
+    with pytest.raises(errors.ShapeError, match="low < high"):
+        mt.randint(2, 2, (1,))
+
+
+@pytest.mark.parametrize(
+    ("operands", "wanted"),
+    [
+        ((mt.ones(2), 2), "float32"),
+        ((mt.ones(2, dtype="int32"), 2), "int32"),
+        ((mt.ones(2, dtype="int32"), 2.0), "float32"),
+        ((mt.ones(2, dtype="bool"), 2), "int64"),
+        ((mt.ones(2, dtype="float16"), 2.0), "float16"),
+        ((mt.ones(2, dtype="float16"), mt.ones(2, dtype="int64")), "float16"),
+        ((mt.ones(2, dtype="float16"), mt.ones((), dtype="float64")), "float16"),
+        ((mt.ones(2, dtype="int8"), mt.ones((), dtype="float64")), "float64"),
+        ((mt.ones(2, dtype="int8"), mt.ones(2, dtype="uint8")), "int16"),
+        ((mt.ones((), dtype="int32"), 2.5), "float32"),
+        ((mt.ones(2, dtype="float32"), mt.ones(2, dtype="float64")), "float64"),
+    ],
+)
+def test_promotion(operands: tuple[Any, Any], wanted: str) -> None:
+    assert mt.result_type(*operands).name == wanted
+    assert (operands[0] + operands[1]).dtype.name == wanted
+
+
+def test_conversions() -> None:
+    x = mt.tensor([1.7, -2.7, 0.0])
+    assert x.long().tolist() == [1, -2, 0]
+    assert x.bool().tolist() == [True, True, False]
+    assert x.double().dtype is mt.float64
+    assert x.half().dtype is mt.float16
+    assert x.int().float().dtype is mt.float32
+    assert x.to(np.int8).dtype is mt.int8
+    assert x.to(mt.ones(1, dtype="float64")).dtype is mt.float64
+    assert x.type_as(mt.ones(1, dtype="int16")).dtype is mt.int16
+    assert x.to("simple").backend.name == "simple"
+    assert x.to("float32") is x
+    with pytest.raises(errors.UnknownBackendError, match="no backend is called 'floot'"):
+        x.to("floot")
+
+
+def test_dtypes_keep_their_identity() -> None:
+    for dtype in DTYPES.values():
+        assert pickle.loads(pickle.dumps(dtype)) is dtype
+        assert copy.deepcopy(dtype) is dtype
+
+
+def test_numpy_both_ways() -> None:
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    x = mt.from_numpy(array)
+    array[0, 0] = 7
+    assert x[0, 0].item() == 7
+    assert np.shares_memory(x.T.numpy(), array)
+    copied = mt.tensor(array)
+    array[0, 0] = 8
+    assert copied[0, 0].item() == 7
+    assert np.asarray(x).dtype == np.float32
+    assert np.add(x, 1).sum() == array.sum() + 6
+
+
+# --- Views ---------------------------------------------------------------------------------------
+
+
+def test_views_share_memory() -> None:
+    x = mt.arange(6, dtype="float32").view(2, 3)
+    x.T[0, 1] = 9.0
+    x[:, 1:].mul_(10)
+    assert x.tolist() == [[0, 10, 20], [9, 40, 50]]
+    assert x.T.stride() == (1, 3)
+    assert x[1:].storage_offset() == 3
+    assert not x.T.is_contiguous()
+    assert x.T.contiguous().is_contiguous()
+    assert x.flip(1).stride() == (3, -1)
+    assert (x.size(), x.size(-1), x.stride(0), len(x), x.dim(), x.numel()) == ((2, 3), 3, 3, 2, 2, 6)
+    assert [row.tolist() for row in x] == x.tolist()
+
+
+def test_zero_dimensional_tensors() -> None:
+    x = mt.tensor(2.5)
+    assert (float(x), int(x), bool(x), x.item()) == (2.5, 2, True, 2.5)
+    assert [10, 20, 30][mt.tensor(1)] == 20
+    with pytest.raises(TypeError, match="no length"):
+        len(x)
+    with pytest.raises(TypeError, match="cannot be iterated"):
+        iter(x)
+    with pytest.raises(TypeError, match="cannot be used as an index"):
+        _ = [1, 2][x]
+    with pytest.raises(errors.ShapeError, match="exactly one element"):
+        mt.ones(2).item()
+    with pytest.raises(errors.ShapeError, match=r"use x.any\(\)"):
+        bool(mt.ones(2) > 0)
+
+
+# --- Differentiation ----------------------------------------------------------------------------
+
+
+def test_backward_accumulates_and_frees() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [4, 8]
+    with pytest.raises(GraphFreedError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_backward_of_more_than_one_element() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(NoGradientError, match=r"shape \(2,\) needs the weight of each element"):
+        (x * 2).backward()
+    with pytest.raises(errors.ShapeError, match=r"gradient has shape \(3,\)"):
+        (x * 2).backward(mt.ones(3))
+    (x * 2).backward(mt.tensor([1.0, 10.0]))
+    assert x.grad is not None
+    assert x.grad.tolist() == [2, 20]
+
+
+def test_nothing_to_differentiate() -> None:
+    with pytest.raises(NoGradientError, match="without requires_grad"):
+        mt.ones(1).backward()
+    x = mt.ones(1, requires_grad=True)
+    with mt.no_grad():
+        assert not (x * 2).requires_grad
+    assert not (x.detach() * 2).requires_grad
+    assert not (x.requires_grad_(False) * 2).requires_grad
+    with pytest.raises(NoGradientError, match="only applies to leaves"):
+        (x.requires_grad_() * 2).requires_grad_(False)
+    with pytest.raises(NoGradientError, match=r"detach\(\).numpy"):
+        x.numpy()
+
+
+def test_leaves_do_not_share_their_gradients() -> None:
+    x, y = mt.zeros(2, requires_grad=True), mt.zeros(2, requires_grad=True)
+    mt.stack([x, y]).sum().backward()
+    assert x.grad is not None
+    assert y.grad is not None
+    x.grad.add_(5)
+    assert (x.grad.tolist(), y.grad.tolist()) == ([6, 6], [1, 1])
+
+
+def test_gradients_have_the_dtype_of_their_leaf() -> None:
+    x = mt.ones(2, dtype="float16", requires_grad=True)
+    y = mt.ones(2, dtype="float64", requires_grad=True)
+    (x * y).sum().backward()
+    assert x.grad is not None
+    assert y.grad is not None
+    assert (x.grad.dtype, y.grad.dtype) == (mt.float16, mt.float64)
+
+
+class WrongShape(mt.Function):
+    @staticmethod
+    def forward(ctx: Any, x: mt.Tensor, factor: float) -> mt.Tensor:
+        return x * factor
+
+    @staticmethod
+    def backward(ctx: Any, grad: mt.Tensor) -> Any:
+        return grad.sum(), None
+
+
+def test_a_gradient_that_does_not_fit_is_named() -> None:
+    x = mt.ones(3, requires_grad=True)
+    with pytest.raises(GradientError, match=r"'WrongShape'.*shape \(\) for an input of shape \(3,\)"):
+        WrongShape.apply(x, 2.0).sum().backward()
+
+
+def test_a_wrong_gradient_is_found() -> None:
+    class Wrong(mt.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: mt.Tensor) -> Any:
+            return grad
+
+    x = mt.tensor([3.0, 0.5], dtype="float64", requires_grad=True)
+    with pytest.raises(GradientError, match=r"input 0 at index \(0,\) is 1.0.*1 of 2 differ"):
+        mt.gradcheck(Wrong.apply, [x])
+
+
+def test_functions_without_methods_and_integer_results() -> None:
+    x = mt.ones(2, requires_grad=True)
+    with pytest.raises(TypeError, match="static method forward"):
+        mt.Function.apply(x)
+
+    class Integers(mt.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+            return x.long()
+
+    with pytest.raises(errors.DTypeError, match="Integers returned a tensor of int64"):
+        Integers.apply(x)
+
+
+def test_a_graph_of_many_operations_is_freed_without_recursion() -> None:
+    x = mt.ones(1, requires_grad=True)
+    y = x
+    for _ in range(20_000):
+        y = y + 1.0
+    y.sum().backward()
+    del y
+
+
+# --- Errors and showing -------------------------------------------------------------------------
+
+
+def test_strangers_and_misspellings() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'sofmax'. Did you mean 'softmax'"):
+        mt.ones(2).sofmax(0)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        mt.ones(2) + "a"  # type: ignore[operator]
+    with pytest.raises(TypeError, match="maximum was given"):
+        mt.ones(2).maximum(np.ones(2))
+    with pytest.raises(TypeError, match="takes 2 argument"):
+        mt.ones(2).maximum()
+    with pytest.raises(errors.DTypeError, match="use logical_not"):
+        _ = -(mt.ones(2) > 0)
+    with pytest.raises(errors.DTypeError, match="work on bool tensors"):
+        _ = mt.ones(2) & mt.ones(2)
+    mask = (mt.tensor([1.0, -1.0]) > 0) | ~(mt.tensor([1.0, 1.0]) > 0)
+    assert mask.tolist() == [True, False]
+
+
+def test_repr() -> None:
+    assert repr(mt.tensor([1, 2])) == "tensor([1, 2])"
+    assert repr(mt.tensor(1.5, requires_grad=True)) == "tensor(1.5, requires_grad=True)"
+    assert repr(mt.zeros(1, dtype="float64")) == "tensor([0.], dtype=mt_tensor.float64)"
+    x = mt.ones(2, 2, requires_grad=True)
+    assert repr(x + 1) == "tensor([[2., 2.],\n        [2., 2.]], made by add)"
+
+
+def test_methods_of_the_table_document_themselves() -> None:
+    assert mt.Tensor.tanh.__doc__ == "Element by element: hyperbolic tangent."
