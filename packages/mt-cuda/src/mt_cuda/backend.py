@@ -200,7 +200,8 @@ class CudaOps(TensorBackend):
             if by_rows
             else (-(-kept.size // size.threads), size.least)
         )
-        chunks = max(1, min(size.parallel // workers, folded.size // least))
+        span = -(-folded.size // max(1, min(size.parallel // workers, folded.size // least)))
+        chunks = -(-folded.size // span)  # none of them empty
         if chunks == 1:
             plan = self._plan_pass(operator, source, out, kept, folded, by_rows, 1)
             return plan, 1, None
@@ -235,13 +236,11 @@ class CudaOps(TensorBackend):
             folded.rank,
             index_type(max(kept.size, folded.size)),
         )
-        span = -(-folded.size // chunks)
         numbers = (
-            *(kept.size, folded.size, span),
+            *(kept.size, folded.size, -(-folded.size // chunks)),
             *(*kept.shape[1:], *folded.shape[1:]),
             *(*kept.strides[0], *folded.strides[0], *kept.strides[1], 1),
         )
-        chunks = -(-folded.size // span)
         if by_rows:
             return self._planned(
                 reduction.rows(fold, size.threads), (kept.size, chunks), size.threads, numbers

@@ -201,6 +201,35 @@ class Gpu(Machine):
                 "cannot be used any more in this process."
             ) from error
 
+    # --- Measuring ------------------------------------------------------------------------------
+
+    def mark(self) -> Any:
+        """Return an event that happens when all work so far has been done."""
+        status, event = self._driver.cuEventCreate(0)
+        self._check((status,))
+        self._check(self._driver.cuEventRecord(event, self.stream.handle))
+        return event
+
+    def between(self, before: Any, after: Any) -> float:
+        """Wait for two marks, forget them, and return the time between them, in seconds."""
+        self._check(self._driver.cuEventSynchronize(after))
+        status, milliseconds = self._driver.cuEventElapsedTime(before, after)
+        self._check((status,))
+        for event in (before, after):
+            self._check(self._driver.cuEventDestroy(event))
+        return float(milliseconds) / 1e3
+
+    def copy_memory(self, source: Memory, target: Memory) -> None:
+        """Let the driver copy a memory: the rate to compare kernels with."""
+        self._check(
+            self._driver.cuMemcpyDtoDAsync(
+                int(target.buffer.handle),
+                int(source.buffer.handle),
+                source.count * source.dtype.itemsize,
+                self.stream.handle,
+            )
+        )
+
     def describe(self) -> str:
         """Name the GPU."""
         major, minor = self.capability
@@ -217,7 +246,7 @@ class Gpu(Machine):
         """Raise if a call of the driver failed."""
         status = returned[0]
         if status != self._driver.CUresult.CUDA_SUCCESS:
-            raise KernelError(f"copying between host and device failed: {status.name}.")
+            raise KernelError(f"the driver failed with {status.name}.")
 
 
 def _pointers(operands: Sequence[Any]) -> list[Any]:
