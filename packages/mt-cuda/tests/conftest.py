@@ -1,6 +1,7 @@
 """The machines that the tests of mt-cuda run on."""
 
 import pytest
+
 from mt_cuda.backend import CudaOps
 from mt_cuda.simulator import Simulator
 from mt_tensor.errors import BackendUnavailableError
@@ -22,7 +23,9 @@ MACHINES = {
 }
 
 
-@pytest.fixture(scope="session", params=["forward", "reversed", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(
+    scope="session", params=["forward", "reversed", pytest.param("gpu", marks=pytest.mark.gpu)]
+)
 def ops(request):
     """The backend on the simulator, with threads in either order, and on a GPU if there is one."""
     return MACHINES[request.param]()

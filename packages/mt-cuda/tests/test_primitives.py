@@ -3,9 +3,11 @@
 import itertools
 import zlib
 
-import mt_tensor as mt
 import numpy as np
 import pytest
+
+import mt_tensor as mt
+from mt_cuda.backend import CudaOps
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS
 from mt_tensor.backends import get_backend
@@ -42,7 +44,9 @@ def stepped(data):
 
 def shifted(data):
     return data.slice(
-        tuple(min(1, e) for e in data.shape), (1,) * data.ndim, tuple(max(e - 1, 0) for e in data.shape)
+        tuple(min(1, e) for e in data.shape),
+        (1,) * data.ndim,
+        tuple(max(e - 1, 0) for e in data.shape),
     )
 
 
@@ -159,6 +163,18 @@ def test_unaligned_rows(ops, dtype):
         assert np.array_equal(whole[start:end], -array[start:end])
         assert not whole[:start].any()
         assert not whole[end:].any()
+
+
+def test_indices_that_need_64_bits(ops, monkeypatch):
+    monkeypatch.setattr("mt_cuda.layout.NARROW_LIMIT", 0)
+    wide = CudaOps(ops.machine)
+    x, y = (on(wide, numbers((3, 4, 5), "float32", seed)).permute(2, 0, 1) for seed in (0, 1))
+    out = wide.allocate((5, 3, 4), mt.float32)
+    wide.elementwise(OPERATORS["mul"].value, [x, y], [out])
+    assert np.array_equal(wide.as_array(out), wide.as_array(x) * wide.as_array(y))
+    total = wide.allocate((5, 1, 4), mt.float32)
+    wide.reduce(OPERATORS["add"], x, total, (1,))
+    assert np.array_equal(wide.as_array(total), wide.as_array(x).sum(1, keepdims=True))
 
 
 def test_powers_of_whole_numbers(ops):

@@ -5,8 +5,9 @@ import re
 import subprocess
 from pathlib import Path
 
-import mt_cuda
 import pytest
+
+import mt_cuda
 from mt_cuda import inspection
 from mt_cuda.compiler import compile_kernel
 from mt_cuda.errors import KernelError

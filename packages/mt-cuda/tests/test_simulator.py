@@ -1,8 +1,9 @@
 """The simulator finds what a GPU would pass over in silence."""
 
-import mt_tensor as mt
 import numpy as np
 import pytest
+
+import mt_tensor as mt
 from mt_cuda import BarrierError, OutOfBoundsError, RaceError, SimulationError, Simulator
 from mt_cuda.kernel import define, numbers, operand
 
@@ -68,7 +69,9 @@ def test_the_reduction_without_a_barrier_is_found():
     for line in (20, 24):
         lines = sound.source.splitlines()
         barriers = [i for i, text in enumerate(lines) if "syncthreads" in text]
-        lines[barriers[line == 24]] = lines[barriers[line == 24]].replace("cuda.syncthreads()", "pass")
+        lines[barriers[line == 24]] = lines[barriers[line == 24]].replace(
+            "cuda.syncthreads()", "pass"
+        )
         faulty = Kernel(sound.name, "\n".join(lines), sound.parameters)
         for kernel, fails in ((sound, False), (faulty, True)):
             machine = Simulator()

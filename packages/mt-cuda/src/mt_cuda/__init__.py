@@ -1,7 +1,7 @@
 """Stage 4: the same operators as GPU kernels.
 
-`import mt_cuda` is light: it looks for no GPU and imports no compiler. The backend is found by name,
-with `use_backend("cuda")`; here are the means to look at its kernels.
+`import mt_cuda` is light: it looks for no GPU and imports no compiler. The backend is found by
+name, with `use_backend("cuda")`; here are the means to look at its kernels.
 """
 
 from __future__ import annotations

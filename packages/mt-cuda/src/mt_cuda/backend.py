@@ -16,18 +16,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
+
+from mt_cuda import elementwise, indexed, matrix, reduction
+from mt_cuda.elementwise import Signature
+from mt_cuda.kernel import Kernel, computed
+from mt_cuda.layout import Layout, Strides, index_type, merge
+from mt_cuda.machine import Grid, Machine
 from mt_fast.rendering import computation_type
 from mt_fast.tracing import Graph, trace
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number
-from mt_tensor.strides import size_of, strides_from_shape
+from mt_tensor.dtypes import DType
+from mt_tensor.strides import strides_from_shape
 from mt_tensor.tensor_data import TensorData
-
-from mt_cuda import elementwise, indexed, matrix, reduction
-from mt_cuda.kernel import Kernel, computed
-from mt_cuda.layout import Layout, Strides, index_type, merge
-from mt_cuda.machine import Grid, Machine
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator."""
@@ -124,9 +125,7 @@ class CudaOps(TensorBackend):
             return
         lanes = _lanes(views)
         key = (formula, compute, lanes, views[0].shape, *((v.strides, v.dtype) for v in views))
-        plan = self._plan(
-            key, lambda: self._plan_each(formula, compute, inputs, outputs, lanes)
-        )
+        plan = self._plan(key, lambda: self._plan_each(formula, compute, inputs, outputs, lanes))
         self._launch(plan, views)
 
     def _plan_each(
@@ -137,7 +136,7 @@ class CudaOps(TensorBackend):
         outputs: Sequence[TensorData],
         lanes: int,
     ) -> Plan:
-        types = elementwise.Signature(
+        types = Signature(
             tuple(data.dtype for data in inputs), tuple(data.dtype for data in outputs), compute
         )
         views = (*inputs, *outputs)
@@ -147,7 +146,7 @@ class CudaOps(TensorBackend):
         return self._over_grid(kernel, layout.size, numbers, each)
 
     def _kernel_each(
-        self, formula: Formula, types: elementwise.Signature, layout: Layout, lanes: int
+        self, formula: Formula, types: Signature, layout: Layout, lanes: int
     ) -> tuple[Kernel, tuple[int, ...]]:
         graph, unit = self._graph(formula), layout.unit()
         if unit is None:
@@ -203,35 +202,34 @@ class CudaOps(TensorBackend):
         span = -(-folded.size // max(1, min(size.parallel // workers, folded.size // least)))
         chunks = -(-folded.size // span)  # none of them empty
         if chunks == 1:
-            plan = self._plan_pass(operator, source, out, kept, folded, by_rows, 1)
+            plan = self._plan_pass(operator, (source, out), kept, folded, by_rows)
             return plan, 1, None
         total = computed(source)
         rows = strides_from_shape(kept.shape)
         partial = Layout(kept.shape, (kept.strides[0], tuple(s * chunks for s in rows)))
-        first = self._plan_pass(operator, source, total, partial, folded, by_rows, chunks)
+        first = self._plan_pass(operator, (source, total), partial, folded, by_rows, chunks=chunks)
         gathered = Layout(kept.shape, (partial.strides[1], kept.strides[1]))
         again = Layout((chunks,), ((1,),))
-        second = self._plan_pass(
-            operator, total, out, gathered, again, _folds_by_rows(gathered, again, size.threads), 1
-        )
+        second_by_rows = _folds_by_rows(gathered, again, size.threads)
+        second = self._plan_pass(operator, (total, out), gathered, again, second_by_rows)
         return first, chunks, second
 
     def _plan_pass(
         self,
         operator: Operator,
-        source: DType,
-        out: DType,
+        types: tuple[DType, DType],
         kept: Layout,
         folded: Layout,
         by_rows: bool,
-        chunks: int,
+        *,
+        chunks: int = 1,
     ) -> Plan:
+        """Plan one launch of a fold, of elements of `types[0]` into elements of `types[1]`."""
         size = self.machine.size
         fold = reduction.Fold(
             operator.name,
             self._graph(operator.value),
-            source,
-            out,
+            *types,
             kept.rank,
             folded.rank,
             index_type(max(kept.size, folded.size)),
@@ -377,14 +375,12 @@ class CudaOps(TensorBackend):
     def _over_grid(
         self, kernel: Kernel, count: int, numbers: tuple[int, ...], each: int = 1
     ) -> Plan:
-        """Plan a kernel that loops over `count` elements, of which a thread takes `each` at once."""
+        """Plan a kernel that loops over `count` elements; a thread takes `each` at once."""
         size = self.machine.size
         blocks = min(-(-count // (size.threads * each)), size.resident)
         return self._planned(kernel, (blocks, 1), size.threads, (count, *numbers))
 
-    def _planned(
-        self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]
-    ) -> Plan:
+    def _planned(self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]) -> Plan:
         loaded = self._loaded.get(kernel)
         if loaded is None:
             loaded = self._loaded[kernel] = self.machine.load(kernel)
@@ -432,7 +428,7 @@ def _lanes(views: Sequence[TensorData]) -> int:
     return lanes
 
 
-def _same_size(types: elementwise.Signature, unit: tuple[bool, ...]) -> bool:
+def _same_size(types: Signature, unit: tuple[bool, ...]) -> bool:
     """Whether all operands that are rows have elements of one size, and outputs among them."""
     dtypes = (*types.inputs, *types.outputs)
     return len({d.itemsize for d, row in zip(dtypes, unit, strict=True) if row}) == 1

@@ -9,19 +9,19 @@ several runs after a warm-up; only the cost of a launch is host time.
 from __future__ import annotations
 
 import argparse
+import functools
 import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mt_cuda.backend import CudaOps
+from mt_cuda.gpu import Gpu
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import float32
 from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.tensor_data import TensorData
-
-from mt_cuda.backend import CudaOps
-from mt_cuda.gpu import Gpu
 
 MEGA = 1 << 20
 
@@ -75,47 +75,42 @@ class Bench:
             2 * bytes_,
             lambda: self.ops.elementwise(OPERATORS["neg"].value, (x,), (out,)),
         )
-        self.moves(
-            "map: tanh", 2 * bytes_, lambda: self.ops.elementwise(tanh.value, (x,), (out,))
-        )
+        self.moves("map: tanh", 2 * bytes_, lambda: self.ops.elementwise(tanh.value, (x,), (out,)))
         self.moves("zip: add", 3 * bytes_, lambda: self.ops.elementwise(add.value, (x, y), (out,)))
-        other = self.filled(size)
-        gradient = mul.gradient((True, True))
+        gradient, grads = mul.gradient((True, True)), (self.filled(size), self.filled(size))
         self.moves(
             "fused backward: mul",
-            6 * bytes_,
-            lambda: self.ops.elementwise(gradient, (x, y, x, out), (other, x)),
+            5 * bytes_,  # the output is not needed, so it is not read
+            lambda: self.ops.elementwise(gradient, (out, x, y, out), grads),
         )
         side = 1 << (size.bit_length() // 2)
-        square, turned = x.view((size // side, side)), out.view((side, size // side))
-        if square is None or turned is None:
-            return
-        self.moves(
-            "strided: copy of a transpose",
-            2 * bytes_,
-            lambda: self.ops.copy(square.permute(1, 0), turned),
-        )
-        row = self.filled(side).expand(square.shape)
-        there = out.view(square.shape)
+        self.layouts(x.storage, out.storage, (size // side, side))
+
+    def layouts(self, source: Any, target: Any, shape: tuple[int, int]) -> None:
+        """Report what reads across rows, repeats them or folds them, of matrices of `shape`."""
+        rows, columns = shape
+        count = 4 * rows * columns
+        x, out = (TensorData(storage, shape, dtype=float32) for storage in (source, target))
+        turned = TensorData(target, (columns, rows), dtype=float32)
+        add, row = OPERATORS["add"], self.filled(columns).expand(shape)
+        across = x.permute(1, 0)
+        self.moves("strided: copy of a transpose", 2 * count, lambda: self.ops.copy(across, turned))
         self.moves(
             "broadcast: matrix + row",
-            2 * bytes_,
-            lambda: self.ops.elementwise(add.value, (square, row), (there,)),
+            2 * count,
+            lambda: self.ops.elementwise(add.value, (x, row), (out,)),
         )
         for title, dims in (("all", (0, 1)), ("over rows", (1,)), ("over columns", (0,))):
-            shape = tuple(1 if d in dims else e for d, e in enumerate(square.shape))
-            total = self.ops.allocate(shape, float32)
-            self.moves(
-                f"sum {title}",
-                bytes_,
-                lambda total=total, dims=dims: self.ops.reduce(add, square, total, dims),
-            )
+            kept = tuple(1 if d in dims else extent for d, extent in enumerate(shape))
+            total = self.ops.allocate(kept, float32)
+            fold = functools.partial(self.ops.reduce, add, x, total, dims)
+            self.moves(f"sum {title}", count, fold)
 
     def products(self, sides: Sequence[int]) -> None:
         """Report square matrix products."""
         for side in sides:
             a, b, out = (self.filled(side, side) for _ in range(3))
-            taken = self.seconds(lambda a=a, b=b, out=out: self.ops.matmul(a, b, out))
+            taken = self.seconds(functools.partial(self.ops.matmul, a, b, out))
             print(f"{f'matmul {side} x {side}':<34}{2 * side**3 / taken / 1e9:9.0f} GFLOP/s")
 
     def launches(self, count: int = 2000) -> None:

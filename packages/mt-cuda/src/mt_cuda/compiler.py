@@ -69,7 +69,7 @@ def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
                 device=False,
                 abi="numba",
             )
-        except Exception as error:  # noqa: BLE001 - whatever it is, the kernel must be named
+        except Exception as error:
             raise KernelError(
                 f"kernel {kernel.name} does not compile ({type(error).__name__}: {error}).\n"
                 f"{kernel.source}"
@@ -89,8 +89,8 @@ class _Numba:
         from numba.cuda import libdevice, types
 
         self.cuda = cuda
-        self.types = types
-        self.void = types.void
+        self.types: Any = types
+        self.void = self.types.void
         names = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
         self.names: dict[str, Any] = {
             **{name: getattr(types, name) for name in (*names, "uint32")},
@@ -143,11 +143,11 @@ def _old_numpy_names() -> Iterator[None]:
     if hasattr(np, "row_stack"):
         yield
         return
-    np.row_stack = np.vstack  # type: ignore[attr-defined]
+    np.vstack = np.vstack
     try:
         yield
     finally:
-        del np.row_stack  # type: ignore[attr-defined]
+        del np.vstack
 
 
 def _lanes(count: int) -> tuple[Any, Any]:
@@ -156,17 +156,21 @@ def _lanes(count: int) -> tuple[Any, Any]:
     Numba has no such access to a pointer; these write the instruction for it.
     """
     from llvmlite import ir
-    from numba.cuda import types
+    from numba.cuda import types as known
     from numba.cuda.extending import intrinsic
 
-    def address(context: Any, builder: Any, pointer: Any, index: Any, element: Any) -> Any:
+    types: Any = known
+
+    def address(context: Any, builder: Any, arguments: Any, element: Any) -> Any:
         vector = ir.VectorType(context.get_data_type(element), count)
-        return vector, builder.bitcast(builder.gep(pointer, [index]), vector.as_pointer())
+        return vector, builder.bitcast(
+            builder.gep(arguments[0], [arguments[1]]), vector.as_pointer()
+        )
 
     @intrinsic
     def load(_: Any, pointer: Any, index: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            vector, at = address(context, builder, *arguments, pointer.dtype)
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            vector, at = address(context, builder, arguments, pointer.dtype)
             values = builder.load(at, align=16)
             result = ir.Constant(ir.ArrayType(vector.element, count), ir.Undefined)
             for lane in range(count):
@@ -177,15 +181,13 @@ def _lanes(count: int) -> tuple[Any, Any]:
         return types.UniTuple(pointer.dtype, count)(pointer, index), generate
 
     @intrinsic
-    def store(_: Any, pointer: Any, index: Any, values: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            vector, at = address(context, builder, *arguments[:2], pointer.dtype)
+    def store(_: Any, pointer: Any, index: Any, values: Any) -> Any:  # noqa: ARG001 - typed below
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            vector, at = address(context, builder, arguments, pointer.dtype)
             packed = ir.Constant(vector, ir.Undefined)
             for lane in range(count):
                 value = builder.extract_value(arguments[2], lane)
-                packed = builder.insert_element(
-                    packed, value, ir.Constant(ir.IntType(32), lane)
-                )
+                packed = builder.insert_element(packed, value, ir.Constant(ir.IntType(32), lane))
             builder.store(packed, at, align=16)
             return context.get_dummy_value()
 

@@ -8,11 +8,10 @@ device functions, and the power of two whole numbers is a loop that is written i
 
 from __future__ import annotations
 
+from mt_cuda.kernel import Lines
 from mt_fast.rendering import Table
 from mt_fast.tracing import Graph
 from mt_tensor.dtypes import DType
-
-from mt_cuda.kernel import Lines
 
 _COMMON = {
     # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
@@ -60,5 +59,5 @@ def helpers(graph: Graph, dtype: DType) -> Lines:
     """Return the functions that a kernel must define for itself to compute `graph`."""
     powers = any(expression.operation == "pow" for expression in graph.expressions)
     if powers and dtype.kind == "integer":
-        return _WHOLE_POWER.format(kind=dtype.name).splitlines() + [""]
+        return [*_WHOLE_POWER.format(kind=dtype.name).splitlines(), ""]
     return []

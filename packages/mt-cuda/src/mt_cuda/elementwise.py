@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_fast.rendering import render
-from mt_fast.tracing import Graph
-from mt_tensor.dtypes import DType
-
 from mt_cuda.device import helpers, table
 from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, load, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_fast.rendering import render
+from mt_fast.tracing import Graph
+from mt_tensor.dtypes import DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +70,7 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
         *indented(_apply(types, at)),
         "    i += step",
     ]
-    return define(
-        f"{name}_{types}_contiguous", [*numbers("n"), *_operands(types)], body
-    )
+    return define(f"{name}_{types}_contiguous", [*numbers("n"), *_operands(types)], body)
 
 
 def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) -> Kernel:
@@ -102,14 +99,10 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
     ]
     parameters = numbers("n", *extents, *(s for each in types.names for s in strides[each]))
     wide = "" if index == "uint32" else "_wide"
-    return define(
-        f"{name}_{types}_strided{rank}{wide}", [*parameters, *_operands(types)], body
-    )
+    return define(f"{name}_{types}_strided{rank}{wide}", [*parameters, *_operands(types)], body)
 
 
-def vector(
-    name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], lanes: int
-) -> Kernel:
+def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], lanes: int) -> Kernel:
     """Return the kernel that moves 16 bytes at a time; every operand begins on such a boundary.
 
     Args:
@@ -154,7 +147,9 @@ def vector(
 
 def _operands(types: Signature) -> list[Parameter]:
     dtypes = (*types.inputs, *types.outputs)
-    return [p for name, dtype in zip(types.names, dtypes, strict=True) for p in operand(name, dtype)]
+    return [
+        p for name, dtype in zip(types.names, dtypes, strict=True) for p in operand(name, dtype)
+    ]
 
 
 def _row(types: Signature, unit: tuple[bool, ...], index: str) -> dict[str, str]:

@@ -24,8 +24,7 @@ class BarrierError(SimulationError):
 
 
 class RaceError(SimulationError):
-    """Two threads touched one element of shared memory, one of them writing, with no barrier
-    between them.
+    """Two threads touched the same shared memory with no barrier between, and one wrote.
 
     On a GPU the result depends on which of them is faster.
     """

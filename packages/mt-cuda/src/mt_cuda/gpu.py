@@ -16,14 +16,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from mt_tensor.dtypes import DTYPES, DType
-from mt_tensor.errors import BackendUnavailableError
 
 from mt_cuda.compiler import compile_kernel
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, define, numbers, operand
 from mt_cuda.machine import Grid, Machine, Size
 from mt_cuda.matrix import LARGE, SMALL
+from mt_tensor.dtypes import DTYPES, DType
+from mt_tensor.errors import BackendUnavailableError
 
 Array = npt.NDArray[Any]
 
@@ -173,7 +173,12 @@ class Gpu(Machine):
             ) from error
 
     def launch(
-        self, loaded: Loaded, grid: Grid, threads: int, numbers: Sequence[int], operands: Sequence[Any]
+        self,
+        loaded: Loaded,
+        grid: Grid,
+        threads: int,
+        numbers: Sequence[int],
+        operands: Sequence[Any],
     ) -> None:
         """Put a kernel on the stream."""
         self._make_current()

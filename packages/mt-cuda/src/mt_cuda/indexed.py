@@ -5,16 +5,12 @@ that of the indexed dimension set to zero, and the position that the index names
 number of dimensions, merged as far as possible, needs one kernel.
 
 Where an index repeats, several threads add to one element. Hardware does that in one *atomic* step
-for the types and operators in `ATOMIC`. The order in which they come is open, so a sum of floats may
-differ in its last digits from run to run. For everything else one thread takes a whole line of the
-index, one element after the other: slower, and in a fixed order.
+for the types and operators in `ATOMIC`. The order in which they come is open, so a sum of floats
+may differ in its last digits from run to run. For everything else one thread takes a whole line of
+the index, one element after the other: slower, and in a fixed order.
 """
 
 from __future__ import annotations
-
-from mt_fast.rendering import render
-from mt_fast.tracing import Graph
-from mt_tensor.dtypes import DType, int64
 
 from mt_cuda.device import helpers, table
 from mt_cuda.kernel import (
@@ -28,6 +24,9 @@ from mt_cuda.kernel import (
     store,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_fast.rendering import render
+from mt_fast.tracing import Graph
+from mt_tensor.dtypes import DType, int64
 
 ATOMIC = {
     "add": ("int32", "int64", "float32", "float64"),

@@ -6,17 +6,17 @@ be asked for by name, on any machine: the text needs nothing, the PTX only the c
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-
-from mt_fast.tracing import trace
-from mt_operators import OPERATORS, Operator
-from mt_operators.formula import zero
-from mt_tensor.dtypes import DTYPES, DType, as_dtype, bool_
 
 from mt_cuda import elementwise, indexed, matrix, reduction
 from mt_cuda.errors import KernelError
 from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
+from mt_fast.tracing import trace
+from mt_operators import OPERATORS, Operator
+from mt_operators.formula import zero
+from mt_tensor.dtypes import DTYPES, DType, as_dtype, bool_
 
 ELEMENTWISE = ("contiguous", "vector", "strided")
 FOLDS = ("rows", "columns")
@@ -88,30 +88,33 @@ def kernel(
 def every_kernel() -> Iterator[Kernel]:
     """Yield kernels that together use every operator, template and element type."""
     for operator in OPERATORS.values():
-        for element in (DTYPES["float32"], DTYPES["float64"], DTYPES["int32"]):
-            if operator.result == "real" and not element.is_floating_point:
-                continue  # computed in float32
-            for layout in ELEMENTWISE:
-                yield from _both(operator, element, layout)
-        if operator.identity is not None or operator.name in ("maximum", "minimum"):
-            for element, layout in (
-                (e, way) for e in DTYPES.values() for way in FOLDS if _can_fold(operator, e)
-            ):
-                yield _fold(operator, element, layout)
+        yield from _every_elementwise(operator)
+        if operator.identity is not None or operator.name in {"maximum", "minimum"}:
+            for element, way in itertools.product(DTYPES.values(), FOLDS):
+                if operator.result != "truth" or element is bool_:
+                    yield _fold(operator, element, way)
+    for element, target in itertools.product(DTYPES.values(), repeat=2):
+        yield _copy(element, target)
     for element in DTYPES.values():
-        for name in SPECIAL:
-            if (name, element) != ("matmul", bool_):
-                yield _special(name, element)
+        yield from (_special(name, element) for name in ("gather", "scatter"))
         yield indexed.gather(element, 3, "int64")
-        for target in DTYPES.values():
-            yield _copy(element, target)
         for name in ("add", "mul", "maximum", "minimum"):
             yield _scatter(OPERATORS[name], element)
-    for element in (DTYPES["float16"], DTYPES["uint8"]):
-        yield from _both(OPERATORS["mul"], element, "strided")
-    for tiling in (matrix.LARGE, matrix.SMALL):
-        for ways in ((True, True), (True, False), (False, True), (False, False)):
-            yield matrix.matmul(DTYPES["float32"], tiling, 1, *ways)
+        if element is not bool_:
+            yield _special("matmul", element)
+    for tiling, a_by_rows, b_by_rows in itertools.product(
+        (matrix.LARGE, matrix.SMALL), (True, False), (True, False)
+    ):
+        yield matrix.matmul(DTYPES["float32"], tiling, 1, a_by_rows, b_by_rows)
+
+
+def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
+    for name in ("float32", "float64", "int32", "float16", "uint8"):
+        element = DTYPES[name]
+        if operator.result == "real" and not element.is_floating_point:
+            continue  # computed in float32
+        for layout in ELEMENTWISE if element.itemsize > 2 else ("strided",):
+            yield from _both(operator, element, layout)
 
 
 def _both(operator: Operator, dtype: DType, layout: str) -> Iterator[Kernel]:
@@ -151,10 +154,6 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: bool) 
     if layout == "vector" and dtype.itemsize in (4, 8) and all(same[len(types.inputs) :]):
         return elementwise.vector(formula.name, graph, types, same, 16 // dtype.itemsize)
     return elementwise.contiguous(formula.name, graph, types, (True,) * operands)
-
-
-def _can_fold(operator: Operator, dtype: DType) -> bool:
-    return operator.arity == 2 and (operator.result == "truth") <= (dtype is bool_)
 
 
 def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
-from mt_tensor.dtypes import DType
 
 from mt_cuda.kernel import Kernel
 from mt_cuda.matrix import Tiling
+from mt_tensor.dtypes import DType
 
 Grid = tuple[int, int]
 """How many blocks there are: along x, and along y."""

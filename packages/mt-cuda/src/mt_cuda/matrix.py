@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_fast.rendering import constant, converted
-from mt_tensor.dtypes import DType, int64
-
 from mt_cuda.kernel import Kernel, Lines, computed, define, indented, load, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_fast.rendering import constant, converted
+from mt_tensor.dtypes import DType, int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,7 @@ def tiling_for(rows: int, columns: int, batch: int, multiprocessors: int) -> Til
     return LARGE if tiles >= multiprocessors else SMALL
 
 
-def matmul(
-    dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows: bool
-) -> Kernel:
+def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows: bool) -> Kernel:
     """Return the kernel of `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
     Args:
@@ -112,9 +109,7 @@ def matmul(
     ]
     ways = "".join("r" if by_rows else "c" for by_rows in (a_by_rows, b_by_rows))
     name = f"matmul_{dtype.name}_{tile}_{ways}_batch{batch}"
-    strides = [
-        s for m in ("a", "b", "out") for s in (f"{m}_row_stride", f"{m}_column_stride")
-    ]
+    strides = [s for m in ("a", "b", "out") for s in (f"{m}_row_stride", f"{m}_column_stride")]
     parameters = [
         *numbers("rows", "inner", "columns", *strides, *extent_names(batch)),
         *numbers(*(s for m in ("a", "b", "out") for s in stride_names(m, batch))),

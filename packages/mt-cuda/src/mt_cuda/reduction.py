@@ -17,10 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mt_fast.rendering import converted, render
-from mt_fast.tracing import Graph
-from mt_tensor.dtypes import DType
-
 from mt_cuda.device import helpers, table
 from mt_cuda.kernel import (
     Kernel,
@@ -36,6 +32,9 @@ from mt_cuda.kernel import (
     stored_type,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_fast.rendering import converted, render
+from mt_fast.tracing import Graph
+from mt_tensor.dtypes import DType
 
 
 @dataclass(frozen=True, slots=True)

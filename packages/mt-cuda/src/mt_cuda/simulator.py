@@ -10,10 +10,10 @@ barrier; when all wait, it goes round again:
     thread 2:     |   ---     |   ---
                      all are here: barrier
 
-It is slow, and it is stricter than a GPU. It finds what a GPU would pass over in silence, or by luck:
-a thread outside its array, a barrier that some threads never reach, and two threads that touch the
-same shared memory with no barrier between them. Fresh memory holds nan or a pattern, so that what
-was never written shows. Threads may be run in either order; a correct kernel cannot tell.
+It is slow, and it is stricter than a GPU. It finds what a GPU would pass over in silence: a thread
+outside its array, a barrier that some threads never reach, and two threads that touch the same
+shared memory with no barrier between them. Fresh memory holds nan or a pattern, so that what was
+never written shows. Threads may be run in either order; a correct kernel cannot tell.
 
 Arithmetic is NumPy's on numbers of the kernel's own types: float32 stays float32, integers wrap.
 What the simulator does not prove is how fast a kernel is, and the last digit of `exp` and its kin.
@@ -22,6 +22,7 @@ What the simulator does not prove is how fast a kernel is, and the last digit of
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,12 +31,12 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from mt_tensor.dtypes import DTYPES, DType
 
 from mt_cuda.errors import BarrierError, OutOfBoundsError, RaceError, SimulationError
 from mt_cuda.kernel import Kernel, stored_type
 from mt_cuda.machine import Grid, Machine, Size
 from mt_cuda.matrix import Tiling
+from mt_tensor.dtypes import DTYPES, DType
 
 Array = npt.NDArray[Any]
 Order = Literal["forward", "reversed"]
@@ -109,7 +110,8 @@ class Simulator(Machine):
                 cuda = _Cuda(grid, block, threads)
                 function = loaded.bind(cuda)
                 order = list(self._ordered(range(threads)))
-                _run_block(loaded.kernel.name, cuda, order, lambda f=function: f(*arguments))
+                start = functools.partial(function, *arguments)
+                _run_block(loaded.kernel.name, cuda, order, start)
 
     def _ordered(self, things: Sequence[Any]) -> Iterator[Any]:
         return iter(things) if self.order == "forward" else reversed(things)
@@ -125,9 +127,7 @@ class Simulator(Machine):
 # --- Threads ------------------------------------------------------------------------------------
 
 
-def _run_block(
-    name: str, cuda: _Cuda, order: Sequence[int], start: Callable[[], Any]
-) -> None:
+def _run_block(name: str, cuda: _Cuda, order: Sequence[int], start: Callable[[], Any]) -> None:
     """Run the threads of one block from barrier to barrier."""
     waiting: dict[int, Iterator[None]] = {}
     for thread in order:
@@ -137,7 +137,7 @@ def _run_block(
     while waiting:
         ended = []
         for thread, generator in waiting.items():
-            if _step(name, cuda, thread, lambda g=generator: next(g, _ENDED)) is _ENDED:
+            if _step(name, cuda, thread, functools.partial(next, generator, _ENDED)) is _ENDED:
                 ended.append(thread)
         if ended and len(ended) != len(waiting):
             here = sorted(set(waiting) - set(ended))
@@ -196,7 +196,7 @@ class Program:
 class _BarriersYield(ast.NodeTransformer):
     """Replaces `cuda.syncthreads()` by `yield`."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:  # noqa: N802 - the name that ast calls
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """Replace a barrier, which is a statement of its own."""
         if isinstance(node.value, ast.Call) and ast.unparse(node.value) == "cuda.syncthreads()":
             return ast.copy_location(ast.Expr(ast.Yield()), node)
@@ -262,11 +262,11 @@ class _Cuda:
         self._arrays: list[Shared] = []
         self._asked: dict[int, int] = {}
 
-    def grid(self, dimensions: int) -> int:
+    def grid(self, _: int) -> int:
         """Return the number of this thread in the whole grid."""
         return int(self.blockIdx.x * self.blockDim.x + self.threadIdx.x)
 
-    def gridsize(self, dimensions: int) -> int:
+    def gridsize(self, _: int) -> int:
         """Return the number of threads in the whole grid."""
         return int(self.gridDim.x * self.blockDim.x)
 
@@ -347,7 +347,7 @@ class Shared:
         """Return one element."""
         access, thread = self._access(at)
         if access.writer not in (-1, thread):
-            self._race(at, thread, "reads", access.writer, "wrote")
+            self._race(at, "reads", access.writer, "wrote")
         access.readers.add(thread)
         return self._elements[at]
 
@@ -355,9 +355,9 @@ class Shared:
         """Store one element."""
         access, thread = self._access(at)
         if access.writer not in (-1, thread):
-            self._race(at, thread, "writes", access.writer, "wrote")
+            self._race(at, "writes", access.writer, "wrote")
         for reader in access.readers - {thread}:
-            self._race(at, thread, "writes", reader, "read")
+            self._race(at, "writes", reader, "read")
         access.writer = thread
         self._elements[at] = self._elements.dtype.type(value)
 
@@ -370,8 +370,8 @@ class Shared:
             access = self._touched[at] = _Access(self._cuda.phase)
         return access, self._cuda.threadIdx.x
 
-    def _race(self, at: Any, thread: int, does: str, other: int, did: str) -> None:
+    def _race(self, at: Any, does: str, other: int, did: str) -> None:
         raise RaceError(
-            f"thread {thread} {does} element {at} of shared memory, which thread {other} {did} "
+            f"it {does} element {at} of shared memory, which thread {other} {did} "
             "since the last barrier: put cuda.syncthreads() between the two."
         )
