@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+
 from mt_autodiff import (
     CyclicGraphError,
     GradientError,

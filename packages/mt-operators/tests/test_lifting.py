@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 import pytest
+
 from mt_operators import (
     OPERATORS,
     LiftingError,

@@ -1,6 +1,7 @@
 """Trees of modules: what belongs to them, their modes, their state and their errors."""
 
 import pytest
+
 from mt_operators import Module, Parameter, StateDictError
 
 
@@ -69,7 +70,9 @@ def test_apply_visits_children_first() -> None:
 
 
 def test_a_misspelt_attribute_names_the_nearest() -> None:
-    with pytest.raises(AttributeError, match="Leaf has no attribute 'wieght'. Did you mean 'weight'"):
+    with pytest.raises(
+        AttributeError, match="Leaf has no attribute 'wieght'. Did you mean 'weight'"
+    ):
         _ = Leaf(1.0).wieght
 
 
@@ -98,11 +101,15 @@ def test_state_moves_between_equal_trees() -> None:
     source, target = Tree(), Tree()
     source.bias.update(10.0)
     target.load_state_dict(source.state_dict())
-    assert target.state_dict() == source.state_dict() == {
-        "bias": 10.0,
-        "left.weight": 1.0,
-        "right.weight": 2.0,
-    }
+    assert (
+        target.state_dict()
+        == source.state_dict()
+        == {
+            "bias": 10.0,
+            "left.weight": 1.0,
+            "right.weight": 2.0,
+        }
+    )
 
 
 def test_a_state_that_does_not_fit() -> None:

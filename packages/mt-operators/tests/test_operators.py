@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
 from mt_operators import OPERATORS, operators
 from mt_operators.testing import SPECIAL, SPECS, OpSpec
 

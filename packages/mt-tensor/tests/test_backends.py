@@ -1,4 +1,4 @@
-"""Finding and choosing backends: built in, registered, installed; unknown, broken, claimed twice."""
+"""Finding and choosing backends: built in, registered, installed; unknown, broken, ambiguous."""
 
 import importlib
 import subprocess
@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-import mt_tensor as mt
 import pytest
+
+import mt_tensor as mt
 from mt_tensor.backends import __main__ as command
 from mt_tensor.backends import registry
 from mt_tensor.backends.simple import SimpleOps
@@ -33,7 +34,9 @@ class Installer:
         (self.root / f"{module}.py").write_text(textwrap.dedent(source))
         info = self.root / f"{module}-1.2.dist-info"
         info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n")
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.2\n"
+        )
         (info / "entry_points.txt").write_text(
             f"[mt_tensor.backends]\n{name} = {module}:create_backend\n"
         )
@@ -175,5 +178,7 @@ def test_every_backend_error_has_one_base() -> None:
 
 def test_importing_brings_no_numba() -> None:
     code = "import sys, mt_tensor; mt_tensor.backends(); print('numba' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout == "False\n"

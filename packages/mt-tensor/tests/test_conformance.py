@@ -1,6 +1,7 @@
 """The conformance kit on the two built-in backends."""
 
 import pytest
+
 from mt_tensor.conformance.test_elementwise import *  # noqa: F403
 from mt_tensor.conformance.test_operations import *  # noqa: F403
 from mt_tensor.conformance.test_primitives import *  # noqa: F403

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
+
 from mt_tensor import TensorData
 from mt_tensor.backends.simple import SimpleOps
 from mt_tensor.dtypes import float64

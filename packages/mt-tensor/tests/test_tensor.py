@@ -4,9 +4,10 @@ import copy
 import pickle
 from typing import Any
 
-import mt_tensor as mt
 import numpy as np
 import pytest
+
+import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError, NoGradientError
 from mt_operators import OPERATORS
 from mt_tensor import errors
@@ -16,14 +17,46 @@ from mt_tensor.testing import TENSOR_SPECS
 # --- Every operation has samples ----------------------------------------------------------------
 
 NOT_OPERATIONS = {
-    "T": "sampled", "mT": "sampled",
-    **dict.fromkeys(("accumulate_derivative", "backward", "chain_rule", "data", "detach", "dim",
-                     "dtype", "free_graph", "is_constant", "is_contiguous", "is_floating_point",
-                     "is_leaf", "item", "ndim", "numel", "numpy", "parents", "requires_grad_",
-                     "shape", "size", "storage_offset", "stride", "tolist", "unique_id", "backend",
-                     "grad", "history", "name", "requires_grad"), "not an operation"),
-    **dict.fromkeys(("to", "float", "double", "half", "long", "int", "bool", "type_as"),
-                    "conversions have tests of their own in the kit"),
+    "T": "sampled",
+    "mT": "sampled",
+    **dict.fromkeys(
+        (
+            "accumulate_derivative",
+            "backward",
+            "chain_rule",
+            "data",
+            "detach",
+            "dim",
+            "dtype",
+            "free_graph",
+            "is_constant",
+            "is_contiguous",
+            "is_floating_point",
+            "is_leaf",
+            "item",
+            "ndim",
+            "numel",
+            "numpy",
+            "parents",
+            "requires_grad_",
+            "shape",
+            "size",
+            "storage_offset",
+            "stride",
+            "tolist",
+            "unique_id",
+            "backend",
+            "grad",
+            "history",
+            "name",
+            "requires_grad",
+        ),
+        "not an operation",
+    ),
+    **dict.fromkeys(
+        ("to", "float", "double", "half", "long", "int", "bool", "type_as"),
+        "conversions have tests of their own in the kit",
+    ),
 }
 
 
@@ -172,7 +205,14 @@ def test_views_share_memory() -> None:
     assert not x.T.is_contiguous()
     assert x.T.contiguous().is_contiguous()
     assert x.flip(1).stride() == (3, -1)
-    assert (x.size(), x.size(-1), x.stride(0), len(x), x.dim(), x.numel()) == ((2, 3), 3, 3, 2, 2, 6)
+    assert (x.size(), x.size(-1), x.stride(0), len(x), x.dim(), x.numel()) == (
+        (2, 3),
+        3,
+        3,
+        2,
+        2,
+        6,
+    )
     assert [row.tolist() for row in x] == x.tolist()
 
 
@@ -261,7 +301,9 @@ class WrongShape(mt.Function):
 
 def test_a_gradient_that_does_not_fit_is_named() -> None:
     x = mt.ones(3, requires_grad=True)
-    with pytest.raises(GradientError, match=r"'WrongShape'.*shape \(\) for an input of shape \(3,\)"):
+    with pytest.raises(
+        GradientError, match=r"'WrongShape'.*shape \(\) for an input of shape \(3,\)"
+    ):
         WrongShape.apply(x, 2.0).sum().backward()
 
 

@@ -70,8 +70,6 @@ def derivatives(
             continue
         total = complete.pop(current.unique_id)
         yield current, total
-        if current.is_leaf():
-            continue
         for parent, share in current.chain_rule(total):
             key = parent.unique_id
             complete[key] = complete[key] + share if key in complete else share
@@ -103,5 +101,4 @@ def backpropagate(
     keep = create_graph if retain_graph is None else retain_graph
     with set_grad_enabled(create_graph):
         for current, total in derivatives(variable, derivative, keep):
-            if current.is_leaf():
-                current.accumulate_derivative(total)
+            current.accumulate_derivative(total)

@@ -25,21 +25,18 @@ class Variable(Protocol):
     def parents(self) -> Iterable[Variable]:
         """The variables that this one was computed from."""
 
-    def is_leaf(self) -> bool:
-        """Whether this is an input of the computation: nothing recorded produced it."""
-
     def is_constant(self) -> bool:
         """Whether no derivative is wanted with respect to this value."""
 
     def chain_rule(self, derivative: Any) -> Iterable[tuple[Variable, Any]]:
-        """Yield each parent with its share of the derivative of the final result.
+        """Yield each parent with its share of the derivative; nothing for an input.
 
         Args:
             derivative: the derivative of the final result with respect to this variable.
         """
 
     def accumulate_derivative(self, derivative: Any) -> None:
-        """Add to the stored derivative. Only called on leaves."""
+        """Take note of the derivative of the final result; inputs add it to what they store."""
 
     def free_graph(self) -> None:
         """Forget what was saved for `chain_rule`, so that memory can be reused."""

@@ -12,13 +12,12 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
-from mt_operators import OPERATORS, Operator, lift
-from mt_operators.errors import nearest
-
 from mt_autodiff.backpropagation import backpropagate, derivatives
 from mt_autodiff.errors import NoGradientError
 from mt_autodiff.graph import Context, Differentiable, History
 from mt_autodiff.mode import is_grad_enabled, set_grad_enabled
+from mt_operators import OPERATORS, Operator, lift
+from mt_operators.errors import nearest
 
 _ids = itertools.count(1)
 
@@ -79,8 +78,11 @@ class Scalar:
         return self.history.chain_rule(derivative) if self.history else ()
 
     def accumulate_derivative(self, derivative: Any) -> None:
-        """Add to `derivative`."""
-        self.derivative = derivative if self.derivative is None else self.derivative + derivative
+        """Add to `derivative`, of a leaf."""
+        if self.is_leaf():
+            self.derivative = (
+                derivative if self.derivative is None else self.derivative + derivative
+            )
 
     def free_graph(self) -> None:
         """Forget what was saved for the chain rule."""
@@ -241,7 +243,7 @@ def _binary(name: str, left: Any, right: Any) -> Scalar:
     """Apply an operator, or leave it to the other operand's type if that is no number."""
     other = right if isinstance(left, Scalar) else left
     if not isinstance(other, Scalar | int | float) and not hasattr(other, "__float__"):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     return _LIFTED[name](left, right)
 
 
@@ -264,19 +266,20 @@ def _context(inputs: Iterable[Scalar]) -> Context:
 class ScalarFunction:
     """A function of Scalars with its own backward; subclass it to add one by hand.
 
-        >>> class Cube(ScalarFunction):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         ctx.save_for_backward(x)
-        ...         return x ** 3
-        ...     @staticmethod
-        ...     def backward(ctx, derivative):
-        ...         (x,) = ctx.saved_values
-        ...         return derivative * 3 * x ** 2
-        >>> x = Scalar(2.0)
-        >>> Cube.apply(x).backward()
-        >>> x.derivative
-        12.0
+    >>> class Cube(ScalarFunction):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x**3
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, derivative):
+    ...         (x,) = ctx.saved_values
+    ...         return derivative * 3 * x**2
+    >>> x = Scalar(2.0)
+    >>> Cube.apply(x).backward()
+    >>> x.derivative
+    12.0
     """
 
     @staticmethod

@@ -1,3 +1,56 @@
-"""Neural networks."""
+"""Stage 5: networks, from layers and losses to data and training.
+
+The names are torch's. Everything is composed from the operations of mt-tensor, and is fast where
+the backend offers a kernel for it.
+"""
+
+from mt_nn import data, functional, init, optim
+from mt_nn.errors import (
+    FileError,
+    InputError,
+    MissingPackageError,
+    NetworkError,
+    SettingError,
+)
+from mt_nn.layers.activation import ReLU, Sigmoid, Tanh
+from mt_nn.layers.containers import Sequential
+from mt_nn.layers.convolution import Conv2d
+from mt_nn.layers.dropout import Dropout
+from mt_nn.layers.linear import Flatten, Linear
+from mt_nn.layers.loss import CrossEntropyLoss, MSELoss
+from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
+from mt_nn.parameter import Parameter
+from mt_nn.saving import load, save
+from mt_operators import Module, StateDictError
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AvgPool2d",
+    "Conv2d",
+    "CrossEntropyLoss",
+    "Dropout",
+    "FileError",
+    "Flatten",
+    "InputError",
+    "Linear",
+    "MSELoss",
+    "MaxPool2d",
+    "MissingPackageError",
+    "Module",
+    "NetworkError",
+    "Parameter",
+    "ReLU",
+    "Sequential",
+    "SettingError",
+    "Sigmoid",
+    "StateDictError",
+    "Tanh",
+    "__version__",
+    "data",
+    "functional",
+    "init",
+    "load",
+    "optim",
+    "save",
+]

@@ -58,7 +58,7 @@ def div(x: float, y: float) -> float:
 
 
 @elementary
-def pow(x: float, y: float) -> float:  # noqa: A001 - the operator's name; never star-exported
+def pow(x: float, y: float) -> float:
     """Return `x` to the power `y`: nan for a negative base with a fractional exponent."""
     odd = y == y and not math.isinf(y) and math.fmod(y, 2.0) in (1.0, -1.0)
     try:

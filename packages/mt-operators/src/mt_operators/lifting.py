@@ -83,9 +83,7 @@ class _Lifting:
             self._bind(source, lifted, namespace)
         return self.done[id(source)]
 
-    def _bind(
-        self, source: FunctionType, lifted: FunctionType, namespace: dict[str, Any]
-    ) -> None:
+    def _bind(self, source: FunctionType, lifted: FunctionType, namespace: dict[str, Any]) -> None:
         for name in _free_names(source.__code__):
             if name in source.__globals__:
                 namespace[name] = self._value(name, source.__globals__[name])

@@ -57,6 +57,7 @@ class Module:
         ...     def __init__(self) -> None:
         ...         super().__init__()
         ...         self.slope = Parameter(2.0)
+        ...
         ...     def forward(self, x: float) -> float:
         ...         return self.slope.value * x
         >>> line = Line()
@@ -250,9 +251,7 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the module's output. Every module defines its own."""
-        raise TypeError(
-            f"{type(self).__name__} defines no forward method, so it cannot be called."
-        )
+        raise TypeError(f"{type(self).__name__} defines no forward method, so it cannot be called.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`."""
@@ -265,7 +264,8 @@ class Module:
     def __repr__(self) -> str:
         """Show the tree, one module a line."""
         lines = [
-            f"({name}): " + repr(child).replace("\n", "\n  ") for name, child in self._modules.items()
+            f"({name}): " + repr(child).replace("\n", "\n  ")
+            for name, child in self._modules.items()
         ]
         inside = self.extra_repr()
         if not lines:

@@ -27,12 +27,12 @@ EPS = 1e-6
 # --- Scalar operators ---------------------------------------------------------------------------
 
 mul = OPERATORS["mul"].function
-id = OPERATORS["id"].function  # noqa: A001
+id = OPERATORS["id"].function
 add = OPERATORS["add"].function
 neg = OPERATORS["neg"].function
 lt = OPERATORS["lt"].function
 eq = OPERATORS["eq"].function
-max = OPERATORS["maximum"].function  # noqa: A001
+max = OPERATORS["maximum"].function
 is_close = OPERATORS["is_close"].function
 sigmoid = OPERATORS["sigmoid"].function
 relu = OPERATORS["relu"].function
@@ -52,23 +52,25 @@ def log_back(x: float, d: float) -> float:
 
 def inv_back(x: float, d: float) -> float:
     """Return `d` times the derivative of `inv` at `x`."""
-    return d * OPERATORS["inv"].partials[0](x, inv(x))
+    slope: float = OPERATORS["inv"].partials[0](x, inv(x))
+    return d * slope
 
 
 def relu_back(x: float, d: float) -> float:
     """Return `d` times the derivative of `relu` at `x`."""
-    return d * OPERATORS["relu"].partials[0](x, relu(x))
+    slope: float = OPERATORS["relu"].partials[0](x, relu(x))
+    return d * slope
 
 
 # --- Higher-order functions ---------------------------------------------------------------------
 
 
-def map(fn: Callable[[A], B]) -> Callable[[Iterable[A]], Iterable[B]]:  # noqa: A001
+def map(fn: Callable[[A], B]) -> Callable[[Iterable[A]], Iterable[B]]:
     """Return a function that applies `fn` to each element, lazily."""
     return lambda values: (fn(value) for value in values)
 
 
-def zipWith(fn: Callable[[A, B], C]) -> Callable[[Iterable[A], Iterable[B]], Iterable[C]]:  # noqa: N802
+def zipWith(fn: Callable[[A, B], C]) -> Callable[[Iterable[A], Iterable[B]], Iterable[C]]:
     """Return a function that combines two sequences element by element, lazily.
 
     The result is as long as the shorter of the two.
@@ -88,17 +90,17 @@ def reduce(fn: Callable[[B, A], B], start: B) -> Callable[[Iterable[A]], B]:
     return fold
 
 
-def negList(values: Iterable[float]) -> Iterable[float]:  # noqa: N802
+def negList(values: Iterable[float]) -> Iterable[float]:
     """Negate each element, lazily."""
     return map(neg)(values)
 
 
-def addLists(left: Iterable[float], right: Iterable[float]) -> Iterable[float]:  # noqa: N802
+def addLists(left: Iterable[float], right: Iterable[float]) -> Iterable[float]:
     """Add two sequences element by element, lazily."""
     return zipWith(add)(left, right)
 
 
-def sum(values: Iterable[float]) -> float:  # noqa: A001
+def sum(values: Iterable[float]) -> float:
     """Add up a sequence; 0 when it is empty."""
     return reduce(add, 0.0)(values)
 

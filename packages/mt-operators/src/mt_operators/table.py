@@ -8,7 +8,8 @@ How to write a row: arithmetic, comparisons and the functions of `mt_operators.e
 `and`, `or` on values (choose with `where`), so that the source runs on whole arrays too. A partial
 derivative may use any elementary function. It is evaluated with the stage's own spelling: that is
 how `cos` in the derivative of `sin` finds the right cosine, and how derivatives can be
-differentiated again.
+differentiated again. A function called like an operator (`sigmoid` below) is taken for that
+operator, with its own derivative, wherever computations are recorded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from mt_operators.elementary import (
     log,
     maximum,
     minimum,
-    pow,  # noqa: A004 - the operator, not the builtin
+    pow,
     sin,
     sqrt,
     tanh,
@@ -130,7 +131,8 @@ define(
     note="x to the power y",
 )
 define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
-define("abs", lambda x: abs(x), lambda x, out: _sign(x), note="|x|; derivative 0 at 0")
+# A builtin cannot be lifted itself, but code that calls it can: it asks the value's __abs__.
+define("abs", lambda x: abs(x), lambda x, out: _sign(x), note="|x|; derivative 0 at 0")  # noqa: PLW0108
 
 # --- Exponentials and their kin -----------------------------------------------------------------
 
@@ -142,14 +144,15 @@ define("cos", cos, lambda x, out: -sin(x), result="real", note="cosine, x in rad
 define("tanh", tanh, lambda x, out: 1.0 - out * out, result="real", note="hyperbolic tangent")
 
 
-def _sigmoid(x: float) -> float:
+def sigmoid(x: float) -> float:
+    """Return `1 / (1 + exp(-x))`, for rows that are written with it."""
     decay = exp(-abs(x))  # at most 1, so that neither tail overflows
     return div(where(x >= 0.0, 1.0, decay), 1.0 + decay)
 
 
 define(
     "sigmoid",
-    _sigmoid,
+    sigmoid,
     lambda x, out: out * (1.0 - out),
     result="real",
     note="1 / (1 + exp(-x))",
@@ -200,7 +203,9 @@ define("gt", lambda x, y: x > y, zero, zero, result="truth", note="x > y")
 define("ge", lambda x, y: x >= y, zero, zero, result="truth", note="x >= y")
 define("eq", lambda x, y: x == y, zero, zero, result="truth", note="x == y; nan equals nothing")
 define("ne", lambda x, y: x != y, zero, zero, result="truth", note="x != y")
-define("is_close", lambda x, y: abs(x - y) < 1e-2, zero, zero, result="truth", note="|x - y| < 1/100")
+define(
+    "is_close", lambda x, y: abs(x - y) < 1e-2, zero, zero, result="truth", note="|x - y| < 1/100"
+)
 define(
     "logical_and",
     lambda x, y: (x != 0) & (y != 0),

@@ -5,7 +5,6 @@ business of a backend: `numpy` by default, `simple` to read, others from other p
 """
 
 from mt_autodiff import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-
 from mt_tensor.dtypes import (
     DType,
     bool_,
@@ -114,6 +113,6 @@ __all__ = [
 ]
 
 
-def where(condition: Tensor, input: Tensor | float, other: Tensor | float) -> Tensor:  # noqa: A002
+def where(condition: Tensor, input: Tensor | float, other: Tensor | float) -> Tensor:
     """Return `input` where the condition holds, and `other` elsewhere, broadcast together."""
     return elementwise("where", condition, input, other)

@@ -61,7 +61,9 @@ def tensor(
     """
     if isinstance(data, Tensor):
         chosen = data.backend if backend is None else backend
-        return from_values(np.array(data.detach().numpy()), dtype or data.dtype, chosen, requires_grad)
+        return from_values(
+            np.array(data.detach().numpy()), dtype or data.dtype, chosen, requires_grad
+        )
     typed = isinstance(data, np.ndarray | np.generic)
     try:
         values = np.array(data)

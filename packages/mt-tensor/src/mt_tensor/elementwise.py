@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from mt_autodiff import Context, is_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
 from mt_operators.formula import zero
-
 from mt_tensor import tensors
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, result_type
@@ -50,7 +49,7 @@ class ElementwiseOperation:
             )
         backend = common_backend(*args)
         if backend is None:
-            return operator.function(*args)
+            return operator.function(*args)  # type: ignore[no-any-return]
         operands = self._promoted(args, backend)
         shape = operands[0].shape
         for operand in operands[1:]:

@@ -16,8 +16,10 @@ class ShapeError(TensorError, ValueError):
 
 
 class IndexingError(TensorError, IndexError):
-    """An index outside a tensor, a dimension that it does not have, or shapes that do not
-    broadcast (the course's name for it)."""
+    """An index out of range, a dimension that is not there, or shapes that do not broadcast.
+
+    The name is the course's.
+    """
 
 
 class DTypeError(TensorError, TypeError):

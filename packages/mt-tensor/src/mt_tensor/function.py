@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import Context, History, is_grad_enabled, no_grad
 from mt_autodiff.graph import Differentiable
-
 from mt_tensor import tensors
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError
@@ -35,20 +34,21 @@ _SETTING = _Setting()
 class Function:
     """An operation on tensors with its own backward.
 
-        >>> import mt_tensor as mt
-        >>> class Cube(Function):
-        ...     @staticmethod
-        ...     def forward(ctx, x):
-        ...         ctx.save_for_backward(x)
-        ...         return x * x * x
-        ...     @staticmethod
-        ...     def backward(ctx, grad):
-        ...         (x,) = ctx.saved_tensors
-        ...         return grad * 3.0 * x * x
-        >>> x = mt.tensor(2.0, requires_grad=True)
-        >>> Cube.apply(x).backward()
-        >>> x.grad.item()
-        12.0
+    >>> import mt_tensor as mt
+    >>> class Cube(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         (x,) = ctx.saved_tensors
+    ...         return grad * 3.0 * x * x
+    >>> x = mt.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad.item()
+    12.0
     """
 
     @staticmethod

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from mt_autodiff import GradientError
 
+from mt_autodiff import GradientError
 from mt_tensor.creation import tensor
 from mt_tensor.tensors import Tensor
 
@@ -47,7 +47,9 @@ def gradcheck(
         if not leaf.requires_grad:
             continue
         numeric = _numeric_gradient(weighted, leaves, position, eps)
-        exact: Floats = np.zeros_like(numeric) if leaf.grad is None else np.array(leaf.grad.detach())
+        exact: Floats = (
+            np.zeros_like(numeric) if leaf.grad is None else np.array(leaf.grad.detach())
+        )
         wrong = ~np.isclose(exact, numeric, rtol=rtol, atol=atol)
         if wrong.any():
             at = tuple(int(i) for i in np.argwhere(wrong)[0])

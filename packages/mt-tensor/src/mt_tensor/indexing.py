@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mt_operators import OPERATORS
 
+from mt_operators import OPERATORS
 from mt_tensor import tensors
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.elementwise import elementwise
@@ -64,7 +64,9 @@ def _check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
     if index.dtype is not int64:
         raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
     fits = index.ndim == x.ndim and all(
-        i <= extent for d, (i, extent) in enumerate(zip(index.shape, x.shape, strict=True)) if d != dim
+        i <= extent
+        for d, (i, extent) in enumerate(zip(index.shape, x.shape, strict=True))
+        if d != dim
     )
     if not fits:
         raise ShapeError(

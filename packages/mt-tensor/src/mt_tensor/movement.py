@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.function import Function, common_backend
-from mt_tensor.strides import Shape, normalize_dim, size_of
+from mt_tensor.strides import Shape, normalize_dim, size_of, strides_from_shape
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -44,8 +44,8 @@ class View(Function):
                     f"a tensor of shape {x.shape} and strides {x.stride()} cannot be viewed as "
                     f"{shape} without a copy: use reshape(), or contiguous() first."
                 )
-            data = x.contiguous()._tensor.view(shape)
-            assert data is not None, "internal: a contiguous tensor has every view"
+            data = x.contiguous()._tensor
+            data = data.like(shape, strides_from_shape(shape), data.offset)
         return x._with(data)
 
     @staticmethod
@@ -117,9 +117,7 @@ class Fold(Function):
     def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
         ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
         shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
-        result = windows._with(
-            windows.backend.full(shape, windows.dtype, 0)
-        )
+        result = windows._with(windows.backend.full(shape, windows.dtype, 0))
         count = windows.shape[dim]
         for k in range(ctx.size):  # the k-th element of every window is one strided slice
             index = [slice(None)] * len(shape)
@@ -224,9 +222,7 @@ def pad(x: Tensor, padding: Sequence[int], value: float = 0.0) -> Tensor:
     if any(extent < 0 for extent in shape):
         raise ShapeError(f"padding {tuple(padding)} crops more than shape {x.shape} has.")
     crop = tuple(max(-b, 0) for b in before)
-    kept = tuple(
-        e - c - max(-a, 0) for e, c, a in zip(x.shape, crop, after, strict=True)
-    )
+    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(x.shape, crop, after, strict=True))
     ones = (1,) * x.ndim
     if kept != x.shape:
         x = Slice.apply(x, crop, ones, kept)

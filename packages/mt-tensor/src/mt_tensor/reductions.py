@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mt_operators import OPERATORS
 
+from mt_operators import OPERATORS
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DTypeError, ShapeError
@@ -73,7 +73,7 @@ def squeeze_dims(x: Tensor, dims: tuple[int, ...]) -> Tensor:
     return x.view(*(extent for d, extent in enumerate(x.shape) if d not in dims))
 
 
-def sum(x: Tensor, dim: Dims, keepdim: bool) -> Tensor:  # noqa: A001
+def sum(x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     """Sum over dimensions; integers and bools are added up as int64."""
     if not x.dtype.is_floating_point:
         x = x.to(int64)

@@ -133,7 +133,8 @@ class TensorData:
             return self
         new = len(shape) - self.ndim
         fits = new >= 0 and all(
-            old in (1, wanted) for old, wanted in zip(self.shape, shape[max(new, 0) :], strict=False)
+            old in (1, wanted)
+            for old, wanted in zip(self.shape, shape[max(new, 0) :], strict=False)
         )
         if not fits:
             raise ShapeError(

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
+
 from mt_autodiff import GradientError, History, NoGradientError, backpropagate, is_grad_enabled
 from mt_operators import OPERATORS, Operator
 from mt_operators.errors import nearest
-
 from mt_tensor import indexing, movement, reductions
 from mt_tensor import matmul as matrix
 from mt_tensor.backends.contract import TensorBackend
@@ -146,9 +146,9 @@ class Tensor:
         return self.history.inputs if self.history else ()
 
     @property
-    def is_leaf(self) -> Callable[[], builtins.bool]:
-        """Whether nothing recorded produced this tensor; call it."""
-        return lambda: self.history is None
+    def is_leaf(self) -> builtins.bool:
+        """Whether nothing recorded produced this tensor."""
+        return self.history is None
 
     def is_constant(self) -> builtins.bool:
         """Whether no gradient is wanted with respect to this tensor."""
@@ -172,7 +172,9 @@ class Tensor:
             yield parent, share
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
-        """Add to `grad`."""
+        """Add to `grad`, of a leaf."""
+        if self.history is not None:
+            return
         if self.grad is not None:
             self.grad = self.grad + derivative
         else:  # a copy, for the gradient may share its memory with that of another leaf
@@ -262,9 +264,7 @@ class Tensor:
             )
         return self.backend.as_array(self._tensor)
 
-    def __array__(
-        self, dtype: Any = None, copy: builtins.bool | None = None
-    ) -> npt.NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> npt.NDArray[Any]:
         """Let NumPy read the elements."""
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
@@ -427,9 +427,7 @@ class Tensor:
     def flip(self, *dims: Any) -> Tensor:
         """Return a view with the order of elements reversed in some dimensions."""
         reverse = {normalize_dim(d, self.ndim) for d in _unpack(dims)}
-        return self[
-            tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
-        ]
+        return self[tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))]
 
     def unfold(self, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Tensor:
         """Return windows of `size` elements, `step` apart, as a new last dimension.
@@ -554,7 +552,7 @@ class Tensor:
         return matrix.matmul(self, other)
 
     def __matmul__(self, other: Tensor) -> Tensor:
-        return matrix.matmul(self, other) if isinstance(other, Tensor) else NotImplemented
+        return _matmul(self, other)
 
     # --- Python's operators ---------------------------------------------------------------------
 
@@ -721,9 +719,11 @@ class Tensor:
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
         shares = other._tensor.storage is self._tensor.storage
-        return other.detach().clone() if shares and not _same_view(
-            other._tensor, self._tensor
-        ) else other
+        return (
+            other.detach().clone()
+            if shares and not _same_view(other._tensor, self._tensor)
+            else other
+        )
 
     def add_(self, other: Any, alpha: Number = 1) -> Self:
         """Add `alpha * other` in place, and return self."""
@@ -832,8 +832,14 @@ def _binary(name: str, left: Any, right: Any) -> Tensor:
     """Apply an operator, or leave it to the other operand's type if that is no number."""
     other = right if isinstance(left, Tensor) else left
     if not isinstance(other, Tensor | Number):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     return LIFTED[name](left, right)
+
+
+def _matmul(left: Tensor, right: Any) -> Tensor:
+    if not isinstance(right, Tensor):
+        return NotImplemented  # type: ignore[no-any-return]
+    return matrix.matmul(left, right)
 
 
 def _install(operator: Operator) -> None:

@@ -327,12 +327,48 @@ row(
         (lambda x: x[0].add_(x), ShapeError, "does not broadcast to"),
     ),
 )
-row("sub_", _in_place(lambda x, y: x.sub_(y)), lambda x, y: x - y, ((2, 3), ()), differentiable=False)
-row("mul_", _in_place(lambda x, y: x.mul_(y)), lambda x, y: x * y, ((2, 3), (2, 1)), differentiable=False)
-row("div_", _in_place(lambda x, y: x.div_(y)), lambda x, y: x / y, ((3,), (3,)), differentiable=False)
-row("copy_", _in_place(lambda x, y: x.copy_(y)), lambda x, y: y + 0 * x, ((2, 3), (3,)), differentiable=False)
-row("zero_", _in_place(lambda x, y: x.T.zero_()), lambda x, y: 0 * x, ((2, 3), ()), differentiable=False)
-row("fill_", _in_place(lambda x, y: x[0].fill_(2)), lambda x, y: np.stack([0 * x[0] + 2, x[1]]), ((2, 3), ()), differentiable=False)
+row(
+    "sub_",
+    _in_place(lambda x, y: x.sub_(y)),
+    lambda x, y: x - y,
+    ((2, 3), ()),
+    differentiable=False,
+)
+row(
+    "mul_",
+    _in_place(lambda x, y: x.mul_(y)),
+    lambda x, y: x * y,
+    ((2, 3), (2, 1)),
+    differentiable=False,
+)
+row(
+    "div_",
+    _in_place(lambda x, y: x.div_(y)),
+    lambda x, y: x / y,
+    ((3,), (3,)),
+    differentiable=False,
+)
+row(
+    "copy_",
+    _in_place(lambda x, y: x.copy_(y)),
+    lambda x, y: y + 0 * x,
+    ((2, 3), (3,)),
+    differentiable=False,
+)
+row(
+    "zero_",
+    _in_place(lambda x, y: x.T.zero_()),
+    lambda x, y: 0 * x,
+    ((2, 3), ()),
+    differentiable=False,
+)
+row(
+    "fill_",
+    _in_place(lambda x, y: x[0].fill_(2)),
+    lambda x, y: np.stack([0 * x[0] + 2, x[1]]),
+    ((2, 3), ()),
+    differentiable=False,
+)
 
 
 def _assign(x: Any, y: Any) -> None:
@@ -350,7 +386,7 @@ def _assign_oracle(x: Array, y: Array) -> Array:
 row("setitem", _in_place(_assign), _assign_oracle, ((2, 3), (2, 2)), differentiable=False)
 
 
-def _shifted(x: Any, y: Any) -> None:
+def _shifted(x: Any, _: Any) -> None:
     x[1:].add_(x[:-1])  # overlapping views: as if the right side were read first
 
 

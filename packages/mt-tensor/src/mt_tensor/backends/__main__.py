@@ -13,10 +13,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m mt_tensor.backends", description=__doc__)
     parser.add_argument("--probe", action="store_true", help="import each backend and try it")
     probe = parser.parse_args(arguments).probe
-    rows = [("name", "distribution", "version", "status")[: 3 + probe]]
+    rows: list[tuple[str, ...]] = [("name", "distribution", "version", "status")[: 3 + probe]]
     for info in backends().values():
-        row = (info.name, info.distribution, info.version)
-        rows.append((*row, info.status()) if probe else row)
+        known = (info.name, info.distribution, info.version)
+        rows.append((*known, info.status()) if probe else known)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mt_operators import Formula, Operator
 
+from mt_operators import Formula, Operator
 from mt_tensor.dtypes import DType, Number, as_dtype
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData
@@ -169,7 +169,7 @@ class TensorBackend(ABC):
         """
         return None
 
-    def synchronize(self) -> None:
+    def synchronize(self) -> None:  # noqa: B027 - most backends have nothing to wait for
         """Wait until all work given to this backend has been done."""
 
     def as_array(self, data: TensorData) -> npt.NDArray[Any]:

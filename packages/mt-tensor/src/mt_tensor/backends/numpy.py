@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mt_operators import OPERATORS, Formula, Operator, lift
 
+from mt_operators import OPERATORS, Formula, Operator, lift
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, bool_, float16
 from mt_tensor.tensor_data import TensorData
@@ -64,7 +64,19 @@ def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
     def where(condition: Any, if_true: Any, if_false: Any) -> Any:
         return np.where(condition, typed(if_true), typed(if_false))
 
-    names = ("div", "pow", "exp", "log", "sqrt", "sin", "cos", "tanh", "maximum", "minimum", "floor")
+    names = (
+        "div",
+        "pow",
+        "exp",
+        "log",
+        "sqrt",
+        "sin",
+        "cos",
+        "tanh",
+        "maximum",
+        "minimum",
+        "floor",
+    )
     return {"where": where, **{name: taking_numbers(UFUNCS[name]) for name in names}}
 
 

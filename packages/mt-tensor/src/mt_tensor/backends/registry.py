@@ -21,7 +21,6 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Self
 
 from mt_operators.errors import nearest
-
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import (
     AmbiguousBackendError,
@@ -156,9 +155,7 @@ def _find(name: str) -> BackendInfo:
         )
     if len(claims) > 1:
         who = " and ".join(f"{info.distribution} {info.version}" for info in claims)
-        raise AmbiguousBackendError(
-            f"backend {name!r} is claimed by {who}: uninstall one of them."
-        )
+        raise AmbiguousBackendError(f"backend {name!r} is claimed by {who}: uninstall one of them.")
     return claims[0]
 
 

@@ -13,12 +13,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from mt_operators import Formula, Operator
 
+from mt_operators import Formula, Operator
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType
-from mt_tensor.strides import Index
+from mt_tensor.dtypes import DType, Number
+from mt_tensor.strides import Index, index_to_position
 from mt_tensor.tensor_data import TensorData
+
+
+def read(data: TensorData, index: Index) -> Number:
+    """Return the element at `index` as a Python number."""
+    value: Number = data.storage.item(index_to_position(index, data.strides, data.offset))
+    return value
+
+
+def write(data: TensorData, index: Index, value: Number) -> None:
+    """Store a number at `index`, rounded or wrapped to the element type."""
+    position = index_to_position(index, data.strides, data.offset)
+    data.storage[position] = data.dtype.convert(value)
 
 
 def tensor_map(fn: Callable[..., Any]) -> Callable[[Sequence[TensorData], TensorData], None]:
@@ -32,7 +44,7 @@ def tensor_map(fn: Callable[..., Any]) -> Callable[[Sequence[TensorData], Tensor
 
     def run(inputs: Sequence[TensorData], out: TensorData) -> None:
         for index in out.indices():
-            out.set(index, fn(*(data.get(index) for data in inputs)))
+            write(out, index, fn(*(read(data, index) for data in inputs)))
 
     return run
 
@@ -49,11 +61,11 @@ def tensor_reduce(
     def run(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> None:
         folded = [range(source.shape[d]) if d in dims else (0,) for d in range(source.ndim)]
         for index in out.indices():
-            values = (source.get(_shift(index, step)) for step in itertools.product(*folded))
+            values = (read(source, _shift(index, step)) for step in itertools.product(*folded))
             total = next(values, start)
             for value in values:
                 total = fn(total, value)
-            out.set(index, total)
+            write(out, index, total)
 
     return run
 
@@ -93,9 +105,9 @@ class SimpleOps(TensorBackend):
                 tensor_map(formula.function)(inputs, outputs[0])
                 return
             for index in outputs[0].indices():
-                values = formula.function(*(data.get(index) for data in inputs))
+                values = formula.function(*(read(data, index) for data in inputs))
                 for out, value in zip(outputs, values, strict=True):
-                    out.set(index, value)
+                    write(out, index, value)
 
     def reduce(
         self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
@@ -111,13 +123,13 @@ class SimpleOps(TensorBackend):
                 *batch, i, k = index
                 total: Any = 0
                 for j in range(a.shape[-1]):
-                    total += a.get((*batch, i, j)) * b.get((*batch, j, k))
-                out.set(index, total)
+                    total += read(a, (*batch, i, j)) * read(b, (*batch, j, k))
+                write(out, index, total)
 
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
         """Read each element from where its index points."""
         for where in index.indices():
-            out.set(where, source.get(_along(where, dim, int(index.get(where)))))
+            write(out, where, read(source, _along(where, dim, int(read(index, where)))))
 
     def scatter(
         self,
@@ -130,11 +142,11 @@ class SimpleOps(TensorBackend):
         """Write each element to where its index points."""
         with np.errstate(all="ignore"):
             for where in index.indices():
-                target = _along(where, dim, int(index.get(where)))
-                value = source.get(where)
+                target = _along(where, dim, int(read(index, where)))
+                value = read(source, where)
                 if operator is not None:
-                    value = operator.function(out.get(target), value)
-                out.set(target, value)
+                    value = operator.function(read(out, target), value)
+                write(out, target, value)
 
     def copy(self, source: TensorData, out: TensorData) -> None:
         """Copy each element; storing it converts it."""

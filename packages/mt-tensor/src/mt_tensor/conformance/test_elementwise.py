@@ -1,4 +1,4 @@
-"""Every operator of the table, in every layout: values, special values, gradients of both orders."""
+"""Every operator of the table, in every layout: values and gradients of both orders."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import itertools
 import zlib
 from typing import Any
 
-import mt_tensor as mt
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import broadcastable_shapes, mutually_broadcastable_shapes
+
+import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, OpSpec
 from mt_tensor.backends import TensorBackend, use_backend
@@ -128,8 +129,10 @@ def test_operator_second_derivatives(backend: TensorBackend, spec: OpSpec) -> No
 
     def slope(*moving: mt.Tensor) -> mt.Tensor:
         """Return the sum of all first derivatives, recorded where anything recorded flows in."""
-        leaves = [m if m.requires_grad or not m.is_floating_point() else m.detach().requires_grad_()
-                  for m in moving]
+        leaves = [
+            m if m.requires_grad or not m.is_floating_point() else m.detach().requires_grad_()
+            for m in moving
+        ]
         mt.elementwise(spec.name, *leaves).sum().backward(create_graph=True)
         grads = [leaf.grad for leaf in leaves if leaf.grad is not None]
         for leaf in leaves:
@@ -197,7 +200,10 @@ def test_expanded_arguments(backend: TensorBackend) -> None:
     column = mt.tensor([[1.0], [2.0]], backend=backend).expand(2, 3)
     row = mt.tensor([10.0, 20.0, 30.0], backend=backend).expand(2, 3)
     assert (column + row).tolist() == [[11, 21, 31], [12, 22, 32]]
-    assert (mt.tensor(2.0, backend=backend).expand(2, 2) * column[:, :2]).tolist() == [[2, 2], [4, 4]]
+    assert (mt.tensor(2.0, backend=backend).expand(2, 2) * column[:, :2]).tolist() == [
+        [2, 2],
+        [4, 4],
+    ]
 
 
 @settings(max_examples=25, deadline=None)
@@ -221,5 +227,8 @@ def test_broadcasting(backend_name: str, shapes: Any) -> None:
 @given(st.data())
 def test_shapes_that_do_not_broadcast(backend_name: str, data: st.DataObject) -> None:
     shape = data.draw(broadcastable_shapes((4, 3), min_dims=2, max_dims=3, min_side=2, max_side=4))
-    with use_backend(backend_name), pytest.raises(mt.errors.IndexingError, match="do not broadcast"):
+    with (
+        use_backend(backend_name),
+        pytest.raises(mt.errors.IndexingError, match="do not broadcast"),
+    ):
         _ = mt.zeros(shape) + mt.zeros(*shape[:-1], shape[-1] + 1)

@@ -1,0 +1,142 @@
+"""A backend for mt-tensor whose elements live in plain Python lists.
+
+It is written against the contract alone (`mt_tensor.backends.contract`), and shares no code with
+the built-in backends.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_operators import Formula, Operator
+from mt_tensor import TensorBackend, TensorData
+from mt_tensor.dtypes import DType, as_dtype
+
+Index = tuple[int, ...]
+
+
+@dataclass
+class Row:
+    """A storage: elements and their type."""
+
+    values: list[Any]
+    dtype: DType
+
+
+def indices(data: TensorData) -> Iterator[Index]:
+    """Iterate over all indices of a view."""
+    return itertools.product(*map(range, data.shape))
+
+
+def position(data: TensorData, index: Index) -> int:
+    """Return where in its storage an element lies."""
+    return data.offset + sum(i * stride for i, stride in zip(index, data.strides, strict=True))
+
+
+def read(data: TensorData, index: Index) -> Any:
+    """Return an element."""
+    return data.storage.values[position(data, index)]
+
+
+def write(data: TensorData, index: Index, value: Any) -> None:
+    """Store an element, as its type would hold it."""
+    converted = data.dtype.convert(value)
+    if data.dtype.is_floating_point:
+        converted = data.dtype.numpy.type(converted).item()
+    data.storage.values[position(data, index)] = converted
+
+
+def at(index: Index, dim: int, where: int) -> Index:
+    """Return an index moved to `where` in one dimension."""
+    return (*index[:dim], where, *index[dim + 1 :])
+
+
+class ListOps(TensorBackend):
+    """Python loops over Python lists."""
+
+    name = "lists"
+
+    def empty(self, size: int, dtype: DType) -> Row:
+        """Return a row of zeros."""
+        return Row([0] * size, dtype)
+
+    def from_host(self, values: npt.NDArray[Any]) -> Row:
+        """Copy an array into a list."""
+        return Row(values.tolist(), as_dtype(values.dtype))
+
+    def to_host(self, storage: Row) -> npt.NDArray[Any]:
+        """Copy a list into an array."""
+        return np.array(storage.values, storage.dtype.numpy)
+
+    def elementwise(
+        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
+    ) -> None:
+        """Run the formula on each element: its source works on Python numbers as it is."""
+        with np.errstate(over="ignore"):
+            for index in indices(outputs[0]):
+                values = formula.function(*(read(data, index) for data in inputs))
+                for out, value in zip(
+                    outputs, (values,) if formula.outputs == 1 else values, strict=True
+                ):
+                    write(out, index, value)
+
+    def reduce(
+        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
+    ) -> None:
+        """Group the elements by where they go, and fold each group."""
+        groups: dict[Index, list[Any]] = {index: [] for index in indices(out)}
+        for index in indices(source):
+            goal = tuple(0 if d in dims else i for d, i in enumerate(index))
+            groups[goal].append(read(source, index))
+        with np.errstate(over="ignore"):
+            for goal, values in groups.items():
+                total = values[0] if values else operator.identity
+                for value in values[1:]:
+                    total = operator.function(total, value)
+                write(out, goal, total)
+
+    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+        """Add up products of rows and columns."""
+        with np.errstate(over="ignore"):
+            for *batch, i, k in indices(out):
+                row = (read(a, (*batch, i, j)) for j in range(a.shape[-1]))
+                column = (read(b, (*batch, j, k)) for j in range(a.shape[-1]))
+                products = (x * y for x, y in zip(row, column, strict=True))
+                write(out, (*batch, i, k), sum(products))
+
+    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+        """Read where the index points."""
+        for here in indices(index):
+            write(out, here, read(source, at(here, dim, read(index, here))))
+
+    def scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> None:
+        """Write where the index points."""
+        with np.errstate(over="ignore"):
+            for here in indices(index):
+                there = at(here, dim, read(index, here))
+                value = read(source, here)
+                write(out, there, operator.function(read(out, there), value) if operator else value)
+
+    def copy(self, source: TensorData, out: TensorData) -> None:
+        """Copy each element."""
+        with np.errstate(over="ignore"):
+            for index in indices(source):
+                write(out, index, read(source, index))
+
+
+def create_backend() -> ListOps:
+    """Return the backend: what the entry point names."""
+    return ListOps()

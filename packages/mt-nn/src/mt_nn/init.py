@@ -1,0 +1,58 @@
+"""First values of parameters. The names are torch's, and so are the formulas.
+
+Each function fills a tensor in place, without recording, and returns it. The numbers come from the
+generator that `mt_tensor.manual_seed` sets, so that a seed gives the same network on every backend.
+"""
+
+from __future__ import annotations
+
+import math
+
+from mt_nn.errors import SettingError
+from mt_tensor import Tensor, no_grad, rand, randn
+from mt_tensor.strides import size_of
+
+
+def uniform_(x: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Fill with numbers drawn evenly from `a` to `b`."""
+    with no_grad():
+        return x.copy_(rand(*x.shape, backend=x.backend) * (b - a) + a)
+
+
+def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Fill with numbers from a normal distribution."""
+    with no_grad():
+        return x.copy_(randn(*x.shape, backend=x.backend) * std + mean)
+
+
+def zeros_(x: Tensor) -> Tensor:
+    """Fill with zeros."""
+    with no_grad():
+        return x.zero_()
+
+
+def fan_in(x: Tensor) -> int:
+    """Return how many inputs each output of a weight depends on.
+
+    Args:
+        x: shape (outputs, inputs, *kernel).
+
+    Raises:
+        SettingError: the weight has fewer than two dimensions.
+    """
+    if x.ndim < 2:
+        raise SettingError(
+            f"the fan of a tensor of shape {x.shape} is undefined: it takes a weight of at least "
+            "two dimensions, (outputs, inputs, ...)."
+        )
+    return size_of(x.shape[1:])
+
+
+def kaiming_uniform_(x: Tensor, a: float = 0.0) -> Tensor:
+    """Fill with even numbers up to `sqrt(6 / ((1 + a^2) fan_in))` in size.
+
+    With `a = 0` the outputs of a layer followed by relu keep the variance of its inputs (He et al.
+    2015, "Delving Deep into Rectifiers", equation 10); `a` is the negative slope of a leaky relu.
+    """
+    bound = math.sqrt(6.0 / ((1.0 + a * a) * fan_in(x)))
+    return uniform_(x, -bound, bound)

@@ -1,0 +1,74 @@
+"""Convolution over images."""
+
+from __future__ import annotations
+
+from mt_nn import functional
+from mt_nn.errors import SettingError
+from mt_nn.functional import Pair, pair
+from mt_nn.layers.linear import init_like_torch
+from mt_nn.parameter import Parameter
+from mt_operators import Module
+from mt_tensor import Tensor, zeros
+
+
+class Conv2d(Module):
+    """Kernels slid over images; see `mt_nn.functional.conv2d`.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output, one for each kernel.
+        kernel_size: height and width of the kernels.
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+        bias: whether to add a bias to each channel.
+
+    Attributes:
+        weight: shape (out_channels, in_channels / groups, kernel height, kernel width).
+        bias: shape (out_channels,), or None.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Pair,
+        stride: Pair = 1,
+        padding: Pair = 0,
+        dilation: Pair = 1,
+        groups: int = 1,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        if (
+            min(in_channels, out_channels, groups) < 1
+            or in_channels % groups
+            or out_channels % groups
+        ):
+            raise SettingError(
+                "Conv2d takes positive numbers of channels, both multiples of groups; got "
+                f"{in_channels}, {out_channels} and groups={groups}."
+            )
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size = pair(kernel_size, "kernel_size", 1)
+        self.stride = pair(stride, "stride", 1)
+        self.padding = pair(padding, "padding", 0)
+        self.dilation = pair(dilation, "dilation", 1)
+        self.groups = groups
+        self.weight = Parameter(zeros(out_channels, in_channels // groups, *self.kernel_size))
+        self.bias = Parameter(zeros(out_channels)) if bias else None
+        init_like_torch(self.weight, self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return shape (batch, out_channels, out height, out width)."""
+        return functional.conv2d(
+            x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+        )
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, padding={self.padding}"
+        )

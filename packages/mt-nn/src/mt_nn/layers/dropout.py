@@ -1,0 +1,26 @@
+"""Dropout: elements left out at random, so that none is relied upon too much."""
+
+from __future__ import annotations
+
+from mt_nn import functional
+from mt_nn.errors import SettingError
+from mt_operators import Module
+from mt_tensor import Tensor
+
+
+class Dropout(Module):
+    """Each element is set to zero with probability `p` in training mode; see `dropout`."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        if not 0.0 <= p <= 1.0:
+            raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.dropout(x, self.p, self.training)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"p={self.p}"

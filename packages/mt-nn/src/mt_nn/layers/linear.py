@@ -1,0 +1,67 @@
+"""Fully connected layers, and what lies between them and convolutions."""
+
+from __future__ import annotations
+
+import math
+
+from mt_nn import functional, init
+from mt_nn.errors import SettingError
+from mt_nn.parameter import Parameter
+from mt_operators import Module
+from mt_tensor import Tensor, zeros
+
+
+def init_like_torch(weight: Parameter, bias: Parameter | None) -> None:
+    """Fill weight and bias with even numbers up to `1 / sqrt(fan_in)` in size, torch's default."""
+    init.kaiming_uniform_(weight, a=math.sqrt(5))
+    if bias is not None:
+        bound = 1.0 / math.sqrt(max(init.fan_in(weight), 1))
+        init.uniform_(bias, -bound, bound)
+
+
+class Linear(Module):
+    """`x @ weight.T + bias`.
+
+    Args:
+        in_features: extent of the last dimension of the input.
+        out_features: extent of the last dimension of the output.
+        bias: whether to add a bias.
+
+    Attributes:
+        weight: shape (out_features, in_features).
+        bias: shape (out_features,), or None.
+    """
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        super().__init__()
+        if in_features < 1 or out_features < 1:
+            raise SettingError(
+                f"Linear takes positive numbers of features; got {in_features} and {out_features}."
+            )
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = Parameter(zeros(out_features, in_features))
+        self.bias = Parameter(zeros(out_features)) if bias else None
+        init_like_torch(self.weight, self.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return shape (*batch, out_features) from shape (*batch, in_features)."""
+        return functional.linear(x, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )
+
+
+class Flatten(Module):
+    """All dimensions from `start_dim` to `end_dim` merged into one; the batch is kept."""
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return shape (batch, the rest merged)."""
+        return x.flatten(self.start_dim, self.end_dim)

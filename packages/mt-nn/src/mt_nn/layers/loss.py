@@ -1,0 +1,32 @@
+"""Losses as modules."""
+
+from __future__ import annotations
+
+from mt_nn import functional
+from mt_nn.functional import Reduction
+from mt_operators import Module
+from mt_tensor import Tensor
+
+
+class CrossEntropyLoss(Module):
+    """See `mt_nn.functional.cross_entropy`."""
+
+    def __init__(self, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        self.reduction = reduction
+
+    def forward(self, scores: Tensor, target: Tensor) -> Tensor:
+        """Return the loss of scores (batch, classes, ...) for classes (batch, ...)."""
+        return functional.cross_entropy(scores, target, self.reduction)
+
+
+class MSELoss(Module):
+    """See `mt_nn.functional.mse_loss`."""
+
+    def __init__(self, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        self.reduction = reduction
+
+    def forward(self, x: Tensor, target: Tensor) -> Tensor:
+        """Return the squared difference of two tensors of one shape."""
+        return functional.mse_loss(x, target, self.reduction)

@@ -1,0 +1,94 @@
+"""What all optimizers share: groups of parameters with their settings, and a state for each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any
+
+from mt_nn.errors import SettingError
+from mt_tensor import Tensor, no_grad
+
+
+class Optimizer(ABC):
+    """Changes parameters in place, along their gradients.
+
+    Args:
+        params: the parameters, or dictionaries with `"params"` and settings that differ from the
+            defaults for those.
+        defaults: the settings.
+
+    Attributes:
+        param_groups: dictionaries with `"params"` and all settings.
+        state: what the optimizer remembers of each parameter.
+
+    Raises:
+        SettingError: there are no parameters, one occurs twice or is no tensor, or a group has an
+            unknown setting.
+    """
+
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        given = list(params)
+        if not given:
+            raise SettingError(f"{type(self).__name__} was given no parameters.")
+        groups = given if isinstance(given[0], dict) else [{"params": given}]
+        self.param_groups: list[dict[str, Any]] = []
+        self.state: dict[int, dict[str, Any]] = {}
+        for group in groups:
+            unknown = set(group) - set(defaults) - {"params"}
+            if unknown:
+                raise SettingError(
+                    f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}; it has "
+                    f"{', '.join(defaults)}."
+                )
+            members = group["params"]
+            chosen = [members] if isinstance(members, Tensor) else list(members)
+            self.param_groups.append({**defaults, **group, "params": chosen})
+        self._check_parameters()
+
+    def _check_parameters(self) -> None:
+        seen: set[int] = set()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if not isinstance(parameter, Tensor):
+                    raise SettingError(f"{parameter!r} is no tensor, so it cannot be optimized.")
+                if id(parameter) in seen:
+                    raise SettingError("a parameter was given to the optimizer twice.")
+                seen.add(id(parameter))
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or set them to zero."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if set_to_none or parameter.grad is None:
+                    parameter.grad = None
+                else:
+                    parameter.grad.detach().zero_()
+
+    def step(self) -> None:
+        """Change every parameter that has a gradient."""
+        with no_grad():
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    if parameter.grad is not None:
+                        state = self.state.setdefault(id(parameter), {})
+                        self.update(parameter, parameter.grad.detach(), state, group)
+
+    @abstractmethod
+    def update(
+        self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """Change one parameter in place.
+
+        Args:
+            parameter: what to change.
+            grad: its gradient; must not be changed.
+            state: what this optimizer remembers of the parameter; empty the first time.
+            group: the settings.
+        """
+
+
+def check(name: str, value: float, holds: bool, what: str) -> None:
+    """Raise SettingError unless a setting holds what it must."""
+    if not holds:
+        raise SettingError(f"{name} must be {what}; got {value}.")

@@ -1,0 +1,46 @@
+"""`Parameter`: a tensor that training changes.
+
+It is a `Tensor`, so that layers compute with it directly, and a `Parameter` of stage 0, so that
+stage 0's `Module` finds it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mt_operators
+from mt_operators import StateDictError
+from mt_tensor import Tensor, no_grad, tensor
+
+
+class Parameter(Tensor, mt_operators.Parameter):
+    """A tensor that requires grad and that modules count among their parameters.
+
+    Args:
+        data: a tensor, whose memory is shared, or anything that `mt_tensor.tensor` takes.
+        requires_grad: whether it is trained.
+    """
+
+    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+        self._become(data if isinstance(data, Tensor) else tensor(data))
+        self.requires_grad_(requires_grad)
+
+    @property
+    def value(self) -> Tensor:
+        """The parameter itself: it is its value."""
+        return self
+
+    def update(self, value: Any) -> None:
+        """Store other elements, converted and moved to this parameter's backend."""
+        with no_grad():
+            self.copy_(value)
+
+    def check(self, value: Any) -> None:
+        """Raise StateDictError unless `value` has this parameter's shape."""
+        shape = tuple(getattr(value, "shape", ()))
+        if shape != self.shape:
+            raise StateDictError(f"shape {shape} was given for a parameter of shape {self.shape}.")
+
+    def __repr__(self) -> str:
+        """Show the elements."""
+        return f"Parameter containing:\n{Tensor.__repr__(self)}"

@@ -1,0 +1,91 @@
+"""Models on disk, as safetensors: a plain format that runs no code when it is read.
+
+A file is written beside its target and then moved over it in one step, so that a save which fails
+leaves the earlier file whole.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mt_nn.errors import FileError, MissingPackageError
+from mt_tensor import Tensor, tensor
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors.numpy
+    except ImportError as error:
+        raise MissingPackageError(
+            "saving and loading models needs safetensors: pip install 'mt-nn[train]'."
+        ) from error
+    return safetensors.numpy
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that it is there whole or not at all.
+
+    Raises:
+        FileError: it could not be written; an earlier file of that name is untouched.
+    """
+    target = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).chmod(0o644)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise FileError(
+            f"could not write {target} ({error.strerror or error}). The folder must exist and be "
+            "writable, with room on the disk; an earlier file of that name is untouched."
+        ) from error
+
+
+def save(state: Mapping[str, Tensor], path: str | os.PathLike[str]) -> None:
+    """Save a state dictionary: `save(model.state_dict(), "model.safetensors")`.
+
+    Raises:
+        FileError: it could not be written; an earlier file of that name is untouched.
+        MissingPackageError: safetensors is not installed.
+    """
+    arrays = {
+        name: np.ascontiguousarray(value.detach().numpy()).reshape(value.shape)
+        for name, value in state.items()
+    }
+    write_atomically(path, _safetensors().save(arrays))
+
+
+def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
+    """Load a state dictionary: `model.load_state_dict(load("model.safetensors"))`.
+
+    Raises:
+        FileError: the file is missing, truncated or no safetensors file.
+        MissingPackageError: safetensors is not installed.
+    """
+    source = Path(path)
+    library = _safetensors()
+    try:
+        content = source.read_bytes()
+    except OSError as error:
+        raise FileError(f"could not read {source} ({error.strerror or error}).") from error
+    try:
+        arrays = library.load(content)
+    except Exception as error:  # the library raises its own type, and others for odd headers
+        raise FileError(
+            f"{source} is truncated or no safetensors file ({error}). Save the model again with "
+            "mt_nn.save()."
+        ) from error
+    return {name: tensor(array) for name, array in arrays.items()}

@@ -1,0 +1,207 @@
+"""The functions of networks against loops written out in NumPy, and their gradients."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import mt_nn.functional as F
+import mt_tensor as mt
+from mt_nn import InputError, SettingError
+from mt_tensor.errors import IndexingError
+
+Array = npt.NDArray[Any]
+
+
+@pytest.fixture(autouse=True, params=["numpy", "simple"])
+def backend(request: pytest.FixtureRequest) -> Any:
+    with mt.use_backend(request.param):
+        yield request.param
+
+
+def draw(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def leaf(array: Array) -> mt.Tensor:
+    return mt.tensor(array, dtype="float64", requires_grad=True)
+
+
+def every_window(
+    x: Array, kernel: tuple[int, int], stride: int, padding: int, dilation: int, value: float
+) -> Any:
+    """Yield the place of each output and the window it sees."""
+    wide = np.pad(x, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2), constant_values=value)
+    rows, columns = (
+        range(0, wide.shape[d] - dilation * (k - 1), stride)
+        for d, k in zip((2, 3), kernel, strict=True)
+    )
+    for (i, r), (j, c) in itertools.product(enumerate(rows), enumerate(columns)):
+        high, low = r + dilation * (kernel[0] - 1) + 1, c + dilation * (kernel[1] - 1) + 1
+        yield (i, j), wide[:, :, r:high:dilation, c:low:dilation]
+
+
+def convolution(
+    x: Array, w: Array, b: Array, stride: int, padding: int, dilation: int, groups: int
+) -> Array:
+    seen = list(every_window(x, w.shape[2:], stride, padding, dilation, 0.0))
+    height, width = (max(place[d] for place, _ in seen) + 1 for d in (0, 1))
+    out = np.zeros((x.shape[0], w.shape[0], height, width))
+    per_group, outs = w.shape[1], w.shape[0] // groups
+    for (i, j), window in seen:
+        for o in range(w.shape[0]):
+            g = o // outs
+            part = window[:, g * per_group : (g + 1) * per_group]
+            out[:, o, i, j] = (part * w[o]).sum((1, 2, 3)) + b[o]
+    return out
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    kernel=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    size=st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    stride=st.integers(1, 3),
+    padding=st.integers(0, 2),
+    dilation=st.integers(1, 2),
+    groups=st.integers(1, 2),
+)
+def test_conv2d(
+    kernel: tuple[int, int],
+    size: tuple[int, int],
+    stride: int,
+    padding: int,
+    dilation: int,
+    groups: int,
+) -> None:
+    fits = (dilation * (k - 1) + 1 <= s + 2 * padding for k, s in zip(kernel, size, strict=True))
+    assume(all(fits))
+    x, w, b = draw(2, 2, *size), draw(4, 2 // groups, *kernel, seed=1), draw(4, seed=2)
+    with mt.use_backend("numpy"):
+        out = F.conv2d(mt.tensor(x), mt.tensor(w), mt.tensor(b), stride, padding, dilation, groups)
+        expected = convolution(x, w, b, stride, padding, dilation, groups)
+        np.testing.assert_allclose(out.numpy(), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"stride": 2, "padding": 1}, {"dilation": 2}, {"groups": 2, "padding": (1, 0)}],
+)
+def test_conv2d_gradients(backend: str, arguments: dict[str, Any]) -> None:
+    groups = arguments.get("groups", 1)
+    x, w, b = leaf(draw(1, 2, 5, 4)), leaf(draw(2, 2 // groups, 3, 2, seed=1)), leaf(draw(2))
+    if backend == "simple":  # the same composition, in slow loops: a forward is enough
+        with mt.use_backend("numpy"):
+            fast = F.conv2d(*(mt.tensor(t.detach().numpy()) for t in (x, w, b)), **arguments)
+        np.testing.assert_allclose(F.conv2d(x, w, b, **arguments).detach(), fast, atol=1e-12)
+        return
+    assert mt.gradcheck(lambda *args: F.conv2d(*args, **arguments), [x, w, b])
+
+
+@pytest.mark.parametrize(("kernel", "stride", "padding"), [(2, None, 0), (3, 2, 1), ((1, 2), 1, 0)])
+def test_pooling(backend: str, kernel: Any, stride: Any, padding: int) -> None:
+    x = draw(2, 2, 5, 4)
+    both = (kernel, kernel) if isinstance(kernel, int) else kernel
+    step = stride or kernel
+    for pool, fold, value in ((F.max_pool2d, np.max, -np.inf), (F.avg_pool2d, np.mean, 0.0)):
+        out = pool(mt.tensor(x), kernel, stride, padding).numpy()
+        for (i, j), window in every_window(x, both, step, padding, 1, value):
+            np.testing.assert_allclose(out[:, :, i, j], fold(window, axis=(2, 3)))
+        if backend == "numpy":
+            assert mt.gradcheck(lambda t, pool=pool: pool(t, kernel, stride, padding), [leaf(x)])
+
+
+def test_the_gradient_of_max_pooling_goes_to_the_first_of_equals() -> None:
+    x = mt.ones(1, 1, 2, 2, requires_grad=True)
+    F.max_pool2d(x, 2).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [[[[1, 0], [0, 0]]]]
+
+
+def test_linear(backend: str) -> None:
+    x, w, b = draw(4, 3), draw(2, 3, seed=1), draw(2, seed=2)
+    out = F.linear(mt.tensor(x), mt.tensor(w), mt.tensor(b))
+    np.testing.assert_allclose(out.numpy(), x @ w.T + b)
+    assert F.linear(mt.tensor(x[0]), mt.tensor(w)).shape == (2,)
+
+
+def test_cross_entropy() -> None:
+    scores, target = draw(4, 3) * 5, np.array([0, 2, 1, 2])
+    shifted = np.exp(scores - scores.max(1, keepdims=True))
+    expected = -np.log(shifted / shifted.sum(1, keepdims=True))[np.arange(4), target]
+    for reduction, wanted in (
+        ("none", expected),
+        ("sum", expected.sum()),
+        ("mean", expected.mean()),
+    ):
+        loss = F.cross_entropy(mt.tensor(scores), mt.tensor(target), reduction)  # type: ignore[arg-type]
+        np.testing.assert_allclose(loss.numpy(), wanted)
+    assert mt.gradcheck(lambda s: F.cross_entropy(s, mt.tensor(target)), [leaf(scores)])
+    images = mt.tensor(draw(2, 3, 4, 5))
+    classes = mt.zeros(2, 4, 5, dtype="int64")
+    assert F.cross_entropy(images, classes, "none").shape == (2, 4, 5)
+
+
+def test_cross_entropy_of_huge_scores() -> None:
+    scores = mt.tensor([[1e4, 0.0], [0.0, -1e4]], requires_grad=True)
+    loss = F.cross_entropy(scores, mt.tensor([0, 1]))
+    assert loss.item() == 5000.0
+    loss.backward()
+    assert scores.grad is not None
+    assert scores.grad.tolist() == [[0, 0], [0.5, -0.5]]
+
+
+def test_mse_loss_and_accuracy() -> None:
+    assert F.mse_loss(mt.tensor([1.0, 3.0]), mt.tensor([0.0, 0.0])).item() == 5.0
+    scores = mt.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
+    assert F.accuracy(scores, mt.tensor([1, 0, 0])) == pytest.approx(2 / 3)
+
+
+def test_dropout() -> None:
+    mt.manual_seed(0)
+    x = mt.ones(4000, requires_grad=True)
+    out = F.dropout(x, 0.25)
+    kept = out.detach().numpy() != 0
+    assert 0.72 < kept.mean() < 0.78
+    np.testing.assert_allclose(out.detach().numpy()[kept], 1 / 0.75)
+    out.sum().backward()
+    np.testing.assert_array_equal(x.grad, out.detach())
+    assert F.dropout(x, 0.25, training=False) is x
+    assert F.dropout(x, 0.0) is x
+    assert not F.dropout(x, 1.0).detach().numpy().any()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: F.conv2d(x[0], x), InputError, r"images of shape .* \(3, 5, 5\)"),
+        (lambda x: F.conv2d(x, mt.ones(2, 4, 3, 3)), InputError, "expects 4 channels"),
+        (lambda x: F.conv2d(x, mt.ones(2, 3, 6, 6)), InputError, "window of 6 .* larger"),
+        (lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), stride=0), SettingError, "stride must be"),
+        (lambda x: F.max_pool2d(x, 2, padding=2), SettingError, "at most half"),
+        (lambda x: F.max_pool2d(x.long(), 2), InputError, "int64 were given"),
+        (lambda x: F.avg_pool2d(x, (1, 2, 3)), SettingError, "kernel_size must be one or two"),
+        (lambda x: F.linear(x, mt.ones(2, 4)), InputError, "expects 4 inputs"),
+        (lambda x: F.dropout(x, 1.5), SettingError, "between 0 and 1; got 1.5"),
+        (lambda x: F.cross_entropy(x[0, 0], mt.tensor([1, 2])), InputError, "targets of shape"),
+        (lambda x: F.cross_entropy(x[0, 0, 0], mt.tensor(1)), InputError, "scores of shape"),
+        (lambda x: F.cross_entropy(x[0, 0], mt.ones(5)), InputError, "float32 was given"),
+        (
+            lambda x: F.cross_entropy(x[0, 0], mt.tensor([0, 1, 2, 3, 5])),
+            IndexingError,
+            "index 5 is out of range",
+        ),
+        (
+            lambda x: F.cross_entropy(x[0, 0], mt.tensor([0] * 5), "maen"),  # type: ignore[arg-type]
+            SettingError,
+            "got 'maen'",
+        ),
+        (lambda x: F.mse_loss(x, x[0]), InputError, "one shape"),
+    ],
+)
+def test_bad_arguments(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(mt.ones(2, 3, 5, 5))

@@ -1,0 +1,157 @@
+"""Layers: parameters and their first values, settings, modes, containers, saving."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+
+
+def test_linear_and_convolution_start_like_torchs() -> None:
+    mt.manual_seed(0)
+    for layer, fan_in in ((nn.Linear(100, 50), 100), (nn.Conv2d(4, 50, 5, groups=2), 50)):
+        bound = 1 / np.sqrt(fan_in)
+        for parameter in layer.parameters():
+            values = parameter.value.detach().numpy()
+            assert np.abs(values).max() <= bound
+            assert np.abs(values).max() > 0.8 * bound
+    assert [p.shape for p in nn.Conv2d(4, 6, (2, 3), groups=2).parameters()] == [(6, 2, 2, 3), (6,)]
+
+
+def test_the_same_seed_gives_the_same_network() -> None:
+    networks = []
+    for backend in ("numpy", "simple"):
+        mt.manual_seed(7)
+        with mt.use_backend(backend):
+            networks.append(nn.Linear(3, 2).weight.detach().numpy())
+    assert np.array_equal(*networks)
+
+
+def test_a_parameter_is_a_tensor_and_found_by_modules() -> None:
+    layer = nn.Linear(2, 3)
+    assert isinstance(layer.weight, mt.Tensor)
+    assert [name for name, _ in layer.named_parameters()] == ["weight", "bias"]
+    assert layer.weight.requires_grad
+    assert nn.Linear(2, 3, bias=False).bias is None
+    assert layer.weight.value is layer.weight
+    layer.weight.update(mt.zeros(3, 2))
+    assert not layer.weight.detach().numpy().any()
+    assert repr(nn.Parameter([1.0])).startswith("Parameter containing:\ntensor([1.]")
+    frozen = nn.Parameter(mt.ones(2), requires_grad=False)
+    assert not frozen.requires_grad
+
+
+def test_sequential_and_repr() -> None:
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Tanh())
+    assert model(mt.ones(5, 1, 6, 6)).shape == (5, 8)
+    assert (len(model), model[1]) == (5, list(model)[1])
+    assert "(0): Conv2d(1, 2, kernel_size=(3, 3), stride=(1, 1), padding=(0, 0))" in repr(model)
+    with pytest.raises(TypeError, match="argument 1 is .*relu"):
+        nn.Sequential(nn.ReLU(), mt.Tensor.relu)  # type: ignore[arg-type]
+
+
+def test_every_layer_runs() -> None:
+    x = mt.ones(2, 2, 4, 4)
+    assert nn.AvgPool2d(2)(x).shape == (2, 2, 2, 2)
+    assert nn.Sigmoid()(mt.zeros(1)).item() == 0.5
+    assert nn.CrossEntropyLoss()(mt.zeros(2, 4), mt.tensor([0, 1])).item() == pytest.approx(
+        np.log(4)
+    )
+    assert nn.MSELoss("sum")(mt.ones(3), mt.zeros(3)).item() == 3.0
+
+
+def test_dropout_follows_the_mode() -> None:
+    layer = nn.Dropout(0.5)
+    x = mt.ones(100)
+    assert (layer(x).numpy() == 0).any()
+    assert layer.eval()(x) is x
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: nn.Linear(0, 2), "positive numbers of features; got 0 and 2"),
+        (lambda: nn.Conv2d(3, 4, 3, groups=2), "both multiples of groups"),
+        (lambda: nn.Conv2d(1, 1, 0), "kernel_size must be one or two integers from 1 on; got 0"),
+        (lambda: nn.Dropout(-0.1), "between 0 and 1"),
+        (lambda: nn.init.fan_in(mt.ones(3)), "at least two dimensions"),
+    ],
+)
+def test_bad_settings(make: Any, message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        make()
+
+
+def test_a_misspelt_attribute_names_the_nearest() -> None:
+    with pytest.raises(
+        AttributeError, match="Linear has no attribute 'weigth'. Did you mean 'weight'"
+    ):
+        _ = nn.Linear(1, 1).weigth
+
+
+# --- Saving -------------------------------------------------------------------------------------
+
+
+def test_a_model_is_saved_and_loaded(tmp_path: Path) -> None:
+    source, target = nn.Linear(3, 2), nn.Linear(3, 2)
+    nn.save(source.state_dict(), tmp_path / "m.safetensors")
+    target.load_state_dict(nn.load(tmp_path / "m.safetensors"))
+    for one, two in zip(source.parameters(), target.parameters(), strict=True):
+        assert np.array_equal(one.value.detach(), two.value.detach())
+        assert two.value.requires_grad
+
+
+def test_strided_values_and_every_dtype_survive(tmp_path: Path) -> None:
+    state = {name: mt.arange(6).to(name).view(2, 3).T for name in ("float16", "int8", "bool")}
+    state["scalar"] = mt.tensor(2.5)
+    nn.save(state, tmp_path / "s.safetensors")
+    for name, value in nn.load(tmp_path / "s.safetensors").items():
+        assert value.dtype is state[name].dtype
+        assert np.array_equal(value, state[name])
+
+
+def test_a_state_of_another_shape(tmp_path: Path) -> None:
+    model = nn.Linear(3, 2)
+    before = model.weight.detach().numpy().copy()
+    with pytest.raises(nn.StateDictError, match=r"weight: shape \(2, 4\) was given .* \(2, 3\)"):
+        model.load_state_dict(nn.Linear(4, 2).state_dict())
+    with pytest.raises(nn.StateDictError, match="missing: bias"):
+        model.load_state_dict(nn.Linear(3, 2, bias=False).state_dict())
+    assert np.array_equal(model.weight.detach(), before)
+
+
+@pytest.mark.parametrize("length", [0, 4, 8, 40, 100])
+def test_a_truncated_model_file(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "m.safetensors"
+    nn.save(nn.Linear(3, 2).state_dict(), path)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(nn.FileError, match=r"m.safetensors is truncated or no safetensors file"):
+        nn.load(path)
+
+
+def test_a_missing_model_file(tmp_path: Path) -> None:
+    with pytest.raises(nn.FileError, match=r"could not read .*none.safetensors \(No such file"):
+        nn.load(tmp_path / "none.safetensors")
+
+
+def test_a_failed_save_leaves_the_earlier_file_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.safetensors"
+    nn.save({"a": mt.ones(3)}, path)
+    before = path.read_bytes()
+
+    def full_disk(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(nn.FileError, match="No space left on device.*earlier file.*untouched"):
+        nn.save({"a": mt.zeros(3)}, path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(nn.FileError, match="could not write"):
+        nn.save({"a": mt.ones(1)}, tmp_path / "no such folder" / "m.safetensors")

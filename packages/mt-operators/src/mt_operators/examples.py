@@ -1,0 +1,91 @@
+"""Runs the examples that documentation shows, so that none of them can go stale.
+
+Each package's tests call these on its README and its docstrings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import importlib
+import io
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+BLOCK = re.compile(
+    r"^```python\n(?P<source>.*?)^```$(?:\n\n```\n(?P<output>.*?)^```$)?", re.MULTILINE | re.DOTALL
+)
+PROMISE = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
+
+
+def run_readme(path: Path) -> int:
+    """Run every Python block of a Markdown file, in a process of its own.
+
+    Raises:
+        AssertionError: a block failed, or printed something else than it shows.
+    """
+    command = [sys.executable, "-W", "error", "-m", "mt_operators.examples", str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise AssertionError(result.stderr)
+    return int(result.stdout)
+
+
+def run_blocks(path: Path) -> int:
+    """Run every Python block of a Markdown file here, in order and in one namespace.
+
+    A line `print(...)  # text` promises to print that text. A block without a language that
+    follows directly promises all that is printed.
+
+    Returns:
+        The number of blocks that were run.
+
+    Raises:
+        AssertionError: a promise was not kept.
+    """
+    namespace: dict[str, object] = {"__name__": "readme"}
+    blocks = list(BLOCK.finditer(path.read_text(encoding="utf-8")))
+    for block in blocks:
+        source = block["source"]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, str(path), "exec"), namespace)
+        actual = printed.getvalue().splitlines()
+        promised = block["output"].splitlines() if block["output"] else PROMISE.findall(source)
+        if promised and promised != actual:
+            raise AssertionError(f"{path.name} promises {promised}, but prints {actual}:\n{source}")
+    return len(blocks)
+
+
+def run_docstrings(package: ModuleType) -> int:
+    """Run the `>>>` examples in the docstrings of a package and of all its modules.
+
+    Returns:
+        The number of examples that were run.
+
+    Raises:
+        AssertionError: an example gave something else than it shows; details are printed.
+    """
+    attempted = 0
+    for module in _modules(package):
+        result = doctest.testmod(module)
+        if result.failed:
+            raise AssertionError(f"{result.failed} example(s) of {module.__name__} failed.")
+        attempted += result.attempted
+    return attempted
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    yield package
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if "__main__" not in found.name and ".test_" not in found.name:
+            yield importlib.import_module(found.name)
+
+
+if __name__ == "__main__":
+    print(run_blocks(Path(sys.argv[1])))

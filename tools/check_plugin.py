@@ -1,0 +1,130 @@
+"""Prove that somebody else's backend, in a package of its own, plugs in.
+
+    hatch run layering:plugins        with the wheels in dist/, which `layering:check` has built
+
+In an empty environment, from built wheels:
+
+1. `examples/mt-lists` is copied out of the repository, installed, discovered and used.
+2. It passes the whole conformance kit.
+3. A broken package and one that claims a taken name are reported, and harm nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from check_layering import Environment, LayeringError, Wheel, find_wheels, run
+from stages import ROOT, Workspace, WorkspaceError
+
+EXAMPLE = ROOT / "examples" / "mt-lists"
+
+PROBE = "from mt_tensor.backends.__main__ import main; main(['--probe'])"
+
+USE = """
+import mt_tensor as mt
+x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend="lists", requires_grad=True)
+(x @ x).tanh().sum().backward()
+assert x.grad.backend.name == "lists"
+with mt.use_backend("lists"):
+    assert mt.ones(2).backend.name == "lists"
+assert mt.ones(2).backend.name == "numpy"
+"""
+
+REFUSED = """
+import sys
+import mt_tensor as mt
+try:
+    mt.get_backend(sys.argv[1])
+except mt.errors.BackendError as error:
+    print(type(error).__name__, error)
+assert mt.ones(2, backend="lists").tolist() == mt.ones(2).tolist()
+"""
+
+
+def require(holds: bool, claim: str, seen: str) -> None:
+    """Print a claim that holds.
+
+    Raises:
+        LayeringError: It does not; with what was seen instead.
+    """
+    if not holds:
+        message = f"it does not hold that {claim}:\n{seen}"
+        raise LayeringError(message)
+    print(f"  ok      {claim}", flush=True)
+
+
+def write_package(folder: Path, distribution: str, backend: str, source: str) -> Path:
+    """Write the source tree of a package that announces a backend, and return its folder."""
+    package = shutil.copytree(EXAMPLE, folder / distribution)
+    settings = package / "pyproject.toml"
+    text = settings.read_text().replace('name = "mt-lists"', f'name = "{distribution}"')
+    module = distribution.replace("-", "_")
+    text = text.replace('lists = "mt_lists:', f'{backend} = "{module}:')
+    settings.write_text(text.replace("src/mt_lists", f"src/{module}"))
+    shutil.move(package / "src" / "mt_lists", package / "src" / module)
+    (package / "src" / module / "__init__.py").write_text(source)
+    return package
+
+
+def prove(wheels: Sequence[Wheel], folder: Path) -> None:
+    """Check every claim in a new environment below `folder`."""
+    environment = Environment(folder / "environment")
+    environment.install(wheels, "mt-tensor[conformance]")
+    environment.install(wheels, str(shutil.copytree(EXAMPLE, folder / "mt-lists")))
+    probe = environment.ask(PROBE)
+    require(
+        re.search(r"^lists +mt-lists +0\.1\.0 +ready$", probe, re.MULTILINE) is not None,
+        "a backend in a package outside the repository is discovered",
+        probe,
+    )
+    environment.ask(USE)
+    require(True, "it is used: created on, computed with, differentiated, chosen", "")
+    command = [str(environment.python), "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    command += ["--pyargs", "mt_tensor.conformance", "--mt-backend", "lists"]
+    summary = run(command, cwd=folder).splitlines()[-1]
+    require(" passed" in summary, f"it passes the conformance kit: {summary}", summary)
+
+    broken = write_package(folder, "mt-broken", "shaky", "raise RuntimeError('half installed')\n")
+    environment.install(wheels, str(broken))
+    said = environment.ask(REFUSED, "shaky")
+    require(
+        "BackendLoadError" in said and "mt-broken 0.1.0" in said and "half installed" in said,
+        "a broken backend is reported when it is asked for, and harms no other",
+        said,
+    )
+    probe = environment.ask(PROBE)
+    require("broken: " in probe, "the probe shows it as broken", probe)
+
+    source = (EXAMPLE / "src" / "mt_lists" / "__init__.py").read_text()
+    environment.install(wheels, str(write_package(folder, "mt-rival", "lists", source)))
+    said = environment.ask(REFUSED.replace('backend="lists"', 'backend="numpy"'), "lists")
+    require(
+        "AmbiguousBackendError" in said and "mt-lists" in said and "mt-rival" in said,
+        "two distributions that claim one name are both named",
+        said,
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check, and say what was found."""
+    parser = argparse.ArgumentParser(description="Prove that other people's backends plug in.")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="where the wheels are")
+    options = parser.parse_args(arguments)
+    try:
+        wheels = find_wheels(Workspace.read(), options.dist)
+        with tempfile.TemporaryDirectory(prefix="plugin-") as folder:
+            prove(wheels, Path(folder))
+    except WorkspaceError as error:
+        print(f"check_plugin: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
