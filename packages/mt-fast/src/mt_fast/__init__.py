@@ -1,3 +1,41 @@
-"""A tensor backend that compiles every operator to parallel SIMD loops with Numba."""
+"""Stage 3: the same operators, compiled to parallel SIMD loops.
+
+The backend `fast` is found by name (`MT_BACKEND=fast`, `use_backend("fast")`, `backend="fast"`);
+nothing here needs to be imported to use it. `source` shows what it compiles.
+"""
+
+from __future__ import annotations
+
+from mt_fast.errors import TracingError
 
 __version__ = "0.1.0"
+
+__all__ = ["TracingError", "__version__", "source"]
+
+
+def source(
+    name: str,
+    *,
+    gradient: tuple[bool, ...] | None = None,
+    dtype: str = "float32",
+    layout: str = "flat",
+) -> str:
+    """Return the text of the kernel that the backend compiles for an operator.
+
+    Args:
+        name: the operator's name in the table.
+        gradient: for the fused backward, which arguments want a gradient; None for the value.
+        dtype: the element type of the arguments.
+        layout: `"flat"` for contiguous tensors, `"rows"` for contiguous rows, `"strided"` for any
+            strides; `"fold"` and `"columns"` for the reduction over the last and the first
+            dimension, of operators that reduce.
+
+    Raises:
+        UnknownOperatorError: no operator has this name.
+        DTypeError: there is no such element type.
+        ValueError: there is no such layout, or kernels do not compute in this dtype.
+        TracingError: the operator cannot be compiled.
+    """
+    from mt_fast.inspection import kernel_source
+
+    return kernel_source(name, gradient, dtype, layout)

@@ -1,0 +1,175 @@
+"""The `fast` backend: the primitives of the contract as compiled loops.
+
+`FastOps` decides as little as it can: empty views, float16, and from how many elements on a
+primitive uses all threads. How loops are chosen and run is in the modules named after the
+primitives; what the loops compute comes from the operator table by way of `mt_fast.tracing`.
+
+The storage of a tensor is a writeable NumPy array, so that views cost nothing and tensors can share
+memory with NumPy. LLVM has no fast float16 arithmetic on most CPUs: float16 tensors are computed
+with in float32 and rounded once, at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_fast import elementwise, fused, movement, products, reductions
+from mt_operators import Formula, Operator
+from mt_tensor.backends import TensorBackend
+from mt_tensor.dtypes import DType, float16, float32
+from mt_tensor.tensor_data import TensorData
+
+Array = npt.NDArray[Any]
+
+PARALLEL_FROM = 65536
+"""Elements from which all threads are used: starting them costs as much as 10,000 additions."""
+
+
+class FastOps(TensorBackend):
+    """Every primitive as a loop compiled by Numba.
+
+    Attributes:
+        parallel_from: the number of elements from which a primitive uses all of the threads that
+            Numba may use (`numba.set_num_threads`).
+    """
+
+    name = "fast"
+
+    def __init__(self) -> None:
+        """Start with nothing compiled."""
+        self.parallel_from = PARALLEL_FROM
+
+    def empty(self, size: int, dtype: DType) -> Array:
+        """Return a new row of memory."""
+        return np.empty(size, dtype.numpy)
+
+    def from_host(self, values: Array) -> Array:
+        """Return the array itself, or a copy where kernels could not write into it."""
+        return values if values.flags.behaved else values.copy()
+
+    def to_host(self, storage: Array) -> Array:
+        """Return the storage itself: this backend lives on the host."""
+        return storage
+
+    def elementwise(
+        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
+    ) -> None:
+        """Run the formula's kernel.
+
+        Raises:
+            TracingError: the formula cannot be compiled.
+        """
+        if outputs[0].size == 0:
+            return
+        parallel = self._parallel(outputs[0].size)
+        if not any(view.dtype is float16 for view in (*inputs, *outputs)):
+            elementwise.run_formula(formula, inputs, outputs, parallel)
+            return
+        computed = [self._float32(view) for view in outputs]
+        elementwise.run_formula(
+            formula, [self._widened(view) for view in inputs], computed, parallel
+        )
+        for result, out in zip(computed, outputs, strict=True):
+            self._rounded(result, out)
+
+    def reduce(
+        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
+    ) -> None:
+        """Run the operator's kernel for this layout."""
+        if out.size == 0:
+            return
+        if source.size == 0:
+            identity = self.full((), out.dtype, operator.identity or 0)
+            self.copy(identity.expand(out.shape), out)
+            return
+        if source.dtype is float16:
+            result = self._float32(out)
+            self.reduce(operator, self._widened(source), result, dims)
+            self._rounded(result, out)
+            return
+        fold = reductions.plan(source, out, dims)
+        if fold is None:
+            self.copy(source, out)
+            return
+        reductions.Reducer(operator, self.empty, self.parallel_from).run(fold)
+
+    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+        """Multiply with BLAS, integers with a compiled loop."""
+        if out.dtype is float16:
+            result = self._float32(out)
+            self.matmul(self._widened(a), self._widened(b), result)
+            self._rounded(result, out)
+            return
+        left, right, product = (self.as_array(data) for data in (a, b, out))
+        products.matmul(left, right, product, self._parallel(out.size * a.shape[-1]))
+
+    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+        """Read by index, on all threads if it pays."""
+        if index.size:
+            movement.gather(source, dim, index, out, self._parallel(index.size))
+
+    def scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> None:
+        """Write by index, one element after the other."""
+        if index.size == 0:
+            return
+        if operator is not None and out.dtype is float16:
+            result = self._widened(out)
+            self.scatter(self._widened(source), dim, index, result, operator)
+            self._rounded(result, out)
+            return
+        movement.scatter(source, dim, index, out, operator)
+
+    def copy(self, source: TensorData, out: TensorData) -> None:
+        """Copy and convert."""
+        if out.size == 0:
+            return
+        if source.dtype is not out.dtype and float16 in (source.dtype, out.dtype):
+            self._rounded(source, out)
+            return
+        movement.copy(source, out, self._parallel(out.size))
+
+    def kernel(self, name: str) -> Callable[..., Any] | None:
+        """Return the fused operation called `name`, if there is one."""
+        return fused.KERNELS.get(name)
+
+    def _parallel(self, elements: int) -> bool:
+        return elements >= self.parallel_from
+
+    # --- float16, by way of float32 -------------------------------------------------------------
+
+    def _float32(self, view: TensorData) -> TensorData:
+        """Return room for the results of a float16 view; another view is returned itself."""
+        return self.allocate(view.shape, float32) if view.dtype is float16 else view
+
+    def _widened(self, view: TensorData) -> TensorData:
+        """Return a float16 view as float32, repeated elements once; another view itself."""
+        if view.dtype is not float16:
+            return view
+        once = tuple(
+            1 if stride == 0 else extent
+            for extent, stride in zip(view.shape, view.strides, strict=True)
+        )
+        array = self.as_array(view.like(once, view.strides, view.offset))
+        return self.upload(array.astype(np.float32, order="C")).expand(view.shape)
+
+    def _rounded(self, result: TensorData, out: TensorData) -> None:
+        """Store a view in one of another type, with NumPy."""
+        if result is not out:
+            with np.errstate(all="ignore"):
+                np.copyto(self.as_array(out), self.as_array(result), casting="unsafe")
+
+
+def create_backend() -> FastOps:
+    """Return the backend; this is what the entry point names."""
+    return FastOps()

@@ -1,0 +1,409 @@
+"""Code generation: loops over memory around the statements of a formula.
+
+Every kernel is a Python function that does a *part* of the work, the units from `lo` to `hi`, so
+that the same code runs as a whole on one thread or in parts on several. There are few forms:
+
+- `flat`: one loop over contiguous memory;
+- `rows`: up to four dimensions; the innermost is contiguous in each view, or repeats one element;
+- `strided`: up to four dimensions with any strides;
+- `fold` and `columns`: reductions, along memory and across it.
+
+The text is plain Python to be read (`mt_fast.source`) and compiled (`mt_fast.compilation`). A view
+called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its first
+element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut out of
+the storage before the inner loop, which then runs from 0: that is the form that LLVM vectorises.
+"""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mt_fast.rendering import Table, computation_type, converted, render
+from mt_fast.tracing import Graph, trace
+from mt_operators import Formula, Operator
+from mt_tensor.dtypes import DType, bool_
+
+Form = Literal["flat", "rows", "strided"]
+
+OUTER = 3
+"""How many dimensions a kernel has around its innermost loop."""
+
+NESTED = 3
+"""How many folded dimensions the kernel of a reduction has."""
+
+WIDTH = 88
+"""How long the lines of a function's head may be."""
+
+BLOCK = 4096
+"""How many elements are folded into one partial result, which keeps the rounding errors small."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A kernel as text.
+
+    Attributes:
+        name: the name of its function.
+        text: the definition of the function.
+        arguments: the names of its parameters after `lo` and `hi`.
+        fastmath: what LLVM may assume; never that there is no nan or infinity.
+    """
+
+    name: str
+    text: str
+    arguments: tuple[str, ...]
+    fastmath: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view in a loop.
+
+    Attributes:
+        name: how its variables begin.
+        repeats: whether it stays at one element in the innermost loop.
+    """
+
+    name: str
+    repeats: bool = False
+
+
+def indented(lines: Sequence[str], levels: int = 1) -> list[str]:
+    """Return lines moved to the right."""
+    return ["    " * levels + line for line in lines]
+
+
+def _function(
+    name: str, arguments: Sequence[str], body: Sequence[str], fastmath: frozenset[str] = frozenset()
+) -> Source:
+    parameters = ", ".join(("lo", "hi", *arguments))
+    head = [f"def {name}({parameters}):"]
+    if len(head[0]) > WIDTH:
+        lines = textwrap.wrap(parameters, WIDTH - 4)
+        head = [f"def {name}(", *indented(lines), "):"]
+    return Source(name, "\n".join((*head, *indented(body), "")), tuple(arguments), fastmath)
+
+
+# --- Loops over views of one shape --------------------------------------------------------------
+
+Element = Callable[[str], str]
+"""Maps the name of a view to an expression of its current element, or of its position."""
+
+
+def loop(
+    form: Form,
+    name: str,
+    views: Sequence[View],
+    body: Callable[[Element], list[str]],
+    parameters: Sequence[str] = (),
+) -> Source:
+    """Return a kernel that runs `body` once for every element.
+
+    Args:
+        form: the form of the loop.
+        name: the name of the kernel.
+        views: what the loop walks over.
+        body: from the expressions for the current elements, the statements to run. In the form
+            `strided`, the variable `<view>_at` is the position of a view's current element.
+        parameters: what else the kernel takes, before the views.
+    """
+    by_name = {view.name: view for view in views}
+
+    def element(view: str) -> str:
+        if form == "strided":
+            return f"{view}_data[{view}_at]"
+        return f"{view}_value" if by_name[view].repeats else f"{view}_row[i]"
+
+    place = "start" if form == "flat" else "layout"
+    arguments = [*parameters, *(f"{v.name}_{part}" for v in views for part in ("data", place))]
+    if form == "flat":
+        lines = [line for view in views for line in _cut(view, f"{view.name}_start", "lo", "hi")]
+        lines += ["for i in range(hi - lo):", *indented(body(element))]
+        return _function(name, arguments, lines)
+    return _function(name, ("extents", *arguments), _rows(form, views, body(element)))
+
+
+def _cut(view: View, start: str, lo: str, hi: str) -> list[str]:
+    """Return the statement that reads a repeated element, or cuts out a row."""
+    if view.repeats:
+        return [f"{view.name}_value = {view.name}_data[{start}]"]
+    begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))
+    return [f"{view.name}_row = {view.name}_data[{begin} : {end}]"]
+
+
+def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
+    """Return the loops over rows and over the elements of a row."""
+    lines = ["n = extents[3]", "for unit in range(lo, hi):", "    index = unravel(unit, extents)"]
+    inner = []
+    for view in views:
+        v = view.name
+        lines.append(f"    {v}_first = place({v}_layout, index)")
+        if form == "strided":
+            lines.append(f"    {v}_step = {v}_layout[4]")
+            inner.append(f"{v}_at = {v}_first + i * {v}_step")
+        else:
+            lines += indented(_cut(view, f"{v}_first", "0", "n"))
+    lines += ["    for i in range(n):", *indented([*inner, *body], 2)]
+    return lines
+
+
+# --- Element-wise -------------------------------------------------------------------------------
+
+_RESERVED = frozenset(
+    [
+        "lo",
+        "hi",
+        "i",
+        "n",
+        "extents",
+        "unit",
+        "index",
+        "unravel",
+        "place",
+        "min",
+        "max",
+        "range",
+        "abs",
+        "inf",
+        "nan",
+        "out",
+    ]
+)
+_GENERATED = re.compile(r"(t|n|i|rest|out)\d+|.*_(data|layout|row|value|at|first|start|step|s\d)")
+
+
+def argument_names(formula: Formula, table: Table) -> list[str]:
+    """Return names for the arguments of a formula: those of its own parameters where they serve.
+
+    A gradient takes the upstream gradient, the arguments of its operator, and the output.
+    """
+    parameters = list(inspect.signature(formula.function).parameters.values())
+    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    if names == ["upstream"]:
+        known = formula.arity - 2
+        names += list("xyz"[:known]) if known <= 3 else [f"x{i}" for i in range(known)]
+        return [*names, "output"]
+    usable = len(set(names)) == formula.arity and all(
+        name not in _RESERVED
+        and name not in table
+        and not _GENERATED.fullmatch(name)
+        and name.isascii()
+        and not keyword.iskeyword(name)
+        and name not in _TYPES
+        for name in names
+    )
+    return names if usable else [f"x{i}" for i in range(formula.arity)]
+
+
+_TYPES = frozenset(["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "power"])
+
+
+def elementwise(
+    formula: Formula,
+    inputs: Sequence[DType],
+    outputs: Sequence[DType],
+    *,
+    table: Table,
+    form: Form,
+    repeats: Sequence[bool],
+) -> Source:
+    """Return the kernel of a formula over whole tensors.
+
+    Args:
+        formula: what to compute for each element.
+        inputs: the element type of each input.
+        outputs: the element type of each output.
+        table: how elementary functions are written.
+        form: the form of the loop.
+        repeats: for each input, whether it stays at one element in the innermost loop.
+    """
+    graph = trace(formula)
+    dtype = computation_type(inputs)
+    names = argument_names(formula, table)
+    results = ["out"] if len(outputs) == 1 else [f"out{i}" for i in range(len(outputs))]
+    rendered = render(graph, names, dtype, outputs, table)
+
+    def body(element: Element) -> list[str]:
+        return [
+            *(
+                f"{name} = {converted(element(name), stored, dtype)}"
+                for name, stored in zip(names, inputs, strict=True)
+            ),
+            *rendered.statements,
+            *(
+                f"{element(name)} = {text}"
+                for name, text in zip(results, rendered.results, strict=True)
+            ),
+        ]
+
+    views = [View(n, r and form != "strided") for n, r in zip(names, repeats, strict=True)]
+    views += [View(name) for name in results]
+    kinds = {dtype.name, *(stored.name for stored in (*inputs, *outputs))}
+    suffix = "_".join((dtype.name, *sorted(kinds - {dtype.name}), form))
+    return loop(form, f"{formula.name}_{suffix}", views, body)
+
+
+# --- Movement -----------------------------------------------------------------------------------
+
+
+def copy(source: DType, target: DType, *, form: Form, repeats: bool) -> Source:
+    """Return the kernel that copies and converts elements."""
+
+    def body(element: Element) -> list[str]:
+        return [f"{element('out')} = {converted(element('x'), source, target)}"]
+
+    name = f"copy_{source.name}_to_{target.name}_{form}" if source is not target else f"copy_{form}"
+    return loop(form, name, [View("x", repeats and form != "strided"), View("out")], body)
+
+
+def gather() -> Source:
+    """Return the kernel that reads where an index points; `step` is the stride it counts in."""
+
+    def body(element: Element) -> list[str]:
+        return [f"{element('out')} = source_data[source_at + {element('index')} * step]"]
+
+    views = [View("source"), View("index"), View("out")]
+    return loop("strided", "gather", views, body, ("step",))
+
+
+def scatter(operator: Operator | None, dtype: DType, table: Table) -> Source:
+    """Return the kernel that writes where an index points, combining if there is an operator."""
+
+    def body(element: Element) -> list[str]:
+        target = f"out_data[out_at + {element('index')} * step]"
+        if operator is None:
+            return [f"{target} = {element('source')}"]
+        rendered = render(trace(operator.value), ("left", "right"), dtype, (dtype,), table)
+        return [
+            f"left = {converted(target, dtype, dtype)}",
+            f"right = {converted(element('source'), dtype, dtype)}",
+            *rendered.statements,
+            f"{target} = {rendered.results[0]}",
+        ]
+
+    name = "scatter" if operator is None else f"scatter_{operator.name}_{dtype.name}"
+    views = [View("out"), View("index"), View("source")]
+    return loop("strided", name, views, body, ("step",))
+
+
+# --- Reductions ---------------------------------------------------------------------------------
+
+REASSOCIATE = frozenset(("reassoc", "contract", "nsz"))
+"""Lets LLVM add in another order, which vectorising a sum needs; nan and infinity survive."""
+
+
+_REDUCTION = ("kept", "folded", "source_data", "source_layout", "strides", "out_data", "out_layout")
+"""What a reduction takes: the extents of kept and folded dimensions, and the two views. The layouts
+hold the strides of what is kept, `strides` those of the source along what is folded."""
+
+
+class _Combining:
+    """How an operator folds elements of one dtype, as text."""
+
+    def __init__(self, operator: Operator, source: DType, target: DType, table: Table) -> None:
+        self.graph: Graph = trace(operator.value)
+        self.table = table
+        self.source = source
+        self.target = target
+        self.computed = computation_type((source,))
+        self.truth = self.graph.expressions[self.graph.outputs[0]].truth
+        self.held = bool_ if self.truth else self.computed
+        last = self.graph.expressions[-1].operation
+        simple = len(self.graph.expressions) == 3 and last in ("add", "mul")
+        self.fastmath = REASSOCIATE if simple and self.computed.kind == "float" else frozenset()
+
+    def start(self, element: str) -> str:
+        """Return an element as the start of a fold."""
+        return converted(element, self.source, self.held)
+
+    def step(
+        self, left: tuple[str, DType], right: tuple[str, DType], result: tuple[str, DType]
+    ) -> list[str]:
+        """Return the statements of `result = operator(left, right)`; each is a text and a type."""
+        rendered = render(self.graph, ("left", "right"), self.computed, (result[1],), self.table)
+        return [
+            f"left = {converted(*left, self.computed)}",
+            f"right = {converted(*right, self.computed)}",
+            *rendered.statements,
+            f"{result[0]} = {rendered.results[0]}",
+        ]
+
+
+def fold(
+    operator: Operator, source: DType, target: DType, *, table: Table, contiguous: bool
+) -> Source:
+    """Return the kernel of a reduction whose innermost loop is folded; a unit is one output.
+
+    Each row is folded in blocks, and the blocks' results are folded in turn: one long chain of
+    float32 additions would lose digits.
+    """
+    how = _Combining(operator, source, target, table)
+    part, total = ("part", how.held), ("total", how.held)
+    element = "row[i]" if contiguous else "source_data[row_first + i * step]"
+    at_first = "row[0]" if contiguous else "source_data[row_first]"
+    cut = ["row = source_data[row_first : row_first + count]"] if contiguous else []
+    body = [
+        "n, step = folded[2], strides[2]",
+        "for unit in range(lo, hi):",
+        "    index = unravel(unit, kept)",
+        "    source_first = place(source_layout, index)",
+        f"    total = {how.start('source_data[source_first]')}",
+        "    begun = False",
+        "    for j0 in range(folded[0]):",
+        "        for j1 in range(folded[1]):",
+        "            run_first = source_first + j0 * strides[0] + j1 * strides[1]",
+        f"            for first in range(0, n, {BLOCK}):",
+        f"                count = min({BLOCK}, n - first)",
+        "                row_first = run_first + first * step",
+        *indented(cut, 4),
+        f"                part = {how.start(at_first)}",
+        "                for i in range(1, count):",
+        *indented(how.step(part, (element, source), part), 5),
+        "                if begun:",
+        *indented(how.step(total, part, total), 5),
+        "                else:",
+        "                    total = part",
+        "                    begun = True",
+        f"    out_data[place(out_layout, index)] = {converted('total', how.held, target)}",
+    ]
+    suffix = "fold" if contiguous else "fold_strided"
+    name = f"{operator.name}_{source.name}_{suffix}"
+    return _function(name, _REDUCTION, body, how.fastmath)
+
+
+def columns(operator: Operator, source: DType, target: DType, *, table: Table) -> Source:
+    """Return the kernel of a reduction whose innermost loop is kept.
+
+    A unit is a piece of a row of outputs, short enough for the fastest cache. It is folded with
+    one row of the source after the other.
+    """
+    how = _Combining(operator, source, target, table)
+    total = ("total[i]", target)
+    body = [
+        "n, length = width",
+        "for unit in range(lo, hi):",
+        "    index = unravel(unit, kept)",
+        "    first = index[2] * length",
+        "    count = min(length, n - first)",
+        "    source_first = place(source_layout, index)",
+        "    out_first = place(out_layout, index)",
+        "    total = out_data[out_first : out_first + count]",
+        "    row = source_data[source_first : source_first + count]",
+        "    for i in range(count):",
+        f"        total[i] = {converted(how.start('row[i]'), how.held, target)}",
+        "    for j in range(1, folded[0] * folded[1] * folded[2]):",
+        "        turn = unravel(j, folded)",
+        "        row_first = source_first + turn[0] * strides[0] + turn[1] * strides[1] "
+        "+ turn[2] * strides[2]",
+        "        row = source_data[row_first : row_first + count]",
+        "        for i in range(count):",
+        *indented(how.step(total, ("row[i]", source), total), 3),
+    ]
+    name = f"{operator.name}_{source.name}_columns"
+    return _function(name, ("width", *_REDUCTION), body)

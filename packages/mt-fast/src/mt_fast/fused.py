@@ -1,0 +1,195 @@
+"""Fused operations: several passes over memory in one.
+
+The composed softmax reads and writes every element five times, and its gradient as often. Here a
+row stays in the cache from the largest element to the last division. `KERNELS` holds what the
+backend offers by name; each entry has the signature of its composed form and differentiates like
+it. Where gradients are to be differentiated again, backward is composed of tensor operations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from mt_fast.codegen import REASSOCIATE
+from mt_fast.compilation import Kernel
+from mt_fast.spelling import maximum
+from mt_tensor import Function, Tensor, is_grad_enabled
+from mt_tensor.dtypes import float32, float64
+from mt_tensor.fused import FUSED
+from mt_tensor.strides import normalize_dim
+
+Array = npt.NDArray[Any]
+
+
+# --- Kernels on arrays of shape (rows, n) -------------------------------------------------------
+
+_summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
+"""Compiles a function that is a sum, so that it may be added up in any order."""
+
+
+@njit(error_model="numpy")
+def _largest(row: Any) -> Any:
+    """Return the largest element; nan if there is one."""
+    largest = row[0]
+    for i in range(row.size):
+        largest = maximum(largest, row[i])
+    return largest
+
+
+@_summing
+def _sum(row: Any) -> Any:
+    """Return the sum of a row."""
+    total = row[0] * 0
+    for i in range(row.size):
+        total += row[i]
+    return total
+
+
+@_summing
+def _sum_of_products(row: Any, other: Any) -> Any:
+    """Return the sum of the products of two rows."""
+    total = row[0] * other[0] * 0
+    for i in range(row.size):
+        total += row[i] * other[i]
+    return total
+
+
+def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
+    """Write the exponentials of each row, scaled to add up to 1."""
+    for i in range(lo, hi):
+        row, result = x[i], out[i]
+        largest = _largest(row)
+        for j in range(row.size):
+            result[j] = math.exp(row[j] - largest)
+        total = _sum(result)
+        for j in range(row.size):
+            result[j] /= total
+
+
+def _softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -> None:
+    """Write `out * (grad - sum(grad * out))`."""
+    for i in range(lo, hi):
+        g, y, r = grad[i], out[i], result[i]
+        total = _sum_of_products(g, y)
+        for j in range(g.size):
+            r[j] = y[j] * (g[j] - total)
+
+
+def _log_softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
+    """Write `x - log(sum(exp(x)))`, with the largest element subtracted first."""
+    for i in range(lo, hi):
+        row, result = x[i], out[i]
+        largest = _largest(row)
+        for j in range(row.size):
+            result[j] = math.exp(row[j] - largest)
+        logarithm = math.log(_sum(result))
+        for j in range(row.size):
+            result[j] = (row[j] - largest) - logarithm
+
+
+def _log_softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -> None:
+    """Write `grad - exp(out) * sum(grad)`."""
+    for i in range(lo, hi):
+        g, y, r = grad[i], out[i], result[i]
+        total = _sum(g)
+        for j in range(g.size):
+            r[j] = g[j] - math.exp(y[j]) * total
+
+
+# --- Operations on tensors ----------------------------------------------------------------------
+
+
+def _rows(x: Tensor, dim: int) -> Array:
+    """Return an array of shape (rows, n) whose rows are the elements of `x` along `dim`."""
+    last = x.detach().transpose(dim, -1).contiguous()
+    return last.backend.as_array(last._tensor).reshape(-1, last.shape[-1])
+
+
+def _run(kernel: Kernel, x: Tensor, dim: int, *others: Tensor) -> Tensor:
+    """Run a kernel on tensors of one shape, row by row along `dim`."""
+    arrays = [_rows(tensor, dim) for tensor in (x, *others)]
+    out = np.empty_like(arrays[0])
+    parallel = out.size >= getattr(x.backend, "parallel_from", 0)
+    kernel.run(len(out), parallel, *arrays, out)
+    shape = x.transpose(dim, -1).shape
+    return x._with(x.backend.upload(out.reshape(shape)).permute(*_swapped(x.ndim, dim)))
+
+
+def _swapped(ndim: int, dim: int) -> list[int]:
+    """Return the order of dimensions in which `dim` and the last have changed places."""
+    order = list(range(ndim))
+    order[dim], order[-1] = order[-1], order[dim]
+    return order
+
+
+class Softmax(Function):
+    """Softmax along a dimension, a row at a time."""
+
+    forward_kernel = Kernel.of(_softmax_rows)
+    backward_kernel = Kernel.of(_softmax_gradient_rows)
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
+        """Return the softmax; `dim` is not negative."""
+        out = _run(Softmax.forward_kernel, x, dim)
+        ctx.dim = dim
+        ctx.save_for_backward(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return the gradient of `x`."""
+        x, out = ctx.saved_tensors
+        if not is_grad_enabled():
+            return _run(Softmax.backward_kernel, grad, ctx.dim, out), None
+        out = Softmax.apply(x, ctx.dim)  # anew, as a function of x
+        return out * (grad - (grad * out).sum(ctx.dim, keepdim=True)), None
+
+
+class LogSoftmax(Function):
+    """Logarithm of the softmax along a dimension, a row at a time."""
+
+    forward_kernel = Kernel.of(_log_softmax_rows)
+    backward_kernel = Kernel.of(_log_softmax_gradient_rows)
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
+        """Return the logarithm of the softmax; `dim` is not negative."""
+        out = _run(LogSoftmax.forward_kernel, x, dim)
+        ctx.dim = dim
+        ctx.save_for_backward(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return the gradient of `x`."""
+        x, out = ctx.saved_tensors
+        if not is_grad_enabled():
+            return _run(LogSoftmax.backward_kernel, grad, ctx.dim, out), None
+        out = LogSoftmax.apply(x, ctx.dim)  # anew, as a function of x
+        return grad - out.exp() * grad.sum(ctx.dim, keepdim=True), None
+
+
+def _along_a_dimension(name: str, function: type[Function]) -> Callable[[Tensor, int], Tensor]:
+    """Return a Function as an operation; what it has no kernel for is left to the composition."""
+
+    def operation(x: Tensor, dim: int) -> Tensor:
+        if x.dtype not in (float32, float64) or x.numel() == 0 or x.ndim == 0:
+            composed: Tensor = FUSED[name](x, dim)
+            return composed
+        return function.apply(x, normalize_dim(dim, x.ndim))
+
+    return operation
+
+
+KERNELS: dict[str, Callable[..., Any]] = {
+    "softmax": _along_a_dimension("softmax", Softmax),
+    "log_softmax": _along_a_dimension("log_softmax", LogSoftmax),
+}
+"""The fused operations by name."""

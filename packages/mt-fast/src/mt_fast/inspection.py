@@ -1,0 +1,51 @@
+"""Looking at kernels without running them."""
+
+from __future__ import annotations
+
+from mt_fast import codegen
+from mt_fast.codegen import Form
+from mt_fast.spelling import TABLE
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import as_dtype, bool_, float16
+
+LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "strided": "strided"}
+LAYOUTS = (*LOOPS, "fold", "columns")
+
+
+def kernel_source(name: str, gradient: tuple[bool, ...] | None, dtype: str, layout: str) -> str:
+    """Return the text of a kernel; see `mt_fast.source`."""
+    operator = OPERATORS[name]
+    element = as_dtype(dtype)
+    stored = bool_ if operator.result == "truth" else element
+    if layout not in LAYOUTS:
+        raise ValueError(f"no layout is called {layout!r}: choose one of {', '.join(LAYOUTS)}.")
+    if element is float16:
+        raise ValueError("kernels do not compute in float16: it is converted; ask for float32.")
+    if layout not in LOOPS:
+        if operator.arity != 2 or gradient is not None:
+            raise ValueError(
+                f"layout {layout!r} is that of a reduction, which takes an operator of two "
+                f"arguments and its value; {name!r} has {operator.arity} argument(s)."
+            )
+        if layout == "fold":
+            kernel = codegen.fold(operator, element, stored, table=TABLE, contiguous=True)
+        else:
+            kernel = codegen.columns(operator, element, stored, table=TABLE)
+        return kernel.text
+    if gradient is not None and (len(gradient) != operator.arity or not any(gradient)):
+        raise ValueError(
+            f"gradient={gradient} must say for each of the {operator.arity} argument(s) of "
+            f"{name!r} whether its gradient is wanted, and at least one must be."
+        )
+    formula = operator.value if gradient is None else operator.gradient(gradient)
+    inputs = [element] * formula.arity
+    if name == "where":
+        inputs[0 if gradient is None else 1] = bool_
+    return codegen.elementwise(
+        formula,
+        inputs,
+        [stored] * formula.outputs,
+        table=TABLE,
+        form=LOOPS[layout],
+        repeats=[False] * formula.arity,
+    ).text

@@ -1,0 +1,83 @@
+"""Moving elements: copies between layouts and types, reading and writing by index.
+
+What only moves elements does not care what they mean. It sees them as unsigned integers of their
+size, so that four kernels do for all element types.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from mt_fast import codegen
+from mt_fast.codegen import Form
+from mt_fast.compilation import Kernel, compiled
+from mt_fast.loops import run_loop
+from mt_fast.spelling import TABLE
+from mt_operators import Operator
+from mt_tensor.dtypes import DType, uint8
+from mt_tensor.tensor_data import TensorData
+
+_BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def bits(data: TensorData) -> TensorData:
+    """Return the same view of the elements' bits. Its dtype says nothing."""
+    storage = data.storage.view(_BITS[data.dtype.itemsize])
+    return TensorData(storage, data.shape, data.strides, data.offset, dtype=uint8)
+
+
+@functools.lru_cache(None)
+def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kernel:
+    """Return the kernel that copies and converts; see `codegen.copy`."""
+    return compiled(codegen.copy(source, target, form=form, repeats=repeats))
+
+
+def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
+    """Copy between views of one shape, which is not empty; float16 is not converted here."""
+    if source.dtype is out.dtype:
+        source, out = bits(source), bits(out)
+
+    def find(form: Form, repeats: tuple[bool, ...]) -> Kernel:
+        return copy_kernel(source.dtype, out.dtype, form, repeats[0])
+
+    run_loop(find, (source, out), 1, parallel)
+
+
+@functools.lru_cache(None)
+def gather_kernel() -> Kernel:
+    """Return the kernel that reads by index."""
+    return compiled(codegen.gather())
+
+
+def gather(
+    source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool
+) -> None:
+    """Read along `dim`; the index is not empty."""
+    source, out = bits(source), bits(out)
+    views = (_base(source, dim, index), index, out)
+    run_loop(lambda *_: gather_kernel(), views, 0, parallel, source.strides[dim])
+
+
+@functools.lru_cache(None)
+def scatter_kernel(operator: Operator | None, dtype: DType) -> Kernel:
+    """Return the kernel that writes by index, combining if there is an operator."""
+    return compiled(codegen.scatter(operator, dtype, TABLE))
+
+
+def scatter(
+    source: TensorData, dim: int, index: TensorData, out: TensorData, operator: Operator | None
+) -> None:
+    """Write along `dim`; the index is not empty. One thread, since positions may repeat."""
+    if operator is None:
+        source, out = bits(source), bits(out)
+    kernel = scatter_kernel(operator, source.dtype)
+    views = (_base(out, dim, index), index, source)
+    run_loop(lambda *_: kernel, views, 0, False, out.strides[dim])
+
+
+def _base(data: TensorData, dim: int, index: TensorData) -> TensorData:
+    """Return the elements at position 0 of `dim`, as a view of the shape of the index."""
+    strides = tuple(0 if d == dim else stride for d, stride in enumerate(data.strides))
+    return data.like(index.shape, strides, data.offset)

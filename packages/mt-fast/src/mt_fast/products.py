@@ -1,0 +1,78 @@
+"""Matrix products: BLAS for floats, a compiled loop for integers.
+
+NumPy hands float32 and float64 matrices to BLAS if one of their two dimensions is contiguous;
+others are copied first, which costs less than NumPy's own loop. A product on Numba's threads, which
+would not have to share the cores with those of BLAS, can take the place of this module's `_blas`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import njit, prange
+
+Array = npt.NDArray[Any]
+
+
+def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
+    """Multiply matrices in the last two dimensions.
+
+    Args:
+        a: shape (*batch, n, m).
+        b: shape (*batch, m, k), of the same dtype.
+        out: shape (*batch, n, k), of that dtype, which is float32, float64 or an integer type.
+        parallel: whether to use all threads.
+    """
+    if a.dtype.kind == "f":
+        _blas(a, b, out)
+        return
+    n, m, k = a.shape[-2], a.shape[-1], b.shape[-1]
+    batches = out.size // (n * k) if n and k else 0
+    product = np.zeros((batches, n, k), out.dtype)
+    if batches and m:
+        left = np.ascontiguousarray(a).reshape(batches, n, m)
+        right = np.ascontiguousarray(b).reshape(batches, m, k)
+        if parallel and numba.get_num_threads() > 1:
+            _all_rows(left, right, product)
+        else:
+            _rows(left, right, product, 0, batches * n)
+    out[...] = product.reshape(out.shape)
+
+
+def _blas(a: Array, b: Array, out: Array) -> None:
+    with np.errstate(all="ignore"):
+        np.matmul(_for_blas(a), _for_blas(b), out=out)
+
+
+def _for_blas(array: Array) -> Array:
+    """Return the array, or a copy if neither of its last two dimensions is contiguous."""
+    width = array.itemsize
+    rows, columns = array.strides[-2:]
+    fits = (columns == width and rows >= width * array.shape[-1]) or (
+        rows == width and columns >= width * array.shape[-2]
+    )
+    return array if fits else np.ascontiguousarray(array)
+
+
+@njit(error_model="numpy")
+def _rows(a: Any, b: Any, out: Any, lo: int, hi: int) -> None:
+    """Compute rows `lo` to `hi` of the products of all batches; `out` is zero before."""
+    n = a.shape[1]
+    for row in range(lo, hi):
+        batch = row // n
+        i = row - batch * n
+        total = out[batch, i]
+        for j in range(a.shape[2]):
+            factor = a[batch, i, j]
+            line = b[batch, j]
+            for k in range(line.size):
+                total[k] += factor * line[k]
+
+
+@njit(parallel=True, error_model="numpy")
+def _all_rows(a: Any, b: Any, out: Any) -> None:
+    for row in prange(a.shape[0] * a.shape[1]):
+        _rows(a, b, out, row, row + 1)

@@ -1,0 +1,154 @@
+"""How the CPU kernels spell the elementary functions.
+
+`TABLE` says how each function is written in kernel text, and `NAMESPACE` what the names in that
+text mean to Numba. The meaning is that of `mt_operators.elementary`: IEEE 754 where a function has
+a pole or no value, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
+`error_model="numpy"`, so that division by zero raises nothing.
+
+`maximum` and `minimum` are LLVM's own instructions: written as a comparison, they would either
+lose nan or keep LLVM from vectorising a fold with them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core.typing import templates
+from numba.extending import intrinsic, overload
+
+from mt_fast.rendering import Table
+
+
+def _extreme(name: str, integer_comparison: str) -> Any:
+    """Return the function of two numbers that LLVM calls `llvm.<name>` on floats."""
+
+    @intrinsic
+    def extreme(context: Any, x: Any, y: Any) -> Any:
+        unified = context.unify_types(x, y)
+        if not isinstance(unified, types.Float | types.Integer):
+            return None
+
+        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            if isinstance(unified, types.Integer):
+                signed = unified in types.signed_domain
+                compare = builder.icmp_signed if signed else builder.icmp_unsigned
+                return builder.select(compare(integer_comparison, *args), *args)
+            kind = args[0].type
+            function = builder.module.declare_intrinsic(
+                f"llvm.{name}", [kind], ir.FunctionType(kind, [kind, kind])
+            )
+            return builder.call(function, args)
+
+        signature = templates.signature(unified, unified, unified)  # type: ignore[no-untyped-call]
+        return signature, generate
+
+    return extreme
+
+
+maximum = _extreme("maximum", ">")
+minimum = _extreme("minimum", "<")
+
+
+@intrinsic
+def floor(context: Any, x: Any) -> Any:  # noqa: ARG001 - Numba passes it
+    """Return the largest whole number that is not above `x`, in the type of `x`."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        if isinstance(x, types.Integer):
+            return args[0]
+        function = builder.module.declare_intrinsic("llvm.floor", [args[0].type])
+        return builder.call(function, args)
+
+    signature = templates.signature(x, x)  # type: ignore[no-untyped-call]
+    return signature, generate
+
+
+@njit(error_model="numpy")
+def _integer_power(base: Any, exponent: Any) -> Any:
+    """Return a power that wraps around; what has a fraction becomes 0."""
+    if exponent < 0:
+        if base == 1:
+            return base
+        if base == -1:
+            return base * base if exponent % 2 == 0 else base
+        return base * 0
+    result = base * 0 + 1
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result
+
+
+def power(x: Any, y: Any) -> Any:
+    """Return `x` to the power `y`, among integers as an integer."""
+    return math.pow(x, y)
+
+
+@overload(power)
+def _power(x: Any, y: Any) -> Any:
+    def among_integers(x: Any, y: Any) -> Any:
+        return _integer_power(types.int64(x), types.int64(y))
+
+    def of_floats(x: Any, y: Any) -> Any:
+        return math.pow(x, y)
+
+    whole = isinstance(x, types.Integer) and isinstance(y, types.Integer)
+    return among_integers if whole else of_floats
+
+
+# --- Where elements lie -------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def unravel(ordinal: Any, extents: Any) -> Any:
+    """Return the index of the `ordinal`-th element, row by row, in three dimensions."""
+    rest = ordinal // extents[2]
+    first = rest // extents[1]
+    return first, rest - first * extents[1], ordinal - rest * extents[2]
+
+
+@njit(error_model="numpy")
+def place(layout: Any, index: Any) -> Any:
+    """Return the position of an element; a layout is a start followed by strides."""
+    return layout[0] + index[0] * layout[1] + index[1] * layout[2] + index[2] * layout[3]
+
+
+# --- The table ----------------------------------------------------------------------------------
+
+TABLE: Table = {
+    "div": "{0} / {1}",
+    "pow": "power({0}, {1})",
+    "exp": "exp({0})",
+    "log": "log({0})",
+    "sqrt": "sqrt({0})",
+    "sin": "sin({0})",
+    "cos": "cos({0})",
+    "tanh": "tanh({0})",
+    "floor": "floor({0})",
+    "maximum": "maximum({0}, {1})",
+    "minimum": "minimum({0}, {1})",
+}
+"""How the elementary functions are written in kernels for the CPU."""
+
+NAMESPACE: dict[str, Any] = {
+    **{name: getattr(math, name) for name in ("exp", "log", "sqrt", "sin", "cos", "tanh")},
+    "power": power,
+    "floor": floor,
+    "unravel": unravel,
+    "place": place,
+    "maximum": maximum,
+    "minimum": minimum,
+    "inf": math.inf,
+    "nan": math.nan,
+    **{
+        name: getattr(np, name)
+        for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")
+    },
+}
+"""What the names in kernel text stand for."""

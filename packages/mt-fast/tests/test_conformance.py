@@ -1,0 +1,13 @@
+"""The conformance kit on the compiled backend."""
+
+import pytest
+
+from mt_tensor.conformance.test_elementwise import *  # noqa: F403
+from mt_tensor.conformance.test_operations import *  # noqa: F403
+from mt_tensor.conformance.test_primitives import *  # noqa: F403
+
+
+@pytest.fixture(scope="session")
+def backend_name() -> str:
+    """This package's backend."""
+    return "fast"
