@@ -769,9 +769,9 @@ class Tensor:
     else:
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(
-                f"{type(self).__name__} has no attribute {name!r}.{nearest(name, dir(type(self)))}"
-            )
+            # NumPy asks for protocols by such names all the time; a search would cost it dearly.
+            hint = "" if name.startswith("__") else nearest(name, dir(type(self)))
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
 
 
 class Cast(Function):
