@@ -25,10 +25,11 @@ def python(*arguments, **variables):
     )
 
 
-def test_the_conformance_kit_passes_on_the_simulator():
+@pytest.mark.parametrize("order", ["1", "reversed"])
+def test_the_conformance_kit_passes_on_the_simulator(order):
     arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(PACKAGE)]
     arguments += ["--pyargs", "mt_tensor.conformance", "--mt-backend", "cuda"]
-    run = python(*arguments, MT_CUDA_SIM="1")
+    run = python(*arguments, MT_CUDA_SIM=order)
     assert run.returncode == 0, run.stdout[-5000:] + run.stderr[-2000:]
     assert "passed" in run.stdout
     assert "skipped" not in run.stdout

@@ -70,19 +70,19 @@ def test_the_kernels_cover_the_table():
     ],
 )
 def test_rows_move_sixteen_bytes_at_a_time(name, dtype, width, reads, writes):
-    ptx = mt_cuda.compile_ptx(name, dtype, "vector")
+    ptx = mt_cuda.compile_ptx(name, dtype=dtype, layout="vector")
     assert accesses(ptx, "ld.global").count(f"ld.global.{width}") == reads
     assert accesses(ptx, "st.global").count(f"st.global.{width}") == writes
 
 
 def test_the_fused_backward_reads_each_input_once():
-    ptx = mt_cuda.compile_ptx("div", "float32", "vector", gradient=True)
+    ptx = mt_cuda.compile_ptx("div", layout="vector", gradient=True)
     assert accesses(ptx, "ld.global").count("ld.global.v4.f32") <= 4
     assert accesses(ptx, "st.global").count("st.global.v4.f32") == 2
 
 
 def test_indices_are_taken_apart_in_32_bits():
-    ptx = mt_cuda.compile_ptx("add", "float32", "strided")
+    ptx = mt_cuda.compile_ptx("add", layout="strided")
     loop = ptx[ptx.index("ld.global") - 3000 : ptx.index("ld.global")]
     assert "div.u32" in loop
 
@@ -137,8 +137,9 @@ def test_the_text_of_a_kernel():
     assert text.startswith("def tanh_float32_contiguous(n, x0, x0_at, y0, y0_at):")
     assert "math.tanh(a0)" in text
     assert "float32(1.0) - t0" in mt_cuda.source("tanh", gradient=True)
+    assert "mul_gradient_1_" in mt_cuda.source("mul", gradient=(False, True))
     assert "cuda.syncthreads()" in mt_cuda.source("add", layout="rows")
-    assert "a_tile" in mt_cuda.source("matmul", "float64")
+    assert "a_tile" in mt_cuda.source("matmul", dtype="float64")
 
 
 def test_kernels_that_do_not_exist():
@@ -150,6 +151,8 @@ def test_kernels_that_do_not_exist():
         mt_cuda.source("tanh", layout="rows")
     with pytest.raises(KernelError, match="has no gradient"):
         mt_cuda.source("lt", gradient=True)
+    with pytest.raises(KernelError, match="takes 2 argument"):
+        mt_cuda.source("mul", gradient=(True,))
 
 
 def test_a_kernel_that_does_not_compile_is_named():

@@ -31,7 +31,7 @@ from mt_tensor.strides import strides_from_shape
 from mt_tensor.tensor_data import TensorData
 
 SIMULATE = "MT_CUDA_SIM"
-"""The environment variable that chooses the simulator."""
+"""The environment variable that chooses the simulator; `reversed` also turns its threads round."""
 
 
 def create_backend() -> CudaOps:
@@ -41,10 +41,11 @@ def create_backend() -> CudaOps:
         BackendUnavailableError: there is no GPU that could be used; the message says why, and
             what to do.
     """
-    if os.environ.get(SIMULATE, "") not in {"", "0"}:
+    simulate = os.environ.get(SIMULATE, "")
+    if simulate not in {"", "0"}:
         from mt_cuda.simulator import Simulator
 
-        return CudaOps(Simulator())
+        return CudaOps(Simulator("reversed" if simulate == "reversed" else "forward"))
     from mt_cuda.gpu import Gpu
 
     return CudaOps(Gpu())

@@ -20,11 +20,17 @@ from mt_tensor.dtypes import DTYPES, DType, as_dtype, bool_
 
 ELEMENTWISE = ("contiguous", "vector", "strided")
 FOLDS = ("rows", "columns")
+Gradient = bool | tuple[bool, ...] | None
+
 SPECIAL = ("matmul", "gather", "scatter", "copy")
 
 
 def source(
-    name: str, dtype: str | DType = "float32", layout: str = "contiguous", gradient: bool = False
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
 ) -> str:
     """Return the text of a kernel.
 
@@ -33,21 +39,23 @@ def source(
         dtype: the element type.
         layout: `"contiguous"`, `"vector"` (contiguous, 16 bytes at a time) or `"strided"`; for an
             operator that folds, also `"rows"` or `"columns"`.
-        gradient: whether the operator's fused backward is meant instead of its value.
+        gradient: whether the operator's fused backward is meant instead of its value; or for each
+            argument, whether its gradient is wanted.
 
     Raises:
         UnknownOperatorError: there is no such operator; names the nearest.
         KernelError: the operator has no such kernel.
         DTypeError: there is no such element type.
     """
-    return kernel(name, dtype, layout, gradient).source
+    return kernel(name, dtype=dtype, layout=layout, gradient=gradient).source
 
 
 def compile_ptx(
     name: str,
+    *,
     dtype: str | DType = "float32",
     layout: str = "contiguous",
-    gradient: bool = False,
+    gradient: Gradient = False,
     capability: tuple[int, int] = (9, 0),
 ) -> str:
     """Return the PTX of a kernel, compiled without a GPU.
@@ -64,11 +72,17 @@ def compile_ptx(
     """
     from mt_cuda.compiler import compile_kernel
 
-    return compile_kernel(kernel(name, dtype, layout, gradient), capability).ptx
+    return compile_kernel(
+        kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability
+    ).ptx
 
 
 def kernel(
-    name: str, dtype: str | DType = "float32", layout: str = "contiguous", gradient: bool = False
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
 ) -> Kernel:
     """Return a kernel; the arguments and errors are those of `source`."""
     element = as_dtype(dtype)
@@ -128,13 +142,18 @@ def _needed(operator: Operator) -> tuple[bool, ...]:
     return tuple(partial is not zero for partial in operator.partials)
 
 
-def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: bool) -> Kernel:
+def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradient) -> Kernel:
     inputs = (dtype,) * operator.arity
     if operator.name == "where":
         inputs = (bool_, dtype, dtype)
     out = bool_ if operator.result == "truth" else dtype
     if gradient:
-        needed = _needed(operator)
+        needed = gradient if isinstance(gradient, tuple) else _needed(operator)
+        if len(needed) != operator.arity:
+            raise KernelError(
+                f"{operator.name} takes {operator.arity} argument(s); gradient={gradient} names "
+                f"{len(needed)}."
+            )
         if not any(needed):
             raise KernelError(
                 f"{operator.name} has no gradient: its derivatives are zero everywhere."
