@@ -10,8 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import mt_tensor as mt
 import pytest
+
+import mt_tensor as mt
 
 ROOT = Path(__file__).parents[2]
 

@@ -361,6 +361,12 @@ def test_strangers_and_misspellings() -> None:
         _ = -(mt.ones(2) > 0)
     with pytest.raises(errors.DTypeError, match="work on bool tensors"):
         _ = mt.ones(2) & mt.ones(2)
+    for exponent in (-1, mt.tensor([2, -1])):
+        with pytest.raises(errors.DTypeError, match="negative integer -1"):
+            _ = mt.tensor([2, 3]) ** exponent
+    with pytest.raises(errors.DTypeError, match="None is no element type"):
+        mt.rand(2, dtype=None)
+    assert mt.zeros(2, dtype=None).dtype is mt.float32
     mask = (mt.tensor([1.0, -1.0]) > 0) | ~(mt.tensor([1.0, 1.0]) > 0)
     assert mask.tolist() == [True, False]
 

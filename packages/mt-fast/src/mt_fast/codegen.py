@@ -87,7 +87,7 @@ def _function(
     if len(head[0]) > WIDTH:
         lines = textwrap.wrap(parameters, WIDTH - 4)
         head = [f"def {name}(", *indented(lines), "):"]
-    return Source(name, "\n".join((*head, *indented(body), "")), tuple(arguments), fastmath)
+    return Source(name, "\n".join((*head, *indented(body))), tuple(arguments), fastmath)
 
 
 # --- Loops over views of one shape --------------------------------------------------------------

@@ -117,14 +117,14 @@ def zeros(
     *size: Any, dtype: Any = "float32", backend: Backend = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor of zeros."""
-    return full(unpack_sizes(size), 0, dtype, backend, requires_grad)
+    return full(unpack_sizes(size), 0, dtype or "float32", backend, requires_grad)
 
 
 def ones(
     *size: Any, dtype: Any = "float32", backend: Backend = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor of ones."""
-    return full(unpack_sizes(size), 1, dtype, backend, requires_grad)
+    return full(unpack_sizes(size), 1, dtype or "float32", backend, requires_grad)
 
 
 def full_like(x: Tensor, fill_value: Number, dtype: Any = None) -> Tensor:

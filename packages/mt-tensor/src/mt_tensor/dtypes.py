@@ -102,6 +102,8 @@ def as_dtype(value: Any) -> DType:
     if isinstance(value, type) and value in _PYTHON:
         return _PYTHON[value]
     try:
+        if value is None:  # which NumPy takes for float64
+            raise TypeError
         return _BY_NUMPY[np.dtype(value).newbyteorder("=")]
     except (TypeError, KeyError):
         raise DTypeError(

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from mt_autodiff import Context, is_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
 from mt_operators.formula import zero
-from mt_tensor import tensors
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, result_type
 from mt_tensor.errors import DTypeError
 from mt_tensor.function import common_backend, record
 from mt_tensor.strides import shape_broadcast
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ElementwiseOperation:
         out = backend.allocate(shape, dtype)
         views = [operand._tensor.expand(shape) for operand in operands]
         backend.elementwise(operator.value, views, (out,))
-        result = tensors.Tensor._make(out, backend)
+        result = TensorBase._make(out, backend)
         if is_grad_enabled() and dtype.is_floating_point:
             needs = tuple(
                 operand.requires_grad and partial is not zero
@@ -74,7 +74,7 @@ class ElementwiseOperation:
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of the dtype of the computation."""
         for value in args:  # a NumPy scalar or an array is refused here, not promoted by chance
-            if not isinstance(value, tensors.Tensor | Number):
+            if not isinstance(value, TensorBase | Number):
                 raise TypeError(
                     f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
@@ -89,6 +89,8 @@ class ElementwiseOperation:
                 f"{_NOT_ON_BOOL[self.operator.name] or 'convert with x.to(...) first'}."
             )
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
+        if self.operator.name == "pow" and dtype.kind == "integer":
+            _check_integer_power(args[1])
         if len(values) < len(args):
             return (_as_tensor(args[0], bool_, backend), *operands)
         return operands
@@ -133,10 +135,22 @@ class ElementwiseOperation:
         ]
 
 
+def _check_integer_power(exponent: Any) -> None:
+    """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
+    lowest = (
+        exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
+    )
+    if lowest < 0:
+        raise DTypeError(
+            f"an integer tensor cannot be raised to the negative integer {int(lowest)}: convert "
+            "it first, as in x.float() ** -1."
+        )
+
+
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
-    if isinstance(value, tensors.Tensor):
-        return value if value.dtype is dtype else value.to(dtype)
-    return tensors.Tensor._make(backend.full((), dtype, value), backend)
+    if isinstance(value, TensorBase):
+        return value._itself() if value.dtype is dtype else value.to(dtype)
+    return TensorBase._make(backend.full((), dtype, value), backend)
 
 
 LIFTED: dict[str, ElementwiseOperation] = {}

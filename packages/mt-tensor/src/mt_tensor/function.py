@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import Context, History, is_grad_enabled, no_grad
 from mt_autodiff.graph import Differentiable
-from mt_tensor import tensors
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -71,9 +71,7 @@ class Function:
     def apply(cls, *args: Any) -> Tensor:
         """Run forward, and record it if an argument wants a gradient."""
         enabled = is_grad_enabled()
-        needs = tuple(
-            enabled and isinstance(arg, tensors.Tensor) and arg.requires_grad for arg in args
-        )
+        needs = tuple(enabled and isinstance(arg, TensorBase) and arg.requires_grad for arg in args)
         ctx = TensorContext(needs)
         with no_grad():
             result = cls.forward(ctx, *args)
@@ -108,7 +106,7 @@ def record(
             f"{name} returned a tensor of {result.dtype.name}, which can have no gradient; "
             "call detach() on its inputs."
         )
-    inputs = tuple(arg if isinstance(arg, tensors.Tensor) else _SETTING for arg in args)
+    inputs = tuple(arg if isinstance(arg, TensorBase) else _SETTING for arg in args)
     result.requires_grad = True
     result.history = History(function, ctx, inputs, name)
 
@@ -121,7 +119,7 @@ def common_backend(*args: Any) -> TensorBackend | None:
     """
     backend: TensorBackend | None = None
     for arg in args:
-        if isinstance(arg, tensors.Tensor):
+        if isinstance(arg, TensorBase):
             if backend is not None and arg.backend is not backend:
                 raise BackendMismatchError(
                     f"tensors of backends {backend.name!r} and {arg.backend.name!r} meet in one "

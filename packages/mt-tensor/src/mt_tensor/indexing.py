@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mt_operators import OPERATORS
-from mt_tensor import tensors
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.function import Function, common_backend
 from mt_tensor.movement import Slice
 from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -26,7 +27,7 @@ class Gather(Function):
     """Elements read along a dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
+    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase) -> Tensor:
         ctx.dim, ctx.shape = dim, x.shape
         ctx.save_for_backward(index)
         out = x.backend.allocate(index.shape, x.dtype)
@@ -44,7 +45,7 @@ class ScatterAdd(Function):
     """Elements added to a copy of a tensor along a dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(index)
         out = x.clone()
@@ -57,7 +58,7 @@ class ScatterAdd(Function):
         return grad, None, None, Gather.apply(grad, ctx.dim, index)
 
 
-def _check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
+def _check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
     """Check an index for gather or scatter against the tensor it points into."""
     common_backend(x, index)
     dim = normalize_dim(dim, x.ndim)
@@ -77,7 +78,7 @@ def _check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
     return dim
 
 
-def _check_range(index: Tensor, extent: int, dim: int) -> None:
+def _check_range(index: TensorBase, extent: int, dim: int) -> None:
     """Raise IndexingError unless all indices are between 0 and `extent` - 1."""
     if index.numel() == 0:
         return
@@ -89,7 +90,7 @@ def _check_range(index: Tensor, extent: int, dim: int) -> None:
         )
 
 
-def gather(x: Tensor, dim: int, index: Tensor) -> Tensor:
+def gather(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
     """Return `x[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
 
     Raises:
@@ -100,7 +101,7 @@ def gather(x: Tensor, dim: int, index: Tensor) -> Tensor:
     return Gather.apply(x, _check_index("gather", x, dim, index), index)
 
 
-def scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+def scatter_add(x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
     """Return a copy of `x` with `source[i][j][k]` added at `[i][index[i][j][k]][k]`.
 
     Raises:
@@ -121,11 +122,11 @@ def scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
             f"and {index.shape} were given."
         )
     if source.shape != index.shape:
-        source = source[tuple(slice(extent) for extent in index.shape)]
+        source = source._itself()[tuple(slice(extent) for extent in index.shape)]
     return ScatterAdd.apply(x, dim, index, source)
 
 
-def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
+def index_select(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
     """Return the slices of `x` along `dim` that a 1-D tensor of indices names.
 
     Raises:
@@ -164,10 +165,10 @@ def _expand_ellipsis(key: Any, ndim: int) -> list[Any]:
 
 
 def _is_tensor_like(entry: Any) -> bool:
-    return isinstance(entry, tensors.Tensor | np.ndarray | list)
+    return isinstance(entry, TensorBase | np.ndarray | list)
 
 
-def _view(x: Tensor, entries: list[Any]) -> Tensor:
+def _view(x: TensorBase, entries: list[Any]) -> Tensor:
     """Apply integers, slices and None; every other entry is left as a whole dimension."""
     starts, steps, lengths, shape = [], [], [], []
     dim = 0
@@ -198,10 +199,10 @@ def _view(x: Tensor, entries: list[Any]) -> Tensor:
         dim += 1
     if tuple(lengths) != x.shape or any(step != 1 for step in steps):
         x = Slice.apply(x, tuple(starts), tuple(steps), tuple(lengths))
-    return x.view(*shape) if tuple(shape) != x.shape else x
+    return x.view(*shape) if tuple(shape) != x.shape else x._itself()
 
 
-def get_item(x: Tensor, key: Any) -> Tensor:
+def get_item(x: TensorBase, key: Any) -> Tensor:
     """Return `x[key]`.
 
     Integers, slices with any step, None and Ellipsis give a view. One tensor (or list, or array)
@@ -229,10 +230,10 @@ def get_item(x: Tensor, key: Any) -> Tensor:
     return picked.reshape(*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
 
 
-def _indices(entry: Any, x: Tensor) -> Tensor:
+def _indices(entry: Any, x: TensorBase) -> Tensor:
     """Return an index tensor of integers; a 1-D mask becomes the positions where it is True."""
     index = entry
-    if not isinstance(index, tensors.Tensor):
+    if not isinstance(index, TensorBase):
         array = np.asarray(entry)
         index = x._with(x.backend.upload(array if array.size else array.astype(int)))
     common_backend(x, index)
@@ -246,10 +247,11 @@ def _indices(entry: Any, x: Tensor) -> Tensor:
         raise IndexingError(
             f"a tensor of {index.dtype.name} cannot index: use integers or a mask of bools."
         )
-    return index.to(int64)
+    integers: Tensor = index.to(int64)
+    return integers
 
 
-def set_item(x: Tensor, key: Any, value: Any) -> None:
+def set_item(x: TensorBase, key: Any, value: Any) -> None:
     """Store into `x[key]`, where `key` holds integers, slices, None and Ellipsis."""
     entries = _expand_ellipsis(key, x.ndim)
     if any(_is_tensor_like(entry) for entry in entries):
@@ -258,3 +260,35 @@ def set_item(x: Tensor, key: Any, value: Any) -> None:
             "where() to change elements named by a tensor."
         )
     _view(x, entries).copy_(value)
+
+
+class IndexingMethods(TensorBase):
+    """The methods of `Tensor` that read and write by index."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """Return the elements that an index names; see `mt_tensor.indexing.get_item`."""
+        return get_item(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Store into the elements that an index names."""
+        set_item(self, key, value)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Iterate over the slices of the first dimension."""
+        if not self.shape:
+            raise TypeError("a 0-dimensional tensor cannot be iterated over.")
+        return (self[i] for i in range(len(self)))
+
+    def gather(self, dim: int, index: TensorBase) -> Tensor:
+        """Return elements read along `dim`; see `mt_tensor.indexing.gather`."""
+        return gather(self, dim, index)
+
+    def scatter_add(self, dim: int, index: TensorBase, src: Tensor) -> Tensor:
+        """Return a copy with elements added; see `mt_tensor.indexing.scatter_add`."""
+        return scatter_add(self, dim, index, src)
+
+    def index_select(self, dim: int, index: TensorBase) -> Tensor:
+        """Return the slices along `dim` that a 1-D tensor of indices names."""
+        return index_select(self, dim, index)

@@ -8,6 +8,7 @@ from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.function import Function, common_backend
 from mt_tensor.strides import shape_broadcast
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -17,7 +18,7 @@ class MatMul(Function):
     """Product of matrices in the last two dimensions."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
+    def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
         ctx.save_for_backward(a, b)
         batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
         out = a.backend.allocate((*batch, a.shape[-2], b.shape[-1]), a.dtype)
@@ -36,7 +37,7 @@ class MatMul(Function):
         )
 
 
-def matmul(a: Tensor, b: Tensor) -> Tensor:
+def matmul(a: TensorBase, b: TensorBase) -> Tensor:
     """Multiply as `torch.matmul` does.
 
     Args:
@@ -69,3 +70,18 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     if a.ndim == 1:
         out = out.squeeze(-2)
     return out.squeeze(-1) if b.ndim == 1 else out
+
+
+class ProductMethods(TensorBase):
+    """The methods of `Tensor` that multiply matrices."""
+
+    __slots__ = ()
+
+    def matmul(self, other: Tensor) -> Tensor:
+        """Return the matrix product; see `mt_tensor.matmul`."""
+        return matmul(self, other)
+
+    def __matmul__(self, other: Tensor) -> Tensor:
+        if not isinstance(other, TensorBase):
+            return NotImplemented
+        return matmul(self, other)

@@ -12,6 +12,7 @@ from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.function import Function, common_backend
 from mt_tensor.strides import Shape, normalize_dim, size_of, strides_from_shape
+from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -156,6 +157,12 @@ class Cat(Function):
         return None, *grads
 
 
+def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
+    """Drop dimensions of extent 1."""
+    kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
+    return View.apply(x, kept, False)
+
+
 def cat(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join parts along an existing dimension.
 
@@ -248,3 +255,115 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
     if known != size:
         raise ShapeError(f"{size} element(s) do not fit shape {given}, which holds {known}.")
     return given
+
+
+class MovementMethods(TensorBase):
+    """The methods of `Tensor` that move elements."""
+
+    __slots__ = ()
+
+    def view(self, *shape: Any) -> Tensor:
+        """Return the same elements in another shape, sharing memory; one extent may be -1.
+
+        Raises:
+            ShapeError: the number of elements differs, or the strides would need a copy.
+        """
+        resolved = resolve_shape(unpack(shape), self.numel())
+        return View.apply(self, resolved, False)
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """Return the same elements in another shape, copying only if it must be.
+
+        Raises:
+            ShapeError: the number of elements differs.
+        """
+        resolved = resolve_shape(unpack(shape), self.numel())
+        return View.apply(self, resolved, True)
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+        """Merge the dimensions from `start_dim` to `end_dim` into one."""
+        start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
+        if start > end:
+            raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
+        return self.reshape(*self.shape[:start], -1 if self.numel() else 0, *self.shape[end + 1 :])
+
+    def permute(self, *order: Any) -> Tensor:
+        """Return a view with the dimensions in another order."""
+        given = unpack(order)
+        return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
+
+    def transpose(self, dim0: int, dim1: int) -> Tensor:
+        """Return a view with two dimensions exchanged."""
+        order = list(range(self.ndim))
+        first, second = normalize_dim(dim0, self.ndim), normalize_dim(dim1, self.ndim)
+        if self.ndim:
+            order[first], order[second] = order[second], order[first]
+        return self.permute(*order)
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802 - torch's name
+        """The view with all dimensions in reverse order."""
+        return self.permute(*reversed(range(self.ndim)))
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802 - torch's name
+        """The view with the last two dimensions exchanged."""
+        return self.transpose(-2, -1)
+
+    def expand(self, *shape: Any) -> Tensor:
+        """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
+        given = unpack(shape)
+        new = len(given) - self.ndim
+        resolved = tuple(
+            self.shape[d - new] if extent == -1 and d >= new else extent
+            for d, extent in enumerate(given)
+        )
+        if any(extent < 0 for extent in resolved):
+            raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
+        return self._itself() if resolved == self.shape else Expand.apply(self, resolved)
+
+    def broadcast_to(self, shape: Sequence[int]) -> Tensor:
+        """Return a view of another shape in which extents of 1 are repeated."""
+        return self.expand(*shape)
+
+    def squeeze(self, dim: int | Sequence[int] | None = None) -> Tensor:
+        """Drop dimensions of extent 1: all of them, or those named that are."""
+        named = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+        normal = {normalize_dim(d, self.ndim) for d in named}
+        return squeeze_dims(self, tuple(d for d in normal if self.ndim and self.shape[d] == 1))
+
+    def unsqueeze(self, dim: int) -> Tensor:
+        """Return a view with a new dimension of extent 1 before `dim`."""
+        d = normalize_dim(dim, self.ndim + 1)
+        return self.view(*self.shape[:d], 1, *self.shape[d:])
+
+    def narrow(self, dim: int, start: int, length: int) -> Tensor:
+        """Return a view of `length` elements from `start` on along `dim`."""
+        d = normalize_dim(dim, self.ndim)
+        if start < 0 or length < 0 or start + length > self.shape[d]:
+            raise ShapeError(
+                f"narrow() of {length} element(s) from {start} on does not lie in dimension "
+                f"{dim} with {self.shape[d]}."
+            )
+        return self._itself()[(slice(None),) * d + (slice(start, start + length),)]
+
+    def flip(self, *dims: Any) -> Tensor:
+        """Return a view with the order of elements reversed in some dimensions."""
+        reverse = {normalize_dim(d, self.ndim) for d in unpack(dims)}
+        return self._itself()[
+            tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
+        ]
+
+    def unfold(self, dimension: int, size: int, step: int) -> Tensor:
+        """Return windows of `size` elements, `step` apart, as a new last dimension.
+
+        Raises:
+            ShapeError: the window is longer than the dimension, or `step` is not positive.
+        """
+        d = normalize_dim(dimension, self.ndim)
+        if not 0 <= size <= self.shape[d] or step < 1:
+            raise ShapeError(
+                f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "
+                f"{size} and {step} were given."
+            )
+        return Unfold.apply(self, d, size, step)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextvars
 import functools
 import os
+import threading
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from dataclasses import dataclass
@@ -78,6 +79,7 @@ def _numpy() -> Factory:
 
 _registered: dict[str, BackendInfo] = {}
 _created: dict[str, TensorBackend] = {}
+_creating = threading.RLock()
 _chosen: contextvars.ContextVar[TensorBackend | None] = contextvars.ContextVar(
     "mt_tensor_backend", default=None
 )
@@ -176,19 +178,25 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
     if isinstance(name, TensorBackend):
         return name
     if name not in _created:
-        info = _find(name)
-        try:
-            backend = info.load()()
-        except BackendUnavailableError:
-            raise
-        except Exception as error:
-            raise _broken(info, f"{type(error).__name__}: {error}") from error
-        if not isinstance(backend, TensorBackend):
-            raise _broken(info, f"its factory returned {backend!r}, which is no TensorBackend")
-        if getattr(backend, "name", None) != name:
-            raise _broken(info, f"it calls itself {getattr(backend, 'name', None)!r}")
-        _created[name] = backend
+        with _creating:  # so that two threads get the same instance
+            if name not in _created:
+                _created[name] = _create(_find(name))
     return _created[name]
+
+
+def _create(info: BackendInfo) -> TensorBackend:
+    """Import and create a backend, and check that it is one."""
+    try:
+        backend = info.load()()
+    except BackendUnavailableError:
+        raise
+    except Exception as error:
+        raise _broken(info, f"{type(error).__name__}: {error}") from error
+    if not isinstance(backend, TensorBackend):
+        raise _broken(info, f"its factory returned {backend!r}, which is no TensorBackend")
+    if getattr(backend, "name", None) != info.name:
+        raise _broken(info, f"it calls itself {getattr(backend, 'name', None)!r}")
+    return backend
 
 
 def _broken(info: BackendInfo, reason: str) -> BackendLoadError:

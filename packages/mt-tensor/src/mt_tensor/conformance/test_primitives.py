@@ -127,10 +127,13 @@ def test_matmul(
         assert np.array_equal(result.numpy(), a @ b)
 
 
-def test_matmul_larger_than_a_tile(backend: TensorBackend) -> None:
-    a, b = integers((19, 35)).astype("f4"), integers((35, 17), 1).astype("f4")
-    assert np.array_equal((mt.tensor(a) @ mt.tensor(b)).numpy(), a @ b)
-    assert np.array_equal((mt.tensor(a) @ mt.tensor(np.array(b.T)).T).numpy(), a @ b)
+@pytest.mark.parametrize(("n", "m", "k"), [(19, 35, 17), (18, 18, 18)])
+def test_matmul_larger_than_a_tile(backend: TensorBackend, n: int, m: int, k: int) -> None:
+    a, b = integers((n, m)).astype("f4"), integers((m, k), 1).astype("f4")
+    x, y = mt.tensor(a, backend=backend), mt.tensor(b, backend=backend)
+    transposed = mt.tensor(np.array(b.T), backend=backend).T
+    assert np.array_equal((x @ y).numpy(), a @ b)
+    assert np.array_equal((x @ transposed).numpy(), a @ b)
 
 
 @settings(max_examples=25, deadline=None)

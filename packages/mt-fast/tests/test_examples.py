@@ -1,0 +1,16 @@
+"""The examples of the README and of the docstrings run and give what they show."""
+
+from pathlib import Path
+
+import mt_fast
+from mt_operators.examples import run_docstrings, run_readme
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_readme():
+    assert run_readme(README) > 0
+
+
+def test_docstrings():
+    assert run_docstrings(mt_fast) > 0

@@ -1,0 +1,303 @@
+"""Kernels that small tensors do not need: other forms of loops, all threads, many dimensions."""
+
+import itertools
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_fast
+import mt_tensor as mt
+from mt_fast import fused, loops, reductions
+from mt_fast.backend import FastOps
+from mt_operators import OPERATORS
+from mt_tensor.conformance.layouts import LAYOUTS
+from mt_tensor.dtypes import DTYPES
+
+UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fast():
+    with mt.use_backend("fast"):
+        yield mt.get_backend("fast")
+
+
+@pytest.fixture
+def large(fast, monkeypatch):
+    """Treat every tensor as a large one: kernels for each layout, shared between two threads."""
+    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
+    monkeypatch.setattr(loops, "PIECE", 7)
+    monkeypatch.setattr(reductions, "SHARE", 5)
+    monkeypatch.setattr(reductions, "COLUMNS", 4)
+    monkeypatch.setattr(fast, "parallel_from", 1)
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    yield fast
+    numba.set_num_threads(before)
+
+
+def view(array, layout, backend):
+    """Return a view in one of the kit's layouts, or with every element the same."""
+    if layout == "expanded":
+        first = np.ravel(array)[0] if array.size else 0
+        return mt.tensor(first, dtype=array.dtype, backend=backend).expand(array.shape)
+    if layout == "row":  # repeated along all dimensions but the last
+        return mt.tensor(np.ravel(array)[: array.shape[-1]], backend=backend).expand(array.shape)
+    return LAYOUTS[layout](array, backend)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.sampled_from([(40,), (5, 9), (3, 4, 5), (2, 3, 2, 3, 2), (2, 3, 2, 3, 2, 3)]),
+    layouts=st.tuples(*[st.sampled_from([*LAYOUTS, "expanded", "row"])] * 2),
+    target=st.sampled_from(sorted(LAYOUTS)),
+)
+def test_every_layout_with_every_other(fast, shape, layouts, target):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "WORTH_A_KERNEL", 0)
+        a, b = np.random.default_rng(0).standard_normal((2, *shape)).astype("f4")
+        x, y = (view(v, layout, fast) for v, layout in zip((a, b), layouts, strict=True))
+        out = LAYOUTS[target](np.zeros(shape, "f4"), fast)
+        fast.elementwise(OPERATORS["sub"].value, (x._tensor, y._tensor), (out._tensor,))
+        assert np.array_equal(out, np.asarray(x) - np.asarray(y))
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "reversed", "expanded"])
+def test_all_threads_agree_with_one(large, layout):
+    a = np.random.default_rng(0).standard_normal((11, 13)).astype("f4")
+    x = view(a, layout, large)
+    whole = mt.zeros(11, 13)
+    large.elementwise(OPERATORS["mul"].value, (x._tensor, x._tensor), (whole._tensor,))
+    assert np.array_equal(whole, np.asarray(x) ** 2)
+    out = mt.zeros(11, 13)  # and in pieces of 7 elements, with a rest
+    large.copy(x._tensor, out._tensor)
+    assert np.array_equal(out, np.asarray(x))
+    assert np.array_equal(x[:, [0, 2, 2]], np.asarray(x)[:, [0, 2, 2]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    shape=st.sampled_from([(50,), (30, 7), (3, 4, 5), (2, 3, 2, 3, 2), (2, 3, 2, 2, 2, 3, 2, 2)]),
+    name=st.sampled_from(["add", "minimum"]),
+    layout=st.sampled_from([*LAYOUTS, "expanded", "row"]),
+    parallel=st.booleans(),
+    data=st.data(),
+)
+def test_reductions_in_parts(fast, shape, name, layout, parallel, data):
+    dims = tuple(sorted(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))))
+    array = np.random.default_rng(0).integers(-1, 3, shape).astype("f4")
+    source = view(array, layout, fast)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reductions, "SHARE", 5)
+        patch.setattr(reductions, "COLUMNS", 4)
+        patch.setattr(fast, "parallel_from", 1 if parallel else 10**9)
+        wanted = UFUNCS[name].reduce(np.asarray(source), axis=dims, keepdims=True)
+        out = mt.zeros(wanted.shape)
+        fast.reduce(OPERATORS[name], source._tensor, out._tensor, dims)
+    assert np.array_equal(out, wanted)
+
+
+def test_alternating_dimensions_of_a_large_rank(fast):
+    array = np.random.default_rng(0).integers(-3, 4, (2,) * 9).astype("f4")
+    for dims in ((0, 2, 4, 6, 8), (1, 3, 5, 7), (0, 2, 4, 6)):
+        assert np.array_equal(mt.tensor(array).sum(dims), array.sum(dims))
+
+
+def test_logical_reductions_of_numbers(fast):
+    array = np.array([[0.0, 2.0, np.nan], [1.0, 2.0, 3.0]], "f4")
+    for name, wanted in (("logical_and", [[False], [True]]), ("logical_or", [[True], [True]])):
+        out = mt.zeros(2, 1, dtype="bool")
+        fast.reduce(OPERATORS[name], mt.tensor(array)._tensor, out._tensor, (1,))
+        assert out.tolist() == wanted
+    assert mt.tensor(array.T.copy()).all(1).tolist() == [False, True, True]
+
+
+def test_sums_of_many_elements_keep_their_digits(fast):
+    x = np.random.default_rng(0).random((300, 1000), np.float32)
+    exact = x.astype("f8")
+    for dims in ((0,), (1,), (0, 1)):
+        ours = np.asarray(mt.tensor(x).sum(dims), "f8")
+        np.testing.assert_allclose(ours, exact.sum(dims), rtol=1e-6)
+    x[5, 7] = np.inf
+    x[6, 8] = np.nan
+    rows = np.asarray(mt.tensor(x).sum(1))
+    assert rows[5] == np.inf
+    assert np.isnan(rows[6])
+    assert np.isnan(mt.tensor(x).amax(0).numpy()[8])
+
+
+def test_results_do_not_depend_on_the_number_of_threads(fast):
+    x = mt.rand(200, 1000)
+    before = numba.get_num_threads()
+    results = []
+    for threads in (1, min(2, before)):
+        numba.set_num_threads(threads)
+        results.append([x.sum().item(), *x.sum(0).tolist(), *x.softmax(1).sum(1).tolist()])
+    numba.set_num_threads(before)
+    assert results[0] == results[1]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    source=st.sampled_from(sorted(DTYPES)),
+    target=st.sampled_from(sorted(DTYPES)),
+    values=st.lists(st.integers(-100, 100), min_size=1, max_size=5),
+)
+def test_conversions_are_those_of_simple(fast, source, target, values):
+    converted = [
+        mt.tensor(values, dtype="int64", backend=name).to(source).to(target).tolist()
+        for name in ("fast", "simple")
+    ]
+    assert converted[0] == converted[1]
+
+
+def test_integer_powers(fast):
+    x = mt.tensor([3, -1, -1, 2, 1, 0, -2])
+    y = mt.tensor([40, 3, -2, -1, -7, 0, 3])
+    wanted = [3**40 % 2**64, -1, 1, 0, 1, 1, -8]
+    wanted[0] -= 2**64 if wanted[0] >= 2**63 else 0
+    out = mt.zeros(7, dtype="int64")  # negative exponents are refused above the backend
+    fast.elementwise(OPERATORS["pow"].value, (x._tensor, y._tensor), (out._tensor,))
+    assert out.tolist() == wanted
+
+
+def test_an_operator_added_at_run_time(fast, monkeypatch):
+    rows = dict(OPERATORS)
+    monkeypatch.setattr(OPERATORS, "_rows", rows)
+    monkeypatch.setattr(OPERATORS, "_listeners", [])
+    from mt_operators.elementary import div, exp, log
+    from mt_tensor.elementwise import ElementwiseOperation
+
+    softplus = OPERATORS.add(
+        "softplus",
+        lambda x: log(1.0 + exp(x)),
+        lambda x, out: div(1.0, 1.0 + exp(-x)),
+        result="real",
+    )
+    x = mt.tensor([[-1.0, 0.0], [1.0, 2.0]], requires_grad=True)
+    result = ElementwiseOperation(softplus)(x.T)
+    result.sum().backward()
+    array = np.asarray(x.detach(), "f8")
+    np.testing.assert_allclose(result.detach(), np.log1p(np.exp(array)).T, rtol=1e-6)
+    np.testing.assert_allclose(x.grad, 1 / (1 + np.exp(-array)), rtol=1e-6)
+    assert "t0 = exp(x)" in mt_fast.source("softplus")
+
+
+def test_results_may_replace_their_arguments(fast):
+    x = mt.tensor([1.0, 2.0, 3.0])
+    fast.elementwise(OPERATORS["square"].value, (x._tensor,), (x._tensor,))
+    assert x.tolist() == [1, 4, 9]
+
+
+def test_memory_that_cannot_be_written_is_copied(fast):
+    array = np.arange(4.0)
+    array.flags.writeable = False
+    x = mt.from_numpy(array)
+    x.add_(1)
+    assert x.tolist() == [1, 2, 3, 4]
+    assert array.tolist() == [0, 1, 2, 3]
+
+
+def test_large_integer_products(large):
+    a, b = np.random.default_rng(0).integers(-9, 9, (2, 3, 8, 8))
+    assert np.array_equal(mt.tensor(a) @ mt.tensor(b).mT, a @ np.swapaxes(b, -1, -2))
+
+
+# --- Fused operations ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "dim"), list(itertools.product(sorted(fused.KERNELS), (0, 1, -1)))
+)
+def test_fused_operations_equal_their_composition(fast, name, dim):
+    from mt_tensor.fused import FUSED
+
+    array = np.random.default_rng(0).standard_normal((4, 3, 6))
+    results = []
+    for operation in (fused.KERNELS[name], FUSED[name]):
+        x = mt.tensor(array, requires_grad=True)
+        y = operation(x.permute(2, 0, 1), dim)
+        (y * y.detach().sin()).sum().backward()
+        first = np.asarray(x.grad)
+        x.grad = None
+        operation(x.permute(2, 0, 1), dim).square().sum().backward(create_graph=True)
+        slope, x.grad = x.grad, None
+        slope.square().sum().backward()
+        results.append((np.asarray(y.detach()), first, np.asarray(x.grad)))
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", sorted(fused.KERNELS))
+def test_fused_operations_on_all_threads(fast, name):
+    x, upstream = np.random.default_rng(0).standard_normal((2, 7, 5)).astype("f4")
+    function = {"softmax": fused.Softmax, "log_softmax": fused.LogSoftmax}[name]
+    results = []
+    for parallel in (False, True):
+        out, grad = np.empty_like(x), np.empty_like(x)
+        function.forward_kernel.run(len(x), parallel, x, out)
+        function.backward_kernel.run(len(x), parallel, upstream, out, grad)
+        results.append((out.tolist(), grad.tolist()))
+    assert results[0] == results[1]
+
+
+def test_fused_operations_leave_the_rest_to_the_composition(fast):
+    half = mt.tensor([[1.0, 2.0]], dtype="float16").softmax(1)
+    assert half.dtype is mt.float16
+    assert half.sum().item() == pytest.approx(1.0, abs=1e-3)
+    assert mt.zeros(0, 3).log_softmax(1).shape == (0, 3)
+    with pytest.raises(mt.errors.DTypeError, match="softmax"):
+        mt.tensor([1, 2]).softmax(0)
+    with pytest.raises(mt.errors.IndexingError, match="out of range"):
+        mt.zeros(2, 3).softmax(2)
+
+
+# --- Looking inside -----------------------------------------------------------------------------
+
+
+def test_source_shows_the_kernel():
+    text = mt_fast.source("tanh")
+    assert "def tanh_float32_flat(" in text
+    assert "t0 = tanh(x)" in text
+    backward = mt_fast.source("tanh", gradient=(True,))
+    assert "t1 = float32(1.0) - t0" in backward
+    assert "float64" not in backward
+    for layout in ("rows", "strided"):
+        assert f"_{layout}(" in mt_fast.source("mul", layout=layout, dtype="float64")
+    assert "part = t0" in mt_fast.source("add", layout="fold")
+    assert "total[i] = t0" in mt_fast.source("maximum", layout="columns")
+    assert "condition" in mt_fast.source("where")
+    compile(text, "text", "exec")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"layout": "diagonal"}, "no layout is called 'diagonal': choose one of flat"),
+        ({"dtype": "float16"}, "ask for float32"),
+        ({"layout": "fold"}, "takes an operator of two"),
+        ({"gradient": (True, True)}, "each of the 1 argument"),
+        ({"gradient": (False,)}, "at least one"),
+    ],
+)
+def test_source_refuses_what_there_is_not(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        mt_fast.source("tanh", **arguments)
+
+
+def test_importing_the_package_is_light():
+    code = "import sys, mt_fast; print('numba' in sys.modules, 'numpy' in sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == ["False", "False"]
+
+
+def test_the_backend_is_found_by_name():
+    assert isinstance(mt.get_backend("fast"), FastOps)
+    assert mt.backends()["fast"].distribution == "mt-fast"

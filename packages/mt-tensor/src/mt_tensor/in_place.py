@@ -1,0 +1,126 @@
+"""Changing tensors in place: what is allowed, and how memory that overlaps is handled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from mt_autodiff import is_grad_enabled
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import Number, result_type
+from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError, ShapeError
+from mt_tensor.strides import shape_broadcast
+from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _same_view(a: TensorData, b: TensorData) -> bool:
+    return (
+        a.storage is b.storage
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.offset == b.offset
+        and a.dtype is b.dtype
+    )
+
+
+class InPlaceMethods(TensorBase):
+    """The methods of `Tensor` that change it."""
+
+    __slots__ = ()
+
+    def _check_in_place(self, *others: Any) -> None:
+        recorded = is_grad_enabled() and any(
+            isinstance(operand, TensorBase) and operand.requires_grad for operand in (self, *others)
+        )
+        if recorded:
+            raise InPlaceError(
+                "an in-place change of, or with, a tensor that requires grad would make recorded "
+                "gradients wrong: put it under no_grad(), or write x = x + y instead of x += y."
+            )
+        if 0 in (s for s, e in zip(self.stride(), self.shape, strict=True) if e > 1):
+            raise InPlaceError(
+                f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
+                "so that changing one changes several: clone() it first."
+            )
+
+    def copy_(self, source: Any) -> Self:
+        """Store the elements of `source`, broadcast and converted, and return self."""
+        self._check_in_place(source)
+        if not isinstance(source, TensorBase):
+            source = self._with(self.backend.upload(np.asarray(source)))
+        if source.backend is not self.backend:
+            source = source.detach().to(self.backend)
+        data = self._aliasing_resolved(source)._tensor.expand(self.shape)
+        if not _same_view(data, self._tensor):
+            self.backend.copy(data, self._tensor)
+        return self
+
+    def fill_(self, value: Number) -> Self:
+        """Store a number in every element, and return self."""
+        return self.copy_(self._with(self.backend.full((), self.dtype, value)))
+
+    def zero_(self) -> Self:
+        """Store zero in every element, and return self."""
+        return self.fill_(0)
+
+    def _in_place(self, name: str, other: Any) -> Self:
+        """Replace this tensor's elements by `operator(self, other)`."""
+        self._check_in_place(other)
+        dtype = result_type(self, other)
+        if dtype.kind != self.dtype.kind or (
+            OPERATORS[name].result == "real" and not self.dtype.is_floating_point
+        ):
+            raise DTypeError(
+                f"the result of {name} is {dtype.name if dtype.kind == 'float' else 'float32'} "
+                f"and cannot be stored in place in {self.dtype.name}: convert first."
+            )
+        if not isinstance(other, TensorBase):
+            other = self._with(self.backend.full((), self.dtype, other))
+        if other.backend is not self.backend:
+            raise BackendMismatchError(
+                f"tensors of backends {self.backend.name!r} and {other.backend.name!r} meet in "
+                f"one operation: move one of them, for example with x.to({self.backend.name!r})."
+            )
+        if shape_broadcast(self.shape, other.shape) != self.shape:
+            raise ShapeError(
+                f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "
+                "tensor that is changed in place."
+            )
+        data = self._aliasing_resolved(other.detach().to(self.dtype))._tensor.expand(self.shape)
+        self.backend.elementwise(OPERATORS[name].value, (self._tensor, data), (self._tensor,))
+        return self
+
+    def _aliasing_resolved(self, other: Tensor) -> Tensor:
+        """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
+        shares = other._tensor.storage is self._tensor.storage
+        return (
+            other.detach().clone()
+            if shares and not _same_view(other._tensor, self._tensor)
+            else other
+        )
+
+    def add_(self, other: Any, alpha: Number = 1) -> Self:
+        """Add `alpha * other` in place, and return self."""
+        return self._in_place("add", other if alpha == 1 else other * alpha)
+
+    def sub_(self, other: Any, alpha: Number = 1) -> Self:
+        """Subtract `alpha * other` in place, and return self."""
+        return self._in_place("sub", other if alpha == 1 else other * alpha)
+
+    def mul_(self, other: Any) -> Self:
+        """Multiply in place, and return self."""
+        return self._in_place("mul", other)
+
+    def div_(self, other: Any) -> Self:
+        """Divide in place, and return self."""
+        return self._in_place("div", other)
+
+    __iadd__ = add_
+    __isub__ = sub_
+    __imul__ = mul_
+    __itruediv__ = div_

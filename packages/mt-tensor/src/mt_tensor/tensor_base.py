@@ -1,0 +1,260 @@
+"""What every tensor is: elements on a backend, and a place in a recorded computation.
+
+This is as much of a tensor as operations need to know (`Function`, `ElementwiseOperation`). The
+operations build on it, and `Tensor` (in `tensors.py`) gathers them all as methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from mt_autodiff import GradientError, History, NoGradientError, backpropagate
+from mt_operators.errors import nearest
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import DType
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.strides import Shape, normalize_dim
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class TensorBase:
+    """Elements, their backend, and how they were computed.
+
+    Attributes:
+        backend: where the elements live and operations run.
+        requires_grad: whether a gradient with respect to this tensor is wanted.
+        grad: the gradient that `backward` has accumulated, a tensor of the same shape, or None.
+        history: how the tensor was computed; None for a leaf.
+        name: what to call it in messages, or None.
+    """
+
+    __slots__ = ("__weakref__", "_tensor", "backend", "grad", "history", "name", "requires_grad")
+
+    _tensor: TensorData
+    backend: TensorBackend
+    grad: Tensor | None
+    history: History | None
+    name: str | None
+    requires_grad: bool
+
+    _result_class: ClassVar[type[Tensor]]
+    """The class of every result: `Tensor`, which enters itself here."""
+
+    def _become(self, other: Tensor) -> None:
+        """Take over the elements of another tensor, as a leaf."""
+        self._tensor = other._tensor
+        self.backend = other.backend
+        self.grad = None
+        self.history = None
+        self.name = None
+        self.requires_grad = False
+
+    @staticmethod
+    def _make(data: TensorData, backend: TensorBackend) -> Tensor:
+        """Return a constant tensor of these elements, without looking at them."""
+        result: Tensor = object.__new__(TensorBase._result_class)
+        result._tensor = data
+        result.backend = backend
+        result.grad = None
+        result.history = None
+        result.name = None
+        result.requires_grad = False
+        return result
+
+    def _with(self, data: TensorData) -> Tensor:
+        """Return a constant tensor of other elements on the same backend."""
+        return TensorBase._make(data, self.backend)
+
+    def _itself(self) -> Tensor:
+        """Return self, as the Tensor that every instance is."""
+        return self  # type: ignore[return-value]
+
+    # --- What it is -----------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Shape:
+        """The extent of each dimension."""
+        return self._tensor.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self._tensor.dtype
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._tensor.shape)
+
+    def dim(self) -> int:
+        """Return the number of dimensions."""
+        return self.ndim
+
+    def size(self, dim: int | None = None) -> Any:
+        """Return the shape, or the extent of one dimension."""
+        return self.shape if dim is None else self.shape[normalize_dim(dim, self.ndim)]
+
+    def numel(self) -> int:
+        """Return the number of elements."""
+        return self._tensor.size
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Return how many elements of the storage lie between neighbours in each dimension."""
+        strides = self._tensor.strides
+        return strides if dim is None else strides[normalize_dim(dim, self.ndim)]
+
+    def storage_offset(self) -> int:
+        """Return where in the storage the first element lies."""
+        return self._tensor.offset
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        return self._tensor.is_contiguous()
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are floating-point numbers."""
+        return self.dtype.is_floating_point
+
+    def __len__(self) -> int:
+        """Return the extent of the first dimension."""
+        if not self.shape:
+            raise TypeError("a 0-dimensional tensor has no length.")
+        return self.shape[0]
+
+    # --- A Variable of stage 1, and torch's names -----------------------------------------------
+
+    @property
+    def unique_id(self) -> int:
+        """A number that no other living tensor has."""
+        return id(self)
+
+    @property
+    def parents(self) -> Iterable[Any]:
+        """The tensors that this one was computed from."""
+        return self.history.inputs if self.history else ()
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing recorded produced this tensor."""
+        return self.history is None
+
+    def is_constant(self) -> bool:
+        """Whether no gradient is wanted with respect to this tensor."""
+        return not self.requires_grad
+
+    def chain_rule(self, derivative: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield each parent with its share of the gradient.
+
+        Raises:
+            GradientError: a share has another shape than its parent.
+        """
+        if self.history is None:
+            return
+        name = self.history.name
+        for parent, share in self.history.chain_rule(derivative):
+            if share.shape != parent.shape:
+                raise GradientError(
+                    f"the backward of {name!r} returned a gradient of shape {share.shape} for an "
+                    f"input of shape {parent.shape}; it must have the shape of the input."
+                )
+            yield parent, share
+
+    def accumulate_derivative(self, derivative: Tensor) -> None:
+        """Add to `grad`, of a leaf."""
+        if self.history is not None:
+            return
+        if self.grad is not None:
+            self.grad = self.grad + derivative
+        else:  # a copy, for the gradient may share its memory with that of another leaf
+            self.grad = derivative if derivative.requires_grad else derivative.clone()
+
+    def free_graph(self) -> None:
+        """Forget what was saved for the chain rule."""
+        if self.history:
+            self.history.free()
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say whether a gradient is wanted, and return self.
+
+        Raises:
+            DTypeError: the elements are no floating-point numbers.
+            NoGradientError: recording is to stop at a tensor that was computed.
+        """
+        if requires_grad and not self.dtype.is_floating_point:
+            raise DTypeError(
+                f"only floating-point tensors can have a gradient; this one is {self.dtype.name}."
+            )
+        if not requires_grad and self.history is not None:
+            raise NoGradientError(
+                "requires_grad_(False) only applies to leaves; use detach() on a tensor that was "
+                "computed."
+            )
+        self.requires_grad = requires_grad
+        return self
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+    ) -> None:
+        """Add the gradient of this tensor to `grad` of every leaf that it was computed from.
+
+        Args:
+            gradient: the weight of each element; may be left out for a tensor of one element.
+            retain_graph: whether the graph can be differentiated again.
+            create_graph: whether the gradients are recorded, to be differentiated in turn.
+
+        Raises:
+            NoGradientError: nothing was recorded, or `gradient` is missing.
+            ShapeError: `gradient` has another shape.
+            GraphFreedError: an earlier call freed the graph.
+        """
+        if not self.requires_grad:
+            raise NoGradientError(
+                "this tensor has no gradient: it was computed from tensors without requires_grad, "
+                "or inside no_grad()."
+            )
+        if gradient is None:
+            if self.numel() != 1:
+                raise NoGradientError(
+                    f"backward() of a tensor of shape {self.shape} needs the weight of each "
+                    "element: reduce it first, as in x.sum().backward(), or pass gradient=."
+                )
+            gradient = self._with(self.backend.full(self.shape, self.dtype, 1))
+        if gradient.shape != self.shape:
+            raise ShapeError(
+                f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
+            )
+        backpropagate(self, gradient.to(self.dtype), retain_graph, create_graph)
+
+    def detach(self) -> Tensor:
+        """Return a tensor with the same memory and no history."""
+        return self._with(self._tensor)
+
+    @property
+    def data(self) -> Tensor:
+        """A tensor with the same memory and no history."""
+        return self.detach()
+
+    if TYPE_CHECKING:  # what the mixins add, and the methods installed for each operator
+
+        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
+
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"{type(self).__name__} has no attribute {name!r}.{nearest(name, dir(type(self)))}"
+            )
+
+
+def unpack(sizes: tuple[Any, ...]) -> Sequence[int]:
+    """Accept `f(2, 3)` as well as `f((2, 3))`."""
+    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
+        return sizes[0]
+    return sizes

@@ -1,0 +1,9 @@
+"""The examples in the repository's README run and give what they show."""
+
+from pathlib import Path
+
+from mt_operators.examples import run_readme
+
+
+def test_readme() -> None:
+    assert run_readme(Path(__file__).parents[2] / "README.md") == 3
