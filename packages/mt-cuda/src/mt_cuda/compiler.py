@@ -29,6 +29,7 @@ Capability = tuple[int, int]
 HOPPER: Capability = (9, 0)
 
 _LOCK = threading.Lock()
+_OLD_NAME = "row_stack"
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 
 
@@ -140,14 +141,14 @@ def _old_numpy_names() -> Iterator[None]:
 
     Numba asks when it first compiles. The name is there only meanwhile.
     """
-    if hasattr(np, "row_stack"):
+    if hasattr(np, _OLD_NAME):
         yield
         return
-    np.vstack = np.vstack
+    setattr(np, _OLD_NAME, np.vstack)
     try:
         yield
     finally:
-        del np.vstack
+        delattr(np, _OLD_NAME)
 
 
 def _lanes(count: int) -> tuple[Any, Any]:

@@ -84,8 +84,11 @@ class Gpu(Machine):
         self._core, self._driver = _import_cuda()
         _check_driver(self._driver)
         self.device = self._core.Device()
-        self.device.set_current()
-        self.stream = self.device.create_stream()
+        try:
+            self.device.set_current()
+            self.stream = self.device.create_stream()
+        except Exception as error:  # noqa: BLE001 - whatever the driver says, it is the reason
+            unavailable(f"the GPU cannot be used ({error})", "Check nvidia-smi.")
         self._pool = self.device.memory_resource
         self._current = threading.local()
         self._current.is_set = True
@@ -113,7 +116,8 @@ class Gpu(Machine):
             self.launch(self.load(kernel), (1, 1), 1, (1,), (memory, 0))
             worked = self.download(memory)[0] == 1.0
         except KernelError as error:
-            unavailable(f"kernels do not run on {self.device.name}: {error}", f"Try {EXTRAS}.")
+            reason = str(error).splitlines()[0]
+            unavailable(f"kernels do not run on {self.device.name}: {reason}", f"Try {EXTRAS}.")
         if not worked:
             unavailable(f"{self.device.name} computes wrong results", "Check driver and device.")
 

@@ -56,7 +56,7 @@ def define(name: str, parameters: Iterable[Parameter], body: Lines) -> Kernel:
     """Put a kernel together from its parameters and the lines of its body."""
     parameters = tuple(parameters)
     head = f"def {name}({', '.join(parameter.name for parameter in parameters)}):"
-    return Kernel(name, "\n".join([head, *indented(body)]) + "\n", parameters)
+    return Kernel(name, "\n".join([head, *indented(body)]), parameters)
 
 
 def indented(lines: Iterable[str]) -> Lines:

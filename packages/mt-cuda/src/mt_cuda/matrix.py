@@ -51,12 +51,6 @@ LARGE = Tiling(side=16, each=8, depth=8)
 SMALL = Tiling(side=16, each=2, depth=16)
 
 
-def tiling_for(rows: int, columns: int, batch: int, multiprocessors: int) -> Tiling:
-    """Return the large tiling where it yields enough tiles to occupy the GPU, else the small."""
-    tiles = -(-rows // LARGE.tile) * -(-columns // LARGE.tile) * batch
-    return LARGE if tiles >= multiprocessors else SMALL
-
-
 def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows: bool) -> Kernel:
     """Return the kernel of `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
