@@ -1,3 +1,54 @@
-"""A tensor backend that compiles every operator to GPU kernels with Numba CUDA."""
+"""Stage 4: the same operators as GPU kernels.
+
+`import mt_cuda` is light: it looks for no GPU and imports no compiler. The backend is found by
+name, with `use_backend("cuda")`; here are the means to look at its kernels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mt_cuda.backend import CudaOps, create_backend
+    from mt_cuda.errors import (
+        BarrierError,
+        KernelError,
+        OutOfBoundsError,
+        RaceError,
+        SimulationError,
+    )
+    from mt_cuda.inspection import compile_ptx, source
+    from mt_cuda.simulator import Simulator
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "BarrierError",
+    "CudaOps",
+    "KernelError",
+    "OutOfBoundsError",
+    "RaceError",
+    "SimulationError",
+    "Simulator",
+    "__version__",
+    "compile_ptx",
+    "create_backend",
+    "source",
+]
+
+_HOME = {
+    "CudaOps": "backend",
+    "create_backend": "backend",
+    "compile_ptx": "inspection",
+    "source": "inspection",
+    "Simulator": "simulator",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module 'mt_cuda' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"mt_cuda.{_HOME.get(name, 'errors')}"), name)

@@ -248,9 +248,9 @@ class TensorBase:
     else:
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(
-                f"{type(self).__name__} has no attribute {name!r}.{nearest(name, dir(type(self)))}"
-            )
+            # NumPy asks for protocols by such names all the time; a search would cost it dearly.
+            hint = "" if name.startswith("__") else nearest(name, dir(type(self)))
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
 
 
 def unpack(sizes: tuple[Any, ...]) -> Sequence[int]:

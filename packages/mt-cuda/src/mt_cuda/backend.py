@@ -1,0 +1,435 @@
+"""The backend `cuda`: the six primitives as launches of generated kernels.
+
+Each primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
+shapes and strides as plain numbers. Everything up to the launch depends only on shapes, strides and
+element types, so it is worked out once and kept as a `Plan`.
+
+On a machine without a GPU `create_backend` says why there is none; `MT_CUDA_SIM=1` lets the
+simulator run the kernels instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from mt_cuda import elementwise, indexed, matrix, reduction
+from mt_cuda.elementwise import Signature
+from mt_cuda.kernel import Kernel, computed
+from mt_cuda.layout import Layout, Strides, index_type, merge
+from mt_cuda.machine import Grid, Machine
+from mt_fast.rendering import computation_type
+from mt_fast.tracing import Graph, trace
+from mt_operators import OPERATORS, Formula, Operator
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import DType
+from mt_tensor.strides import strides_from_shape
+from mt_tensor.tensor_data import TensorData
+
+SIMULATE = "MT_CUDA_SIM"
+"""The environment variable that chooses the simulator; `reversed` also turns its threads round."""
+
+
+def create_backend() -> CudaOps:
+    """Return the backend on this machine's GPU, or on the simulator if `MT_CUDA_SIM` is set.
+
+    Raises:
+        BackendUnavailableError: there is no GPU that could be used; the message says why, and
+            what to do.
+    """
+    simulate = os.environ.get(SIMULATE, "")
+    if simulate not in {"", "0"}:
+        from mt_cuda.simulator import Simulator
+
+        return CudaOps(Simulator("reversed" if simulate == "reversed" else "forward"))
+    from mt_cuda.gpu import Gpu
+
+    return CudaOps(Gpu())
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A launch, but for the memory it works on.
+
+    Attributes:
+        loaded: the kernel, ready to run.
+        grid: how many blocks.
+        threads: how many threads in each.
+        numbers: its whole numbers.
+    """
+
+    loaded: Any
+    grid: Grid
+    threads: int
+    numbers: tuple[int, ...]
+
+
+class CudaOps(TensorBackend):
+    """Every primitive as kernels on one machine, real or simulated.
+
+    Attributes:
+        machine: where they run.
+    """
+
+    name = "cuda"
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._loaded: dict[Hashable, Any] = {}
+        self._plans: dict[Hashable, Any] = {}
+        self._graphs: dict[Formula, Graph] = {}
+
+    # --- Holding data ---------------------------------------------------------------------------
+
+    def empty(self, size: int, dtype: DType) -> Any:
+        """Return new device memory."""
+        return self.machine.allocate(size, dtype)
+
+    def from_host(self, values: npt.NDArray[Any]) -> Any:
+        """Return device memory with a copy of the elements."""
+        return self.machine.upload(values)
+
+    def to_host(self, storage: Any) -> npt.NDArray[Any]:
+        """Wait for the device, and return a copy of the elements."""
+        return self.machine.download(storage)
+
+    def synchronize(self) -> None:
+        """Wait for the device."""
+        self.machine.synchronize()
+
+    # --- Element-wise ---------------------------------------------------------------------------
+
+    def elementwise(
+        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
+    ) -> None:
+        """Run the formula's kernel for this layout."""
+        compute = computed(computation_type([data.dtype for data in inputs]))
+        self._each(formula, compute, inputs, outputs)
+
+    def copy(self, source: TensorData, out: TensorData) -> None:
+        """Run the kernel of the formula `x`, which converts what it stores."""
+        self._each(OPERATORS["id"].value, computed(source.dtype), (source,), (out,))
+
+    def _each(
+        self,
+        formula: Formula,
+        compute: DType,
+        inputs: Sequence[TensorData],
+        outputs: Sequence[TensorData],
+    ) -> None:
+        views = (*inputs, *outputs)
+        if outputs[0].size == 0:
+            return
+        lanes = _lanes(views)
+        key = (formula, compute, lanes, views[0].shape, *((v.strides, v.dtype) for v in views))
+        plan = self._plan(key, lambda: self._plan_each(formula, compute, inputs, outputs, lanes))
+        self._launch(plan, views)
+
+    def _plan_each(
+        self,
+        formula: Formula,
+        compute: DType,
+        inputs: Sequence[TensorData],
+        outputs: Sequence[TensorData],
+        lanes: int,
+    ) -> Plan:
+        types = Signature(
+            tuple(data.dtype for data in inputs), tuple(data.dtype for data in outputs), compute
+        )
+        views = (*inputs, *outputs)
+        layout = merge(views[0].shape, [view.strides for view in views])
+        kernel, numbers = self._kernel_each(formula, types, layout, lanes)
+        each = lanes if kernel.name.endswith("_vector") else 1
+        return self._over_grid(kernel, layout.size, numbers, each)
+
+    def _kernel_each(
+        self, formula: Formula, types: Signature, layout: Layout, lanes: int
+    ) -> tuple[Kernel, tuple[int, ...]]:
+        graph, unit = self._graph(formula), layout.unit()
+        if unit is None:
+            index = index_type(layout.size)
+            kernel = elementwise.strided(formula.name, graph, types, layout.rank, index)
+            return kernel, (*layout.shape[1:], *_flat(layout.strides))
+        if lanes > 1 and layout.size >= lanes and _same_size(types, unit):
+            return elementwise.vector(formula.name, graph, types, unit, lanes), ()
+        return elementwise.contiguous(formula.name, graph, types, unit), ()
+
+    # --- Reductions -----------------------------------------------------------------------------
+
+    def reduce(
+        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
+    ) -> None:
+        """Fold in one launch, or in two where there are few outputs and much to fold."""
+        if out.size == 0:
+            return
+        if source.size == 0:
+            identity = 0.0 if operator.identity is None else operator.identity
+            self.copy(self.full((), out.dtype, identity).expand(out.shape), out)
+            return
+        key = (operator, source.shape, source.strides, source.dtype, out.strides, out.dtype, dims)
+        first, chunks, second = self._plan(
+            key, lambda: self._plan_reduce(operator, source, out, dims)
+        )
+        if second is None:
+            self._launch(first, (source, out))
+            return
+        partial = self.allocate((out.size * chunks,), computed(source.dtype))
+        self._launch(first, (source, partial))
+        self._launch(second, (partial, out))
+
+    def _plan_reduce(
+        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
+    ) -> tuple[Plan, int, Plan | None]:
+        rest = tuple(d for d in range(source.ndim) if d not in dims)
+        kept = merge(_at(source.shape, rest), [_at(v.strides, rest) for v in (source, out)])
+        folded = merge(_at(source.shape, dims), [_at(source.strides, dims)])
+        return self._plan_fold(operator, source.dtype, out.dtype, kept, folded)
+
+    def _plan_fold(
+        self, operator: Operator, source: DType, out: DType, kept: Layout, folded: Layout
+    ) -> tuple[Plan, int, Plan | None]:
+        """Plan a fold, in two launches if cutting it into chunks keeps more of the GPU busy."""
+        size = self.machine.size
+        by_rows = _folds_by_rows(kept, folded, size.threads)
+        workers, least = (
+            (kept.size, size.threads * size.least)
+            if by_rows
+            else (-(-kept.size // size.threads), size.least)
+        )
+        span = -(-folded.size // max(1, min(size.parallel // workers, folded.size // least)))
+        chunks = -(-folded.size // span)  # none of them empty
+        if chunks == 1:
+            plan = self._plan_pass(operator, (source, out), kept, folded, by_rows)
+            return plan, 1, None
+        total = computed(source)
+        rows = strides_from_shape(kept.shape)
+        partial = Layout(kept.shape, (kept.strides[0], tuple(s * chunks for s in rows)))
+        first = self._plan_pass(operator, (source, total), partial, folded, by_rows, chunks=chunks)
+        gathered = Layout(kept.shape, (partial.strides[1], kept.strides[1]))
+        again = Layout((chunks,), ((1,),))
+        second_by_rows = _folds_by_rows(gathered, again, size.threads)
+        second = self._plan_pass(operator, (total, out), gathered, again, second_by_rows)
+        return first, chunks, second
+
+    def _plan_pass(
+        self,
+        operator: Operator,
+        types: tuple[DType, DType],
+        kept: Layout,
+        folded: Layout,
+        by_rows: bool,
+        *,
+        chunks: int = 1,
+    ) -> Plan:
+        """Plan one launch of a fold, of elements of `types[0]` into elements of `types[1]`."""
+        size = self.machine.size
+        fold = reduction.Fold(
+            operator.name,
+            self._graph(operator.value),
+            *types,
+            kept.rank,
+            folded.rank,
+            index_type(max(kept.size, folded.size)),
+        )
+        numbers = (
+            *(kept.size, folded.size, -(-folded.size // chunks)),
+            *(*kept.shape[1:], *folded.shape[1:]),
+            *(*kept.strides[0], *folded.strides[0], *kept.strides[1], 1),
+        )
+        if by_rows:
+            return self._planned(
+                reduction.rows(fold, size.threads), (kept.size, chunks), size.threads, numbers
+            )
+        blocks = min(-(-kept.size // size.threads), size.resident)
+        return self._planned(reduction.columns(fold), (blocks, chunks), size.threads, numbers)
+
+    # --- Matrix product -------------------------------------------------------------------------
+
+    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+        """Run the tiled kernel: one block for each tile of each product."""
+        if out.size == 0:
+            return
+        key = ("matmul", a.dtype, a.shape, b.shape, a.strides, b.strides, out.strides)
+        self._launch(self._plan(key, lambda: self._plan_matmul(a, b, out)), (a, b, out))
+
+    def _plan_matmul(self, a: TensorData, b: TensorData, out: TensorData) -> Plan:
+        views = (a, b, out)
+        rows, inner = a.shape[-2:]
+        columns = b.shape[-1]
+        batch = merge(a.shape[:-2], [view.strides[:-2] for view in views])
+        tiling = self._tiling(rows, columns, batch.size)
+        kernel = matrix.matmul(
+            a.dtype,
+            tiling,
+            batch.rank,
+            a_by_rows=abs(a.strides[-1]) <= abs(a.strides[-2]),
+            b_by_rows=abs(b.strides[-1]) <= abs(b.strides[-2]),
+        )
+        numbers = (
+            *(rows, inner, columns),
+            *(stride for view in views for stride in view.strides[-2:]),
+            *(*batch.shape[1:], *_flat(batch.strides)),
+        )
+        blocks = _tiles(rows, columns, tiling) * batch.size
+        return self._planned(kernel, (blocks, 1), tiling.threads, numbers)
+
+    def _tiling(self, rows: int, columns: int, batch: int) -> matrix.Tiling:
+        size = self.machine.size
+        big = _tiles(rows, columns, size.large) * batch >= size.enough
+        return size.large if big else size.small
+
+    # --- Indexing -------------------------------------------------------------------------------
+
+    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+        """Run a kernel over the elements of the index."""
+        if index.size == 0:
+            return
+        views = (source, index, out)
+        key = ("gather", dim, source.dtype, index.shape, *(v.strides for v in views))
+
+        def plan() -> Plan:
+            strides = (_without(source.strides, dim), index.strides, out.strides)
+            layout = merge(index.shape, strides)
+            kernel = indexed.gather(source.dtype, layout.rank, index_type(layout.size))
+            numbers = (source.strides[dim], *layout.shape[1:], *_flat(layout.strides))
+            return self._over_grid(kernel, layout.size, numbers)
+
+        self._launch(self._plan(key, plan), views)
+
+    def scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None = None,
+    ) -> None:
+        """Run a kernel over the elements of the index, or over its lines: see `indexed`."""
+        if index.size == 0:
+            return
+        views = (source, index, out)
+        key = ("scatter", operator, dim, out.dtype, index.shape, *(v.strides for v in views))
+        at_once = operator is None or out.dtype.name in indexed.ATOMIC.get(operator.name, ())
+
+        def plan() -> Plan:
+            if operator is None or at_once:
+                return self._plan_scatter(source, dim, index, out, operator)
+            return self._plan_scatter_lines(source, dim, index, out, operator)
+
+        self._launch(self._plan(key, plan), views)
+
+    def _plan_scatter(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator | None,
+    ) -> Plan:
+        strides = (source.strides, index.strides, _without(out.strides, dim))
+        layout = merge(index.shape, strides)
+        name = operator.name if operator else None
+        kernel = indexed.scatter(out.dtype, layout.rank, index_type(layout.size), name)
+        numbers = (out.strides[dim], *layout.shape[1:], *_flat(layout.strides))
+        return self._over_grid(kernel, layout.size, numbers)
+
+    def _plan_scatter_lines(
+        self,
+        source: TensorData,
+        dim: int,
+        index: TensorData,
+        out: TensorData,
+        operator: Operator,
+    ) -> Plan:
+        rest = tuple(d for d in range(index.ndim) if d != dim)
+        layout = merge(_at(index.shape, rest), [_at(v.strides, rest) for v in (source, index, out)])
+        kernel = indexed.scatter_lines(
+            operator.name,
+            self._graph(operator.value),
+            out.dtype,
+            layout.rank,
+            index_type(layout.size),
+        )
+        numbers = (
+            *(index.shape[dim], source.strides[dim], index.strides[dim], out.strides[dim]),
+            *(*layout.shape[1:], *_flat(layout.strides)),
+        )
+        return self._over_grid(kernel, layout.size, numbers)
+
+    # --- Launching ------------------------------------------------------------------------------
+
+    def _plan(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = make()
+        return plan
+
+    def _graph(self, formula: Formula) -> Graph:
+        if formula not in self._graphs:
+            self._graphs[formula] = trace(formula)
+        return self._graphs[formula]
+
+    def _over_grid(
+        self, kernel: Kernel, count: int, numbers: tuple[int, ...], each: int = 1
+    ) -> Plan:
+        """Plan a kernel that loops over `count` elements; a thread takes `each` at once."""
+        size = self.machine.size
+        blocks = min(-(-count // (size.threads * each)), size.resident)
+        return self._planned(kernel, (blocks, 1), size.threads, (count, *numbers))
+
+    def _planned(self, kernel: Kernel, grid: Grid, threads: int, numbers: tuple[int, ...]) -> Plan:
+        loaded = self._loaded.get(kernel)
+        if loaded is None:
+            loaded = self._loaded[kernel] = self.machine.load(kernel)
+        return Plan(loaded, grid, threads, numbers)
+
+    def _launch(self, plan: Plan, views: Sequence[TensorData]) -> None:
+        operands = [part for view in views for part in (view.storage, view.offset)]
+        self.machine.launch(plan.loaded, plan.grid, plan.threads, plan.numbers, operands)
+
+
+# --- Layouts ------------------------------------------------------------------------------------
+
+
+def _at(values: Sequence[int], dims: Sequence[int]) -> tuple[int, ...]:
+    return tuple(values[d] for d in dims)
+
+
+def _without(strides: Strides, dim: int) -> Strides:
+    """Return strides with that of one dimension set to zero."""
+    return (*strides[:dim], 0, *strides[dim + 1 :])
+
+
+def _flat(strides: Sequence[Strides]) -> tuple[int, ...]:
+    return tuple(stride for each in strides for stride in each)
+
+
+def _tiles(rows: int, columns: int, tiling: matrix.Tiling) -> int:
+    return -(-rows // tiling.tile) * -(-columns // tiling.tile)
+
+
+def _folds_by_rows(kept: Layout, folded: Layout, threads: int) -> bool:
+    """Whether blocks fold, and not single threads: for long folds along memory."""
+    if folded.size < threads // 4:
+        return False
+    nearest = min((abs(stride) for stride in kept.strides[0]), default=0)
+    along = min(abs(stride) for stride in folded.strides[0])
+    return kept.size == 1 or along <= nearest or kept.size < threads // 4
+
+
+def _lanes(views: Sequence[TensorData]) -> int:
+    """Return how many elements of the output fill 16 bytes, 1 if a view begins between those."""
+    lanes = 16 // views[-1].dtype.itemsize
+    if lanes not in (2, 4) or any(view.offset % lanes for view in views):
+        return 1
+    return lanes
+
+
+def _same_size(types: Signature, unit: tuple[bool, ...]) -> bool:
+    """Whether all operands that are rows have elements of one size, and outputs among them."""
+    dtypes = (*types.inputs, *types.outputs)
+    return len({d.itemsize for d, row in zip(dtypes, unit, strict=True) if row}) == 1

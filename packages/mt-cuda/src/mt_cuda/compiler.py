@@ -1,0 +1,198 @@
+"""From the text of a kernel to PTX, the assembly language of NVIDIA's GPUs.
+
+The only module that imports Numba's CUDA. It needs no driver and no GPU, so every kernel can be
+compiled and looked at on any machine that has the compiler (`pip install mt-cuda[ptx]`). What is
+used of Numba is little: parameters that are pointers and whole numbers, shared and local arrays,
+barriers and atomics.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import linecache
+import math
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mt_cuda.errors import KernelError
+from mt_cuda.kernel import Kernel, Parameter
+
+Capability = tuple[int, int]
+"""Compute capability: which instructions a GPU has. 9.0 is Hopper."""
+
+HOPPER: Capability = (9, 0)
+
+_LOCK = threading.Lock()
+_OLD_NAME = "row_stack"
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel in PTX.
+
+    Attributes:
+        kernel: what it was made from.
+        ptx: the program.
+        entry: the name that the kernel has in it.
+    """
+
+    kernel: Kernel
+    ptx: str
+    entry: str
+
+
+def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
+    """Compile a kernel.
+
+    Args:
+        kernel: the kernel.
+        capability: the compute capability of the GPU that shall run it.
+
+    Raises:
+        KernelError: Numba CUDA or the compiler is missing, or the kernel does not compile.
+    """
+    with _LOCK, _old_numpy_names():
+        numba = _numba()
+        signature = numba.void(*(numba.type_of(p) for p in kernel.parameters))
+        try:
+            ptx, _ = numba.cuda.compile(
+                numba.function(kernel),
+                signature,
+                cc=capability,
+                output="ptx",
+                device=False,
+                abi="numba",
+            )
+        except Exception as error:
+            raise KernelError(
+                f"kernel {kernel.name} does not compile ({type(error).__name__}: {error}).\n"
+                f"{kernel.source}"
+            ) from error
+    text = ptx if isinstance(ptx, str) else ptx.decode()
+    found = _ENTRY.search(text)
+    if found is None:
+        raise KernelError(f"kernel {kernel.name}: the compiler made no entry point of it.")
+    return Compiled(kernel, text, found.group(1))
+
+
+class _Numba:
+    """Numba CUDA, imported when it is first needed."""
+
+    def __init__(self) -> None:
+        from numba import cuda
+        from numba.cuda import libdevice, types
+
+        self.cuda = cuda
+        self.types: Any = types
+        self.void = self.types.void
+        names = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
+        self.names: dict[str, Any] = {
+            **{name: getattr(types, name) for name in (*names, "uint32")},
+            "cuda": cuda,
+            "math": math,
+            "libdevice": libdevice,
+            "inf": math.inf,
+            "nan": math.nan,
+        }
+        for lanes in (2, 4):
+            self.names[f"load{lanes}"], self.names[f"store{lanes}"] = _lanes(lanes)
+
+    def type_of(self, parameter: Parameter) -> Any:
+        """Return the type of a parameter."""
+        if not parameter.element:
+            return self.types.int64
+        element = self.names[parameter.element]
+        if parameter.array:
+            return self.types.Array(element, 1, "C")
+        return self.types.CPointer(element)
+
+    def function(self, kernel: Kernel) -> Callable[..., Any]:
+        """Return the kernel as a Python function, for Numba to read."""
+        filename = f"<kernel {kernel.name}>"
+        lines = kernel.source.splitlines(keepends=True)
+        linecache.cache[filename] = (len(kernel.source), None, lines, filename)
+        namespace = dict(self.names)
+        exec(compile(kernel.source, filename, "exec"), namespace)
+        function: Callable[..., Any] = namespace[kernel.name]
+        return function
+
+
+@functools.cache
+def _numba() -> _Numba:
+    try:
+        return _Numba()
+    except ImportError as error:
+        raise KernelError(
+            f"kernels are compiled by Numba CUDA, which cannot be imported ({error}). Install it "
+            "with its compiler: pip install 'mt-cuda[ptx]'."
+        ) from error
+
+
+@contextlib.contextmanager
+def _old_numpy_names() -> Iterator[None]:
+    """Supply `numpy.row_stack`, which NumPy 2.5 dropped and Numba CUDA still asks for.
+
+    Numba asks when it first compiles. The name is there only meanwhile.
+    """
+    if hasattr(np, _OLD_NAME):
+        yield
+        return
+    setattr(np, _OLD_NAME, np.vstack)
+    try:
+        yield
+    finally:
+        delattr(np, _OLD_NAME)
+
+
+def _lanes(count: int) -> tuple[Any, Any]:
+    """Return the functions that read and write `count` neighbouring elements, 16 bytes, at once.
+
+    Numba has no such access to a pointer; these write the instruction for it.
+    """
+    from llvmlite import ir
+    from numba.cuda import types as known
+    from numba.cuda.extending import intrinsic
+
+    types: Any = known
+
+    def address(context: Any, builder: Any, arguments: Any, element: Any) -> Any:
+        vector = ir.VectorType(context.get_data_type(element), count)
+        return vector, builder.bitcast(
+            builder.gep(arguments[0], [arguments[1]]), vector.as_pointer()
+        )
+
+    @intrinsic
+    def load(_: Any, pointer: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            vector, at = address(context, builder, arguments, pointer.dtype)
+            values = builder.load(at, align=16)
+            result = ir.Constant(ir.ArrayType(vector.element, count), ir.Undefined)
+            for lane in range(count):
+                value = builder.extract_element(values, ir.Constant(ir.IntType(32), lane))
+                result = builder.insert_value(result, value, lane)
+            return result
+
+        return types.UniTuple(pointer.dtype, count)(pointer, index), generate
+
+    @intrinsic
+    def store(_: Any, pointer: Any, index: Any, values: Any) -> Any:  # noqa: ARG001 - typed below
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            vector, at = address(context, builder, arguments, pointer.dtype)
+            packed = ir.Constant(vector, ir.Undefined)
+            for lane in range(count):
+                value = builder.extract_value(arguments[2], lane)
+                packed = builder.insert_element(packed, value, ir.Constant(ir.IntType(32), lane))
+            builder.store(packed, at, align=16)
+            return context.get_dummy_value()
+
+        expected = types.UniTuple(pointer.dtype, count)
+        return types.void(pointer, index, expected), generate
+
+    return load, store

@@ -1,0 +1,63 @@
+"""How the elementary functions are spelled in kernels.
+
+Most are functions of `math`, which Numba CUDA compiles to the GPU's own for the type at hand and
+the simulator takes from NumPy. They follow IEEE 754: no function of a GPU raises. What `math` lacks
+is spelled otherwise: `math.floor` would yield an integer, so floor comes from CUDA's library of
+device functions, and the power of two whole numbers is a loop that is written into the kernel.
+"""
+
+from __future__ import annotations
+
+from mt_cuda.kernel import Lines
+from mt_fast.rendering import Table
+from mt_fast.tracing import Graph
+from mt_tensor.dtypes import DType
+
+_COMMON = {
+    # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
+    "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
+    "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
+    "div": "{0} / {1}",
+    "exp": "math.exp({0})",
+    "log": "math.log({0})",
+    "sqrt": "math.sqrt({0})",
+    "sin": "math.sin({0})",
+    "cos": "math.cos({0})",
+    "tanh": "math.tanh({0})",
+}
+
+_FLOAT32: Table = {**_COMMON, "floor": "libdevice.floorf({0})", "pow": "math.pow({0}, {1})"}
+_FLOAT64: Table = {**_COMMON, "floor": "libdevice.floor({0})", "pow": "math.pow({0}, {1})"}
+_INTEGER: Table = {**_COMMON, "floor": "{0}", "pow": "whole_power({0}, {1})"}
+
+_WHOLE_POWER = """\
+def whole_power(base, exponent):  # by squaring; a fraction is dropped, as everywhere
+    power = int64(1)
+    if exponent < 0:
+        if (base != 1) & (base != -1):
+            power = int64(0)
+        exponent = -exponent
+    factor = int64(base)
+    rest = int64(exponent)
+    while rest > 0:
+        if rest % 2 == 1:
+            power = int64(power * factor)
+        factor = int64(factor * factor)
+        rest = rest // 2
+    return {kind}(power)
+"""
+
+
+def table(dtype: DType) -> Table:
+    """Return how a kernel that computes in `dtype` writes the elementary functions."""
+    if dtype.kind == "integer":
+        return _INTEGER
+    return _FLOAT64 if dtype.itemsize == 8 else _FLOAT32
+
+
+def helpers(graph: Graph, dtype: DType) -> Lines:
+    """Return the functions that a kernel must define for itself to compute `graph`."""
+    powers = any(expression.operation == "pow" for expression in graph.expressions)
+    if powers and dtype.kind == "integer":
+        return [*_WHOLE_POWER.format(kind=dtype.name).splitlines(), ""]
+    return []

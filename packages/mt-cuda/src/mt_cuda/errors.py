@@ -1,0 +1,34 @@
+"""The errors of stage 4: what can go wrong when a kernel is compiled or simulated.
+
+"There is no GPU here" is `mt_tensor.errors.BackendUnavailableError`, as for every backend.
+"""
+
+from __future__ import annotations
+
+from mt_tensor.errors import BackendError
+
+
+class KernelError(BackendError, RuntimeError):
+    """A kernel could not be compiled, loaded or launched; the message names it."""
+
+
+class SimulationError(BackendError, RuntimeError):
+    """A simulated thread failed; the message names kernel, block and thread."""
+
+
+class BarrierError(SimulationError):
+    """Some threads of a block wait at a barrier that others never reach.
+
+    On a GPU such a kernel hangs, or goes on with wrong values.
+    """
+
+
+class RaceError(SimulationError):
+    """Two threads touched the same shared memory with no barrier between, and one wrote.
+
+    On a GPU the result depends on which of them is faster.
+    """
+
+
+class OutOfBoundsError(SimulationError, IndexError):
+    """A thread read or wrote outside its array. On a GPU it would hit somebody else's memory."""

@@ -1,0 +1,319 @@
+"""The real machine: one NVIDIA GPU.
+
+Kernels are compiled by `mt_cuda.compiler`, once each, and launched through `cuda.core`, which takes
+a microsecond where Numba's own dispatcher takes twenty. Memory comes from the driver's pool, in the
+order of the stream: taking and giving back waits for nothing. Everything runs on one stream, so the
+host only ever waits when it reads a result.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_cuda.compiler import compile_kernel
+from mt_cuda.errors import KernelError
+from mt_cuda.kernel import Kernel, define, numbers, operand
+from mt_cuda.machine import Grid, Machine, Size
+from mt_cuda.matrix import LARGE, SMALL
+from mt_tensor.dtypes import DTYPES, DType
+from mt_tensor.errors import BackendUnavailableError
+
+Array = npt.NDArray[Any]
+
+THREADS = 256
+BLOCKS_PER_MULTIPROCESSOR = 32
+
+LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kernels in Python."
+EXTRAS = "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)"
+
+
+class Memory:
+    """Memory on the device.
+
+    Attributes:
+        buffer: what `cuda.core` allocated; it goes back to the pool when it is forgotten.
+        count: the number of elements.
+        dtype: their type.
+    """
+
+    __slots__ = ("buffer", "count", "dtype")
+
+    def __init__(self, buffer: Any, count: int, dtype: DType) -> None:
+        self.buffer = buffer
+        self.count = count
+        self.dtype = dtype
+
+
+class Loaded:
+    """A kernel on the device.
+
+    Attributes:
+        kernel: its text and parameters.
+        handle: what `cuda.core` launches.
+        arrays: whether some operand is passed as an array.
+    """
+
+    __slots__ = ("arrays", "handle", "kernel")
+
+    def __init__(self, kernel: Kernel, handle: Any) -> None:
+        self.kernel = kernel
+        self.handle = handle
+        self.arrays = any(parameter.array for parameter in kernel.parameters)
+
+
+class Gpu(Machine):
+    """The GPU that the driver calls number 0; `CUDA_VISIBLE_DEVICES` chooses another.
+
+    Attributes:
+        device: the device.
+        stream: the stream that everything runs on.
+        capability: its compute capability.
+
+    Raises:
+        BackendUnavailableError: there is no such GPU, driver or library.
+    """
+
+    def __init__(self) -> None:
+        self._core, self._driver = _import_cuda()
+        _check_driver(self._driver)
+        self.device = self._core.Device()
+        try:
+            self.device.set_current()
+            self.stream = self.device.create_stream()
+        except Exception as error:  # noqa: BLE001 - whatever the driver says, it is the reason
+            unavailable(f"the GPU cannot be used ({error})", "Check nvidia-smi.")
+        self._pool = self.device.memory_resource
+        self._current = threading.local()
+        self._current.is_set = True
+        self._configs: dict[tuple[Grid, int], Any] = {}
+        major, minor = self.device.compute_capability
+        self.capability = (int(major), int(minor))
+        multiprocessors = int(self.device.properties.multiprocessor_count)
+        self.size = Size(
+            threads=THREADS,
+            resident=BLOCKS_PER_MULTIPROCESSOR * multiprocessors,
+            parallel=1024,
+            least=8,
+            large=LARGE,
+            small=SMALL,
+            enough=multiprocessors,
+        )
+        self._try_out()
+
+    def _try_out(self) -> None:
+        """Run one small kernel, so that what is missing shows now."""
+        float32 = DTYPES["float32"]
+        kernel = define("one", [*numbers("n"), *operand("y", float32)], ["y[y_at] = float32(n)"])
+        try:
+            memory = self.allocate(1, float32)
+            self.launch(self.load(kernel), (1, 1), 1, (1,), (memory, 0))
+            worked = self.download(memory)[0] == 1.0
+        except KernelError as error:
+            reason = str(error).splitlines()[0]
+            unavailable(f"kernels do not run on {self.device.name}: {reason}", f"Try {EXTRAS}.")
+        if not worked:
+            unavailable(f"{self.device.name} computes wrong results", "Check driver and device.")
+
+    # --- Memory ---------------------------------------------------------------------------------
+
+    def allocate(self, count: int, dtype: DType) -> Memory:
+        """Take memory from the pool."""
+        self._make_current()
+        size = max(count, 1) * dtype.itemsize
+        return Memory(self._pool.allocate(size, stream=self.stream), count, dtype)
+
+    def upload(self, values: Array) -> Memory:
+        """Copy an array to the device; it may be changed as soon as this returns."""
+        dtype = next(d for d in DTYPES.values() if d.numpy == values.dtype)
+        memory = self.allocate(values.size, dtype)
+        if values.size:
+            self._check(
+                self._driver.cuMemcpyHtoDAsync(
+                    int(memory.buffer.handle),
+                    values.ctypes.data,
+                    values.nbytes,
+                    self.stream.handle,
+                )
+            )
+            self.synchronize()
+        return memory
+
+    def download(self, memory: Memory) -> Array:
+        """Wait for the device, and copy a memory to the host."""
+        self._make_current()
+        values = np.empty(memory.count, memory.dtype.numpy)
+        if values.size:
+            self._check(
+                self._driver.cuMemcpyDtoHAsync(
+                    values.ctypes.data,
+                    int(memory.buffer.handle),
+                    values.nbytes,
+                    self.stream.handle,
+                )
+            )
+            self.synchronize()
+        return values
+
+    # --- Kernels --------------------------------------------------------------------------------
+
+    def load(self, kernel: Kernel) -> Loaded:
+        """Compile a kernel for this GPU and let the driver load it."""
+        self._make_current()
+        compiled = compile_kernel(kernel, self.capability)
+        try:
+            code = self._core.ObjectCode.from_ptx(compiled.ptx.encode(), name=kernel.name)
+            return Loaded(kernel, code.get_kernel(compiled.entry))
+        except Exception as error:
+            raise KernelError(
+                f"the driver refuses kernel {kernel.name} ({type(error).__name__}: {error}). A "
+                f"compiler newer than the driver is one reason: {EXTRAS}."
+            ) from error
+
+    def launch(
+        self,
+        loaded: Loaded,
+        grid: Grid,
+        threads: int,
+        numbers: Sequence[int],
+        operands: Sequence[Any],
+    ) -> None:
+        """Put a kernel on the stream."""
+        self._make_current()
+        config = self._configs.get((grid, threads))
+        if config is None:
+            config = self._core.LaunchConfig(grid=(*grid, 1), block=(threads, 1, 1))
+            self._configs[grid, threads] = config
+        arguments = _flattened(loaded, operands) if loaded.arrays else _pointers(operands)
+        try:
+            self._core.launch(self.stream, config, loaded.handle, *numbers, *arguments)
+        except Exception as error:
+            raise KernelError(
+                f"kernel {loaded.kernel.name} could not be launched with {grid} blocks of "
+                f"{threads} threads ({type(error).__name__}: {error})."
+            ) from error
+
+    def synchronize(self) -> None:
+        """Wait for the stream."""
+        self._make_current()
+        try:
+            self.stream.sync()
+        except Exception as error:
+            raise KernelError(
+                f"a kernel failed on the device ({type(error).__name__}: {error}). The device "
+                "cannot be used any more in this process."
+            ) from error
+
+    # --- Measuring ------------------------------------------------------------------------------
+
+    def mark(self) -> Any:
+        """Return an event that happens when all work so far has been done."""
+        status, event = self._driver.cuEventCreate(0)
+        self._check((status,))
+        self._check(self._driver.cuEventRecord(event, self.stream.handle))
+        return event
+
+    def between(self, before: Any, after: Any) -> float:
+        """Wait for two marks, forget them, and return the time between them, in seconds."""
+        self._check(self._driver.cuEventSynchronize(after))
+        status, milliseconds = self._driver.cuEventElapsedTime(before, after)
+        self._check((status,))
+        for event in (before, after):
+            self._check(self._driver.cuEventDestroy(event))
+        return float(milliseconds) / 1e3
+
+    def copy_memory(self, source: Memory, target: Memory) -> None:
+        """Let the driver copy a memory: the rate to compare kernels with."""
+        self._check(
+            self._driver.cuMemcpyDtoDAsync(
+                int(target.buffer.handle),
+                int(source.buffer.handle),
+                source.count * source.dtype.itemsize,
+                self.stream.handle,
+            )
+        )
+
+    def describe(self) -> str:
+        """Name the GPU."""
+        major, minor = self.capability
+        multiprocessors = int(self.device.properties.multiprocessor_count)
+        return f"{self.device.name}, compute capability {major}.{minor}, {multiprocessors} SMs"
+
+    def _make_current(self) -> None:
+        """Make the device current in this thread, once."""
+        if not getattr(self._current, "is_set", False):
+            self.device.set_current()
+            self._current.is_set = True
+
+    def _check(self, returned: tuple[Any, ...]) -> None:
+        """Raise if a call of the driver failed."""
+        status = returned[0]
+        if status != self._driver.CUresult.CUDA_SUCCESS:
+            raise KernelError(f"the driver failed with {status.name}.")
+
+
+def _pointers(operands: Sequence[Any]) -> list[Any]:
+    """Return what is passed for memories and positions: pointers and whole numbers."""
+    return [part.buffer if isinstance(part, Memory) else part for part in operands]
+
+
+def _flattened(loaded: Loaded, operands: Sequence[Any]) -> list[Any]:
+    """Return the same where some memories are passed as arrays.
+
+    An array is seven parameters to Numba: two for the host's bookkeeping, number and size of the
+    elements, the pointer, extent and stride.
+    """
+    parameters = loaded.kernel.parameters[-len(operands) :]
+    arguments: list[Any] = []
+    for parameter, part in zip(parameters, operands, strict=True):
+        if parameter.array:
+            count, width = part.count, part.dtype.itemsize
+            arguments += [0, 0, count, width, part.buffer, count, width]
+        else:
+            arguments.append(part.buffer if isinstance(part, Memory) else part)
+    return arguments
+
+
+# --- Whether there is a GPU ---------------------------------------------------------------------
+
+
+def unavailable(reason: str, advice: str) -> NoReturn:
+    """Say that the backend cannot run here, why, and what to do."""
+    raise BackendUnavailableError(f"{reason}. {advice} {LEARN}")
+
+
+def _import_cuda() -> tuple[Any, Any]:
+    """Import the libraries; return `cuda.core` and the driver's bindings."""
+    if sys.platform == "darwin":
+        unavailable("there is no CUDA for macOS", "Use a machine with an NVIDIA GPU.")
+    if importlib.util.find_spec("numba_cuda") is None:
+        unavailable("the package numba-cuda is not installed", f"Install it: {EXTRAS}.")
+    try:
+        from cuda import core
+        from cuda.bindings import driver
+    except ImportError as error:
+        unavailable(f"the CUDA libraries cannot be imported ({error})", f"Install them: {EXTRAS}.")
+    return core, driver
+
+
+def _check_driver(driver: Any) -> None:
+    """Raise unless there are a driver and a device."""
+    install = "Install the NVIDIA driver, or use a machine that has a GPU."
+    try:
+        (status,) = driver.cuInit(0)
+    except RuntimeError as error:  # cuda-bindings did not find the library
+        reason = str(error).splitlines()[0].rstrip(".")
+        unavailable(f"no NVIDIA driver was found ({reason})", install)
+    if status == driver.CUresult.CUDA_ERROR_NO_DEVICE:
+        unavailable("the NVIDIA driver finds no GPU", "Check CUDA_VISIBLE_DEVICES and nvidia-smi.")
+    if status != driver.CUresult.CUDA_SUCCESS:
+        unavailable(f"the NVIDIA driver does not start ({status.name})", "Check nvidia-smi.")
+    status, count = driver.cuDeviceGetCount()
+    if status != driver.CUresult.CUDA_SUCCESS or count == 0:
+        unavailable("the NVIDIA driver finds no GPU", "Check CUDA_VISIBLE_DEVICES and nvidia-smi.")

@@ -1,0 +1,205 @@
+"""Looking at kernels: their text, and the PTX that it becomes.
+
+A kernel is generated when a layout first occurs, and nobody would ever see it. Here any of them can
+be asked for by name, on any machine: the text needs nothing, the PTX only the compiler.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from mt_cuda import elementwise, indexed, matrix, reduction
+from mt_cuda.errors import KernelError
+from mt_cuda.gpu import THREADS
+from mt_cuda.kernel import Kernel, computed
+from mt_fast.tracing import trace
+from mt_operators import OPERATORS, Operator
+from mt_operators.formula import zero
+from mt_tensor.dtypes import DTYPES, DType, as_dtype, bool_
+
+ELEMENTWISE = ("contiguous", "vector", "strided")
+FOLDS = ("rows", "columns")
+Gradient = bool | tuple[bool, ...] | None
+
+SPECIAL = ("matmul", "gather", "scatter", "copy")
+
+
+def source(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+) -> str:
+    """Return the text of a kernel.
+
+    Args:
+        name: an operator of the table, or `"matmul"`, `"gather"`, `"scatter"` or `"copy"`.
+        dtype: the element type.
+        layout: `"contiguous"`, `"vector"` (contiguous, 16 bytes at a time) or `"strided"`; for an
+            operator that folds, also `"rows"` or `"columns"`.
+        gradient: whether the operator's fused backward is meant instead of its value; or for each
+            argument, whether its gradient is wanted.
+
+    Raises:
+        UnknownOperatorError: there is no such operator; names the nearest.
+        KernelError: the operator has no such kernel.
+        DTypeError: there is no such element type.
+    """
+    return kernel(name, dtype=dtype, layout=layout, gradient=gradient).source
+
+
+def compile_ptx(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+    capability: tuple[int, int] = (9, 0),
+) -> str:
+    """Return the PTX of a kernel, compiled without a GPU.
+
+    Args:
+        name: as in `source`.
+        dtype: as in `source`.
+        layout: as in `source`.
+        gradient: as in `source`.
+        capability: the compute capability to compile for; 9.0 is Hopper.
+
+    Raises:
+        KernelError: as in `source`, or the compiler is missing: `pip install 'mt-cuda[ptx]'`.
+    """
+    from mt_cuda.compiler import compile_kernel
+
+    return compile_kernel(
+        kernel(name, dtype=dtype, layout=layout, gradient=gradient), capability
+    ).ptx
+
+
+def kernel(
+    name: str,
+    *,
+    dtype: str | DType = "float32",
+    layout: str = "contiguous",
+    gradient: Gradient = False,
+) -> Kernel:
+    """Return a kernel; the arguments and errors are those of `source`."""
+    element = as_dtype(dtype)
+    if name in SPECIAL:
+        return _special(name, element)
+    operator = OPERATORS[name]
+    if layout in FOLDS:
+        return _fold(operator, element, layout)
+    if layout not in ELEMENTWISE:
+        raise KernelError(
+            f"there are no kernels for a layout {layout!r}; choose one of "
+            f"{', '.join((*ELEMENTWISE, *FOLDS))}."
+        )
+    return _elementwise(operator, element, layout, gradient)
+
+
+def every_kernel() -> Iterator[Kernel]:
+    """Yield kernels that together use every operator, template and element type."""
+    for operator in OPERATORS.values():
+        yield from _every_elementwise(operator)
+        if operator.identity is not None or operator.name in {"maximum", "minimum"}:
+            for element, way in itertools.product(DTYPES.values(), FOLDS):
+                if operator.result != "truth" or element is bool_:
+                    yield _fold(operator, element, way)
+    for element, target in itertools.product(DTYPES.values(), repeat=2):
+        yield _copy(element, target)
+    for element in DTYPES.values():
+        yield from (_special(name, element) for name in ("gather", "scatter"))
+        yield indexed.gather(element, 3, "int64")
+        for name in ("add", "mul", "maximum", "minimum"):
+            yield _scatter(OPERATORS[name], element)
+        if element is not bool_:
+            yield _special("matmul", element)
+    for tiling, a_by_rows, b_by_rows in itertools.product(
+        (matrix.LARGE, matrix.SMALL), (True, False), (True, False)
+    ):
+        yield matrix.matmul(DTYPES["float32"], tiling, 1, a_by_rows, b_by_rows)
+
+
+def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
+    for name in ("float32", "float64", "int32", "float16", "uint8"):
+        element = DTYPES[name]
+        if operator.result == "real" and not element.is_floating_point:
+            continue  # computed in float32
+        for layout in ELEMENTWISE if element.itemsize > 2 else ("strided",):
+            yield from _both(operator, element, layout)
+
+
+def _both(operator: Operator, dtype: DType, layout: str) -> Iterator[Kernel]:
+    """Yield the kernel of the value, and that of the gradient where there is one."""
+    yield _elementwise(operator, dtype, layout, False)
+    if dtype.is_floating_point and any(_needed(operator)):
+        yield _elementwise(operator, dtype, layout, True)
+
+
+def _needed(operator: Operator) -> tuple[bool, ...]:
+    return tuple(partial is not zero for partial in operator.partials)
+
+
+def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradient) -> Kernel:
+    inputs = (dtype,) * operator.arity
+    if operator.name == "where":
+        inputs = (bool_, dtype, dtype)
+    out = bool_ if operator.result == "truth" else dtype
+    if gradient:
+        needed = gradient if isinstance(gradient, tuple) else _needed(operator)
+        if len(needed) != operator.arity:
+            raise KernelError(
+                f"{operator.name} takes {operator.arity} argument(s); gradient={gradient} names "
+                f"{len(needed)}."
+            )
+        if not any(needed):
+            raise KernelError(
+                f"{operator.name} has no gradient: its derivatives are zero everywhere."
+            )
+        formula = operator.gradient(needed)
+        types = elementwise.Signature(
+            (out, *inputs, out), (dtype,) * formula.outputs, computed(dtype)
+        )
+    else:
+        formula = operator.value
+        types = elementwise.Signature(inputs, (out,), computed(dtype))
+    graph, operands = trace(formula), len(types.inputs) + len(types.outputs)
+    if layout == "strided":
+        return elementwise.strided(formula.name, graph, types, 2, "uint32")
+    # The condition of `where` is of another size: a single one then, as `vector` demands.
+    same = tuple(d.itemsize == dtype.itemsize for d in (*types.inputs, *types.outputs))
+    if layout == "vector" and dtype.itemsize in (4, 8) and all(same[len(types.inputs) :]):
+        return elementwise.vector(formula.name, graph, types, same, 16 // dtype.itemsize)
+    return elementwise.contiguous(formula.name, graph, types, (True,) * operands)
+
+
+def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
+    if operator.arity != 2:
+        raise KernelError(f"{operator.name} cannot fold: it does not take two arguments.")
+    fold = reduction.Fold(
+        operator.name, trace(operator.value), dtype, dtype, kept=1, folded=1, index="uint32"
+    )
+    return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)
+
+
+def _scatter(operator: Operator, dtype: DType) -> Kernel:
+    if dtype.name in indexed.ATOMIC.get(operator.name, ()):
+        return indexed.scatter(dtype, 2, "uint32", operator.name)
+    return indexed.scatter_lines(operator.name, trace(operator.value), dtype, 2, "uint32")
+
+
+def _copy(source_type: DType, target: DType) -> Kernel:
+    types = elementwise.Signature((source_type,), (target,), computed(source_type))
+    return elementwise.strided("id", trace(OPERATORS["id"].value), types, 2, "uint32")
+
+
+def _special(name: str, dtype: DType) -> Kernel:
+    if name == "matmul":
+        return matrix.matmul(dtype, matrix.LARGE, 0, True, True)
+    if name == "gather":
+        return indexed.gather(dtype, 2, "uint32")
+    if name == "scatter":
+        return indexed.scatter(dtype, 2, "uint32", None)
+    return _copy(dtype, dtype)

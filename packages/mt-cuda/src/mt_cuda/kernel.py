@@ -1,0 +1,99 @@
+"""What a kernel is before anything compiles it: a name, its text and the types of its parameters.
+
+Every kernel of this package is generated as plain Python text. The compiler makes a GPU program of
+it, the simulator runs it thread by thread, and a reader may print it: all three see the same text.
+
+A kernel's text may use, besides its parameters: `cuda` (thread indices, shared memory, barriers,
+atomics), `math`, the names of the element types (`float32(...)` converts), and the functions of
+`mt_cuda.device`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mt_tensor.dtypes import DType, bool_, float16, float32, int64
+
+Lines = list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a kernel.
+
+    Attributes:
+        name: its name in the text.
+        element: for a storage, the name of the type of its elements; `""` for a whole number,
+            which is an int64.
+        array: whether the storage is passed as an array, which atomic operations need, instead of
+            as a bare pointer.
+    """
+
+    name: str
+    element: str = ""
+    array: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel as text.
+
+    Attributes:
+        name: the name of the function that the text defines; it says what the kernel does, for
+            which element type and layout.
+        source: the text.
+        parameters: first the whole numbers, then for each operand its storage and where in it the
+            operand begins.
+    """
+
+    name: str
+    source: str
+    parameters: tuple[Parameter, ...]
+
+
+def define(name: str, parameters: Iterable[Parameter], body: Lines) -> Kernel:
+    """Put a kernel together from its parameters and the lines of its body."""
+    parameters = tuple(parameters)
+    head = f"def {name}({', '.join(parameter.name for parameter in parameters)}):"
+    return Kernel(name, "\n".join([head, *indented(body)]), parameters)
+
+
+def indented(lines: Iterable[str]) -> Lines:
+    """Return lines one level further in."""
+    return [f"    {line}" if line else "" for line in lines]
+
+
+def numbers(*names: str) -> list[Parameter]:
+    """Return parameters that are whole numbers."""
+    return [Parameter(name) for name in names]
+
+
+def operand(name: str, dtype: DType, array: bool = False) -> list[Parameter]:
+    """Return the parameters of one operand: its storage, and the position of its first element."""
+    return [Parameter(name, stored_type(dtype), array), Parameter(f"{name}_at")]
+
+
+# --- Element types: as stored, and as computed with ---------------------------------------------
+
+
+def stored_type(dtype: DType) -> str:
+    """Return the name of the type that elements have in memory: a bool is a byte, 0 or 1."""
+    return "uint8" if dtype is bool_ else dtype.name
+
+
+def computed(dtype: DType) -> DType:
+    """Return the type that elements are computed with: float32 for float16, int64 for bool."""
+    if dtype is float16:
+        return float32
+    return int64 if dtype is bool_ else dtype
+
+
+def load(element: str, dtype: DType, wanted: DType) -> str:
+    """Return the expression that reads an element of `dtype` as a number of type `wanted`."""
+    return element if stored_type(dtype) == wanted.name else f"{wanted.name}({element})"
+
+
+def store(value: str, dtype: DType) -> str:
+    """Return the expression of a value, of type `dtype` or a truth value, as it is stored."""
+    return f"uint8({value})" if dtype is bool_ else value

@@ -1,0 +1,101 @@
+"""What the backend asks of the machine that runs its kernels.
+
+There are two machines: `mt_cuda.gpu.Gpu`, a real one, and `mt_cuda.simulator.Simulator`, which runs
+the same kernels in Python. The backend chooses layouts and kernels and knows neither.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from mt_cuda.kernel import Kernel
+from mt_cuda.matrix import Tiling
+from mt_tensor.dtypes import DType
+
+Grid = tuple[int, int]
+"""How many blocks there are: along x, and along y."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How work is spread over a machine.
+
+    Attributes:
+        threads: threads in a block.
+        resident: blocks of a loop over the grid; about as many as run at one time.
+        parallel: blocks that a long fold is cut into at most. The same for every GPU, so that
+            results do not depend on the GPU.
+        least: how many elements of a fold are worth a thread.
+        large: the tiling of a big matrix product.
+        small: that of a small one.
+        enough: tiles from which on a product is big.
+    """
+
+    threads: int
+    resident: int
+    parallel: int
+    least: int
+    large: Tiling
+    small: Tiling
+    enough: int
+
+
+class Machine(ABC):
+    """Memory, and kernels that work on it. All work is done in the order in which it is given.
+
+    Attributes:
+        size: how work is to be spread.
+    """
+
+    size: Size
+
+    @abstractmethod
+    def allocate(self, count: int, dtype: DType) -> Any:
+        """Return memory for `count` elements, with arbitrary content."""
+
+    @abstractmethod
+    def upload(self, values: npt.NDArray[Any]) -> Any:
+        """Return memory with the elements of a contiguous 1-D array; the array is copied."""
+
+    @abstractmethod
+    def download(self, memory: Any) -> npt.NDArray[Any]:
+        """Wait for all work, and return the elements of a memory as a new 1-D array."""
+
+    @abstractmethod
+    def load(self, kernel: Kernel) -> Any:
+        """Make a kernel ready to be launched.
+
+        Raises:
+            KernelError: it cannot be compiled or loaded.
+        """
+
+    @abstractmethod
+    def launch(
+        self, loaded: Any, grid: Grid, threads: int, numbers: Sequence[int], operands: Sequence[Any]
+    ) -> None:
+        """Start a kernel.
+
+        Args:
+            loaded: what `load` returned.
+            grid: how many blocks.
+            threads: how many threads in each.
+            numbers: its whole numbers, in the order of its parameters.
+            operands: for each operand, its memory and the position of its first element.
+        """
+
+    @abstractmethod
+    def synchronize(self) -> None:
+        """Wait until all work has been done.
+
+        Raises:
+            KernelError: a kernel failed.
+        """
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return the machine's name and what there is of it."""

@@ -1,0 +1,177 @@
+"""Reduction kernels: folding dimensions with an associative operator.
+
+Two shapes of work, after the layout of what is folded:
+
+- *rows*: one block for each output. Its threads stride over the elements to fold, each keeps a
+  total, and the totals are folded in shared memory in a tree: half of the threads take over the
+  totals of the other half, until one is left. Good where the folded elements follow each other.
+- *columns*: one thread for each output. Good where neighbouring outputs lie side by side, and for
+  short folds.
+
+A long fold with few outputs would leave most of the GPU idle. Then the fold is cut into *chunks*,
+each with blocks of its own, and a second launch folds their results. Nothing depends on which
+thread is faster: the order of folding is fixed by the sizes alone, so results repeat exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mt_cuda.device import helpers, table
+from mt_cuda.kernel import (
+    Kernel,
+    Lines,
+    Parameter,
+    computed,
+    define,
+    indented,
+    load,
+    numbers,
+    operand,
+    store,
+    stored_type,
+)
+from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_fast.rendering import converted, render
+from mt_fast.tracing import Graph
+from mt_tensor.dtypes import DType
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What a reduction kernel is generated for.
+
+    Attributes:
+        name: the name of the operator.
+        graph: the traced operator.
+        source: the element type that is read.
+        out: the element type that is written.
+        kept: the number of dimensions that stay, after merging.
+        folded: the number of dimensions that are folded, after merging.
+        index: the type in which indices are taken apart.
+    """
+
+    name: str
+    graph: Graph
+    source: DType
+    out: DType
+    kept: int
+    folded: int
+    index: str
+
+    @property
+    def total(self) -> DType:
+        """The type in which totals are kept."""
+        return computed(self.source)
+
+    def kernel(self, way: str, body: Lines) -> Kernel:
+        """Put a kernel together; all reduction kernels have the same parameters."""
+        types = "_".join(dict.fromkeys((self.source.name, self.out.name)))
+        wide = "" if self.index == "uint32" else "_wide"
+        name = f"{self.name}_{types}_{way}_{self.kept}_{self.folded}{wide}"
+        return define(name, self.parameters(), [*self.combine(), *body])
+
+    def parameters(self) -> list[Parameter]:
+        """Return the parameters: sizes, layouts, source and output.
+
+        `outputs` results are folded from `length` elements each; a chunk folds `span` of them.
+        """
+        return [
+            *numbers("outputs", "length", "span"),
+            *numbers(*extent_names(self.kept, "kept"), *extent_names(self.folded, "folded")),
+            *numbers(*stride_names("kept", self.kept), *stride_names("folded", self.folded)),
+            *numbers(*stride_names("out", self.kept), "out_chunk_stride"),
+            *operand("x", self.source),
+            *operand("y", self.out),
+        ]
+
+    def combine(self) -> Lines:
+        """Return the operator as a function of two totals."""
+        rendered = render(self.graph, ("a", "b"), self.total, (self.total,), table(self.total))
+        return [
+            *helpers(self.graph, self.total),
+            "def combine(a, b):",
+            *indented(rendered.statements),
+            f"    return {rendered.results[0]}",
+            "",
+        ]
+
+    def first(self) -> Lines:
+        """Return the lines that find where the source of this output begins."""
+        extents = extent_names(self.kept, "kept")
+        start = position("x_at", stride_names("kept", self.kept), "k")
+        return [*take_apart("output", extents, self.index, "k"), f"start = {start}"]
+
+    def element(self, assign: str) -> Lines:
+        """Return the lines that read the i-th element of the fold and use it in `assign`."""
+        extents = extent_names(self.folded, "folded")
+        at = position("start", stride_names("folded", self.folded), "f")
+        return [
+            *take_apart("i", extents, self.index, "f"),
+            assign.format(load(f"x[{at}]", self.source, self.total)),
+        ]
+
+    def last(self, total: str) -> str:
+        """Return the line that stores the total of this output and chunk."""
+        at = position("y_at", stride_names("out", self.kept), "k")
+        value = store(converted(total, self.total, self.out), self.out)
+        return f"y[{at} + chunk * out_chunk_stride] = {value}"
+
+
+def rows(fold: Fold, threads: int) -> Kernel:
+    """Return the kernel in which a block folds the elements of one output.
+
+    Args:
+        fold: operator, types and ranks.
+        threads: how many threads a block has.
+    """
+    shared = stored_type(fold.total)
+    body = [
+        f"totals = cuda.shared.array({threads}, {shared})",
+        "thread = cuda.threadIdx.x",
+        "output = cuda.blockIdx.x",
+        "chunk = cuda.blockIdx.y",
+        *fold.first(),
+        "i = chunk * span",
+        "stop = min(length, i + span)",
+        f"live = min({threads}, stop - i)  # so many threads have something to fold",
+        "i += thread",
+        "if thread < live:",
+        *indented(fold.element("total = {}")),
+        f"    i += {threads}",
+        "    while i < stop:",
+        *indented(indented(fold.element("total = combine(total, {})"))),
+        f"        i += {threads}",
+        "    totals[thread] = total",
+        "cuda.syncthreads()",
+        "while live > 1:",
+        "    half = (live + 1) // 2",
+        "    if thread + half < live:",
+        "        totals[thread] = combine(totals[thread], totals[thread + half])",
+        "    cuda.syncthreads()",
+        "    live = half",
+        "if thread == 0:",
+        f"    {fold.last('totals[0]')}",
+    ]
+    return fold.kernel("rows", body)
+
+
+def columns(fold: Fold) -> Kernel:
+    """Return the kernel in which a thread folds the elements of one output."""
+    body = [
+        "chunk = cuda.blockIdx.y",
+        "output = cuda.grid(1)",
+        "step = cuda.gridsize(1)",
+        "while output < outputs:",
+        *indented(fold.first()),
+        "    i = chunk * span",
+        "    stop = min(length, i + span)",
+        *indented(fold.element("total = {}")),
+        "    i += 1",
+        "    while i < stop:",
+        *indented(indented(fold.element("total = combine(total, {})"))),
+        "        i += 1",
+        f"    {fold.last('total')}",
+        "    output += step",
+    ]
+    return fold.kernel("columns", body)

@@ -1,0 +1,249 @@
+"""The real machine: its bookkeeping on a pretended driver, its limits on a real GPU."""
+
+import ctypes
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda import bench, gpu
+from mt_cuda.backend import CudaOps
+from mt_cuda.compiler import Compiled, compile_kernel
+from mt_cuda.errors import KernelError
+from mt_cuda.inspection import every_kernel
+from mt_cuda.simulator import Memory, Simulator
+from mt_operators import OPERATORS
+from mt_tensor.backends import use_backend
+from mt_tensor.errors import BackendUnavailableError
+
+
+class Status(SimpleNamespace):
+    CUDA_SUCCESS = "CUDA_SUCCESS"
+    CUDA_ERROR_NO_DEVICE = "CUDA_ERROR_NO_DEVICE"
+
+
+class PretendedDriver:
+    """The driver's calls on host memory."""
+
+    CUresult = Status
+
+    def __init__(self, status="CUDA_SUCCESS", devices=1):
+        self.cuInit = lambda flags: (status,)
+        self.cuDeviceGetCount = lambda: ("CUDA_SUCCESS", devices)
+
+    def cuMemcpyHtoDAsync(self, target, source, count, stream):
+        ctypes.memmove(target, source, count)
+        return ("CUDA_SUCCESS",)
+
+    cuMemcpyDtoHAsync = cuMemcpyDtoDAsync = cuMemcpyHtoDAsync
+
+
+class Buffer:
+    """A piece of host memory that stands for device memory."""
+
+    def __init__(self, size):
+        self.bytes = np.zeros(size, np.uint8)
+        self.handle = self.bytes.ctypes.data
+
+
+class PretendedCore:
+    """`cuda.core`, launching on the simulator."""
+
+    def __init__(self, kernels):
+        self.kernels = kernels
+        self.LaunchConfig = SimpleNamespace
+        self.ObjectCode = SimpleNamespace(
+            from_ptx=lambda ptx, name: SimpleNamespace(get_kernel=lambda entry: kernels[name])
+        )
+
+    def Device(self):
+        stream = SimpleNamespace(handle=0, sync=lambda: None)
+        return SimpleNamespace(
+            name="Pretended",
+            compute_capability=(9, 0),
+            properties=SimpleNamespace(multiprocessor_count=2),
+            memory_resource=SimpleNamespace(allocate=lambda size, stream: Buffer(size)),
+            set_current=lambda: None,
+            create_stream=lambda: stream,
+        )
+
+    def launch(self, stream, config, kernel, *arguments):
+        rest, given = list(arguments), []
+        for parameter in kernel.parameters:
+            if parameter.array:
+                assert rest[:2] == [0, 0]
+                assert rest[2:4] == rest[5:7]
+                rest = [rest[4], *rest[7:]]
+            value = rest.pop(0)
+            if parameter.element:
+                dtype = mt.dtypes.DTYPES[parameter.element]
+                value = Memory(value.bytes.view(dtype.numpy), dtype)
+            given.append(value)
+        assert not rest
+        machine = Simulator()
+        machine.launch(machine.load(kernel), config.grid[:2], config.block[0], given, ())
+
+
+@pytest.fixture
+def pretended(monkeypatch):
+    """The real backend on a pretended GPU."""
+    kernels = {}
+
+    def remember(kernel, capability):
+        kernels[kernel.name] = kernel
+        return Compiled(kernel, "", kernel.name)
+
+    monkeypatch.setattr(gpu, "THREADS", 16)
+    monkeypatch.setattr(gpu, "compile_kernel", remember)
+    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore(kernels), PretendedDriver()))
+    return CudaOps(gpu.Gpu())
+
+
+def test_memory_goes_there_and_back(pretended):
+    for values in (np.arange(5.0), np.array([True, False]), np.zeros(0, np.int8)):
+        storage = pretended.from_host(values)
+        assert np.array_equal(pretended.to_host(storage), values)
+        assert pretended.to_host(storage).dtype == values.dtype
+    assert pretended.machine.describe() == "Pretended, compute capability 9.0, 2 SMs"
+
+
+def test_every_primitive_is_launched_with_the_right_arguments(pretended):
+    with use_backend(pretended):
+        x = mt.tensor(np.arange(12.0, dtype="f4").reshape(3, 4), requires_grad=True)
+        y = ((x.T @ x) * 0.01).tanh().sum(0).relu()
+        y.sum().backward()
+        index = mt.tensor([[0, 1, 1, 0]])
+        picked = x.detach().gather(0, index)
+        added = x.detach().scatter_add(0, index, picked)
+    there = mt.tensor(
+        np.arange(12.0, dtype="f4").reshape(3, 4), backend="numpy", requires_grad=True
+    )
+    (((there.T @ there) * 0.01).tanh().sum(0).relu()).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), there.grad.numpy(), rtol=1e-5, atol=1e-6)
+    assert picked.tolist() == [[0, 5, 6, 3]]
+    assert added.tolist() == [[0, 1, 2, 6], [4, 10, 12, 7], [8, 9, 10, 11]]
+
+
+def test_kernels_have_as_many_parameters_as_are_passed():
+    kernels = {kernel.name: kernel for kernel in every_kernel()}
+    for name in ("add_float32_vector", "scatter_add_float32_2", "gather_float64_2"):
+        kernel = kernels[name]
+        head = compile_kernel(kernel).ptx.split(".entry")[1].split(")")[0]
+        arrays = sum(parameter.array for parameter in kernel.parameters)
+        assert head.count(".param") == len(kernel.parameters) + 6 * arrays
+
+
+@pytest.mark.parametrize(
+    ("driver", "reason"),
+    [
+        (PretendedDriver("CUDA_ERROR_NO_DEVICE"), "finds no GPU"),
+        (PretendedDriver(devices=0), "finds no GPU"),
+        (PretendedDriver(SimpleNamespace(name="CUDA_ERROR_UNKNOWN")), "CUDA_ERROR_UNKNOWN"),
+    ],
+)
+def test_drivers_without_a_device(monkeypatch, driver, reason):
+    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore({}), driver))
+    with pytest.raises(BackendUnavailableError, match=f"{reason}.*MT_CUDA_SIM=1"):
+        gpu.Gpu()
+
+
+def test_kernels_that_do_not_run_make_it_unavailable(monkeypatch):
+    def fail(kernel, capability):
+        raise KernelError("no compiler")
+
+    monkeypatch.setattr(gpu, "compile_kernel", fail)
+    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore({}), PretendedDriver()))
+    with pytest.raises(BackendUnavailableError, match=r"kernels do not run on Pretended: no comp"):
+        gpu.Gpu()
+
+
+class TimedSimulator(Simulator):
+    """A simulator that answers the benchmark's questions."""
+
+    def mark(self):
+        return 0.0
+
+    def between(self, before, after):
+        return 1e-3
+
+    def copy_memory(self, source, target):
+        target.elements[:] = source.elements
+
+
+def test_the_benchmark_measures_everything(capsys):
+    measured = bench.Bench(TimedSimulator(), runs=2)
+    measured.memory(64)
+    measured.products((4,))
+    measured.launches(3)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 13
+    assert all(line.split()[-1] in ("GB/s", "copy", "GFLOP/s", "µs") for line in lines)
+
+
+# --- On a GPU -----------------------------------------------------------------------------------
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("size", [1, 255, 1 << 20, (1 << 24) + 3])
+def test_sizes(gpu_ops, size):
+    values = np.random.default_rng(size).standard_normal(size).astype("f4")
+    x, out = gpu_ops.upload(values), gpu_ops.allocate((size,), mt.float32)
+    gpu_ops.elementwise(OPERATORS["neg"].value, (x,), (out,))
+    assert np.array_equal(gpu_ops.as_array(out), -values)
+    total = gpu_ops.allocate((1,), mt.float32)
+    gpu_ops.reduce(OPERATORS["add"], x, total, (0,))
+    assert gpu_ops.as_array(total)[0] == pytest.approx(values.sum(dtype="f8"), rel=1e-4, abs=1e-2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [(128, 128, 128), (1000, 333, 517), (2048, 1024, 2048)])
+def test_large_products(gpu_ops, shape):
+    n, m, k = shape
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(s).astype("f4") for s in ((n, m), (m, k)))
+    for left, right in ((a, b), (np.array(a.T), b), (a, np.array(b.T))):
+        x, y = gpu_ops.upload(left), gpu_ops.upload(right)
+        x = x if left is a else x.permute(1, 0)
+        y = y if right is b else y.permute(1, 0)
+        out = gpu_ops.allocate((n, k), mt.float32)
+        gpu_ops.matmul(x, y, out)
+        np.testing.assert_allclose(gpu_ops.as_array(out), a @ b, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dims", [(0,), (1,), (0, 1)])
+def test_large_folds_repeat_exactly(gpu_ops, dims):
+    values = np.random.default_rng(0).standard_normal((3000, 1031)).astype("f4")
+    x = gpu_ops.upload(values)
+    shape = tuple(1 if d in dims else e for d, e in enumerate(values.shape))
+    results = []
+    for _ in range(3):
+        out = gpu_ops.allocate(shape, mt.float32)
+        gpu_ops.reduce(OPERATORS["add"], x, out, dims)
+        results.append(gpu_ops.as_array(out))
+    assert all(np.array_equal(result, results[0]) for result in results)
+    wanted = values.sum(dims, dtype="f8", keepdims=True)
+    np.testing.assert_allclose(results[0], wanted, rtol=1e-4, atol=1e-2)
+
+
+@pytest.mark.gpu
+def test_another_thread_may_compute(gpu_ops):
+    import threading
+
+    results = []
+
+    def work():
+        x = gpu_ops.upload(np.ones(10, "f4"))
+        results.append(gpu_ops.as_array(x).sum())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert results == [10.0]
+
+
+@pytest.mark.gpu
+def test_the_benchmark_runs(gpu_ops, capsys):
+    assert bench.main(["--size", "1", "--runs", "3"]) == 0
+    assert "GFLOP/s" in capsys.readouterr().out

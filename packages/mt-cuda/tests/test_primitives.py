@@ -1,0 +1,352 @@
+"""Every primitive on every machine, against the numpy backend."""
+
+import itertools
+import zlib
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda.backend import CudaOps
+from mt_operators import OPERATORS
+from mt_operators.testing import SPECIAL, SPECS
+from mt_tensor.backends import get_backend
+from mt_tensor.dtypes import DTYPES
+
+NUMPY = get_backend("numpy")
+ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
+UPDATES = ("add", "mul", "maximum", "minimum")
+TOLERANCE = {"float16": 8e-3, "float32": 4e-6, "float64": 1e-12}
+
+
+def numbers(shape, dtype, seed=0):
+    values = np.random.default_rng(seed).integers(-3, 4, shape)
+    return values.astype(DTYPES[dtype].numpy)
+
+
+def on(backend, array):
+    return backend.upload(array)
+
+
+def permuted(data):
+    return data.permute(*reversed(range(data.ndim)))
+
+
+def flipped(data):
+    if data.size == 0:
+        return data
+    return data.slice(tuple(e - 1 for e in data.shape), (-1,) * data.ndim, data.shape)
+
+
+def stepped(data):
+    return data.slice((0,) * data.ndim, (2,) * data.ndim, tuple((e + 1) // 2 for e in data.shape))
+
+
+def shifted(data):
+    return data.slice(
+        tuple(min(1, e) for e in data.shape),
+        (1,) * data.ndim,
+        tuple(max(e - 1, 0) for e in data.shape),
+    )
+
+
+VIEWS = {
+    "contiguous": lambda data: data,
+    "permuted": permuted,
+    "flipped": flipped,
+    "stepped": stepped,
+    "shifted": shifted,
+}
+SHAPES = [(), (1,), (40,), (0,), (4, 9), (3, 0, 2), (2, 3, 2, 3, 2)]
+
+
+def both(ops, array, view):
+    """The same view of the same elements, here and in NumPy."""
+    return VIEWS[view](on(ops, array)), VIEWS[view](on(NUMPY, array))
+
+
+def same(ops, ours, theirs, tolerance=0.0):
+    np.testing.assert_allclose(
+        ops.as_array(ours).astype("f8"), NUMPY.as_array(theirs).astype("f8"), tolerance, tolerance
+    )
+
+
+# --- Element-wise -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("spec", ROWS)
+def test_operators_on_special_values(ops, spec, dtype):
+    values = (*SPECIAL, 2.5, -3.0, 800.0, 1e-3)
+    columns = np.array(list(itertools.product(values, repeat=len(spec.domain))), dtype).T
+    arrays = [np.array(column) for column in columns]
+    if spec.name == "where":
+        arrays[0] = arrays[0] > 0
+    out = mt.bool_ if OPERATORS[spec.name].result == "truth" else mt.dtypes.as_dtype(dtype)
+    ours = ops.allocate(arrays[0].shape, out)
+    ops.elementwise(OPERATORS[spec.name].value, [on(ops, a) for a in arrays], [ours])
+    with np.errstate(all="ignore"):
+        wanted = np.asarray(spec.oracle(np, *(a.astype("f8") for a in arrays))).astype(out.numpy)
+    np.testing.assert_allclose(
+        ops.as_array(ours).astype("f8"), wanted.astype("f8"), TOLERANCE[dtype], TOLERANCE[dtype]
+    )
+
+
+@pytest.mark.parametrize("spec", ROWS)
+def test_fused_gradients(ops, spec):
+    operator = OPERATORS[spec.name]
+    if operator.result == "truth":
+        return
+    rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
+    arrays = [rng.uniform(low, high, (5, 9)).astype("f4") for low, high in spec.domain]
+    if spec.name == "where":
+        arrays[0] = arrays[0] > 0.5
+    upstream = rng.standard_normal((5, 9)).astype("f4")
+    out = NUMPY.allocate((5, 9), mt.float32)
+    NUMPY.elementwise(operator.value, [on(NUMPY, a) for a in arrays], [out])
+    known = [upstream, *arrays, np.array(NUMPY.as_array(out))]
+    for view in ("contiguous", "shifted", "flipped"):
+        formula = operator.gradient((True,) * operator.arity)
+        results = []
+        for backend in (ops, NUMPY):
+            inputs = [VIEWS[view](on(backend, a)) for a in known]
+            results.append([backend.allocate(inputs[0].shape, mt.float32) for _ in arrays])
+            backend.elementwise(formula, inputs, results[-1])
+        for ours, theirs in zip(*results, strict=True):
+            same(ops, ours, theirs, 2e-5)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_layouts_and_element_types(ops, dtype, view):
+    for shape in SHAPES:
+        x, x_there = both(ops, numbers(shape, dtype), view)
+        y, y_there = both(ops, numbers(shape, dtype, 1), view)
+        for name in ("mul", "maximum", "lt"):
+            out = mt.bool_ if name == "lt" else DTYPES[dtype]
+            ours, theirs = ops.allocate(x.shape, out), NUMPY.allocate(x.shape, out)
+            ops.elementwise(OPERATORS[name].value, [x, y], [ours])
+            NUMPY.elementwise(OPERATORS[name].value, [x_there, y_there], [theirs])
+            same(ops, ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "bool"])
+def test_expanded_inputs_and_strided_outputs(ops, dtype):
+    results = []
+    for backend in (ops, NUMPY):
+        row = on(backend, numbers((5,), dtype)).expand((3, 4, 5))
+        column = on(backend, numbers((3, 1, 1), dtype, 1)).expand((3, 4, 5))
+        single = on(backend, numbers((), dtype, 2)).expand((3, 4, 5))
+        out = on(backend, numbers((5, 8, 3), dtype, 3))
+        view = permuted(out.slice((0, 0, 0), (1, 2, 1), (5, 4, 3)))
+        backend.elementwise(OPERATORS["where"].value, [row, column, single], [view])
+        results.append(out)
+    same(ops, *results)
+
+
+def test_an_output_may_be_an_input(ops):
+    for shape in ((37,), (4, 6)):
+        array = numbers(shape, "float32")
+        x, y = on(ops, array), on(ops, array)
+        ops.elementwise(OPERATORS["mul"].value, [x, y], [x])
+        assert np.array_equal(ops.as_array(x), array * array)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+def test_unaligned_rows(ops, dtype):
+    for start, end in itertools.product(range(5), (5, 6, 19, 40)):
+        array = numbers((40,), dtype)
+        x = on(ops, array).slice((start,), (1,), (end - start,))
+        out = on(ops, np.zeros(48, array.dtype)).slice((start,), (1,), (end - start,))
+        ops.elementwise(OPERATORS["neg"].value, [x], [out])
+        whole = ops.to_host(out.storage)
+        assert np.array_equal(whole[start:end], -array[start:end])
+        assert not whole[:start].any()
+        assert not whole[end:].any()
+
+
+def test_indices_that_need_64_bits(ops, monkeypatch):
+    monkeypatch.setattr("mt_cuda.layout.NARROW_LIMIT", 0)
+    wide = CudaOps(ops.machine)
+    x, y = (on(wide, numbers((3, 4, 5), "float32", seed)).permute(2, 0, 1) for seed in (0, 1))
+    out = wide.allocate((5, 3, 4), mt.float32)
+    wide.elementwise(OPERATORS["mul"].value, [x, y], [out])
+    assert np.array_equal(wide.as_array(out), wide.as_array(x) * wide.as_array(y))
+    total = wide.allocate((5, 1, 4), mt.float32)
+    wide.reduce(OPERATORS["add"], x, total, (1,))
+    assert np.array_equal(wide.as_array(total), wide.as_array(x).sum(1, keepdims=True))
+
+
+def test_powers_of_whole_numbers(ops):
+    cases = itertools.product((-3, -1, 0, 1, 2, 7), (0, 1, 2, 5), ("int64", "int32", "int8"))
+    for base, exponent, dtype in cases:
+        x, y = (on(ops, np.array([v], dtype)) for v in (base, exponent))
+        out = ops.allocate((1,), DTYPES[dtype])
+        ops.elementwise(OPERATORS["pow"].value, [x, y], [out])
+        assert ops.as_array(out) == np.array([base], dtype) ** exponent
+
+
+# --- Copies -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.product(DTYPES, repeat=2)))
+def test_conversions(ops, source, target):
+    array = np.array([[0, 1, 2, 100, 127], [0.5, 1.5, -1, -2, 3]]).astype(DTYPES[source].numpy)
+    for view in ("contiguous", "permuted"):
+        x, x_there = both(ops, array, view)
+        ours, theirs = (b.allocate(x.shape, DTYPES[target]) for b in (ops, NUMPY))
+        ops.copy(x, ours)
+        NUMPY.copy(x_there, theirs)
+        same(ops, ours, theirs)
+
+
+def test_the_host_gets_a_copy(ops):
+    array = np.arange(5.0)
+    storage = ops.from_host(array)
+    array[0] = 9
+    ops.to_host(storage)[1] = 9
+    assert ops.to_host(storage).tolist() == [0, 1, 2, 3, 4]
+    assert ops.to_host(ops.empty(0, mt.float32)).shape == (0,)
+
+
+# --- Reductions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "minimum"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_reductions(ops, dtype, name):
+    array = numbers((4, 3, 17), dtype)
+    for view, dims in itertools.product(VIEWS, ((), (0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2))):
+        x, x_there = both(ops, array, view)
+        shape = tuple(1 if d in dims else e for d, e in enumerate(x.shape))
+        ours, theirs = (b.allocate(shape, DTYPES[dtype]) for b in (ops, NUMPY))
+        with np.errstate(all="ignore"):
+            ops.reduce(OPERATORS[name], x, ours, dims)
+            NUMPY.reduce(OPERATORS[name], x_there, theirs, dims)
+        same(ops, ours, theirs)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7, 8, 9, 31, 63, 64, 65, 200])
+def test_long_folds(ops, length):
+    array = numbers((length, 3), "float32")
+    for dims in ((0,), (0, 1)):
+        out = ops.allocate((1, 1 if 1 in dims else 3), mt.float32)
+        ops.reduce(OPERATORS["add"], on(ops, array), out, dims)
+        assert np.array_equal(ops.as_array(out), array.sum(dims, keepdims=True))
+
+
+@pytest.mark.parametrize("name", ["logical_and", "logical_or"])
+@pytest.mark.parametrize("dtype", ["bool", "float32", "int64"])
+def test_logical_reductions(ops, dtype, name):
+    array = np.array([[0, 0, 0], [0, 2, 0], [3, 1, 2]]).astype(DTYPES[dtype].numpy)
+    fold = {"logical_and": np.all, "logical_or": np.any}[name]
+    for out_type in ("bool", dtype):
+        out = ops.allocate((3, 1), DTYPES[out_type])
+        ops.reduce(OPERATORS[name], on(ops, array), out, (1,))
+        assert np.array_equal(ops.as_array(out), fold(array, axis=1, keepdims=True))
+
+
+def test_nothing_folded_is_the_identity(ops):
+    for name, wanted in (("add", 0), ("mul", 1)):
+        out = on(ops, numbers((4, 1), "float32"))
+        ops.reduce(OPERATORS[name], ops.allocate((4, 0), mt.float32), out, (1,))
+        assert (ops.as_array(out) == wanted).all()
+
+
+@pytest.mark.parametrize("place", [0, 7, 70, 99])
+@pytest.mark.parametrize("name", ["add", "maximum", "minimum"])
+def test_nan_and_infinity_survive(ops, name, place):
+    for value in (np.nan, np.inf, -np.inf):
+        array = np.ones(100, "f4")
+        array[place] = value
+        out = ops.allocate((1,), mt.float32)
+        ops.reduce(OPERATORS[name], on(ops, array), out, (0,))
+        wanted = {"add": np.add, "maximum": np.maximum, "minimum": np.minimum}[name].reduce(array)
+        np.testing.assert_equal(ops.as_array(out)[0], wanted)
+
+
+def test_sums_repeat_exactly(ops):
+    array = np.random.default_rng(0).standard_normal((3, 999)).astype("f4")
+    results = set()
+    for _ in range(3):
+        out = ops.allocate((1, 1), mt.float32)
+        ops.reduce(OPERATORS["add"], on(ops, array), out, (0, 1))
+        results.add(ops.as_array(out).item())
+    assert len(results) == 1
+
+
+# --- Matrix products ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES if d != "bool"])
+def test_products(ops, dtype):
+    for (n, m, k), a_turned, b_turned in itertools.product(
+        ((1, 1, 1), (5, 7, 3), (9, 4, 10), (3, 0, 2), (17, 5, 18)), (False, True), (False, True)
+    ):
+        results = []
+        for backend in (ops, NUMPY):
+            a = on(backend, numbers((m, n) if a_turned else (n, m), dtype))
+            b = on(backend, numbers((k, m) if b_turned else (m, k), dtype, 1))
+            out = backend.allocate((n, k), DTYPES[dtype])
+            backend.matmul(permuted(a) if a_turned else a, permuted(b) if b_turned else b, out)
+            results.append(out)
+        same(ops, *results)
+
+
+def test_batches_of_products(ops):
+    results = []
+    for backend in (ops, NUMPY):
+        a = on(backend, numbers((2, 1, 3, 4), "float32")).expand((2, 3, 3, 4))
+        b = on(backend, numbers((3, 5, 4), "float32", 1)).permute(0, 2, 1).expand((2, 3, 4, 5))
+        out = on(backend, np.zeros((3, 2, 5, 6), "f4"))
+        view = out.permute(1, 0, 3, 2).slice((0, 0, 0, 0), (1, 1, 2, 1), (2, 3, 3, 5))
+        backend.matmul(a, b, view)
+        results.append(out)
+    same(ops, *results)
+
+
+# --- Indexing -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_gather_and_scatter(ops, dtype, dim):
+    part = [2, 3, 2]
+    part[dim] = 6
+    index = np.random.default_rng(dim).integers(0, (4, 3, 5)[dim], part)
+    for view, name in itertools.product(("contiguous", "flipped", "permuted"), UPDATES):
+        results = []
+        for backend in (ops, NUMPY):
+            way = VIEWS[view]
+            at = 2 - dim if view == "permuted" else dim
+            table = way(on(backend, numbers((4, 3, 5), dtype)))
+            where, values = way(on(backend, index)), way(on(backend, numbers(part, dtype, 1)))
+            picked = backend.allocate(where.shape, DTYPES[dtype])
+            backend.gather(table, at, where, picked)
+            with np.errstate(all="ignore"):
+                backend.scatter(values, at, where, table, OPERATORS[name])
+            results.append((picked, table))
+        for ours, theirs in zip(*results, strict=True):
+            same(ops, ours, theirs)
+
+
+def test_scatter_replaces(ops):
+    out = on(ops, np.zeros((2, 3), "f4"))
+    index = on(ops, np.array([[2, 0], [1, 2]]))
+    ops.scatter(on(ops, np.array([[1, 2], [3, 4]], "f4")), 1, index, out)
+    assert ops.as_array(out).tolist() == [[2, 0, 1], [0, 3, 4]]
+
+
+def test_many_repetitions_all_count(ops):
+    for dtype in ("float32", "float64", "int32", "int64"):
+        out = on(ops, np.zeros(2, dtype))
+        index = on(ops, np.arange(1000) % 2)
+        ops.scatter(on(ops, np.ones(1000, dtype)), 0, index, out, OPERATORS["add"])
+        assert ops.as_array(out).tolist() == [500, 500]
+
+
+def test_nan_survives_scatter(ops):
+    out = on(ops, np.zeros(2, "f4"))
+    source, index = np.array([np.nan, 1, 2, 3], "f4"), np.array([0, 0, 1, 1])
+    ops.scatter(on(ops, source), 0, on(ops, index), out, OPERATORS["maximum"])
+    np.testing.assert_equal(ops.as_array(out), [np.nan, 3])

@@ -1,0 +1,161 @@
+"""Every kernel compiles for Hopper, on a machine without a GPU."""
+
+import importlib.util
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import mt_cuda
+from mt_cuda import inspection
+from mt_cuda.compiler import compile_kernel
+from mt_cuda.errors import KernelError
+from mt_cuda.kernel import Kernel, Parameter
+from mt_operators import OPERATORS
+from mt_operators.errors import UnknownOperatorError
+
+KERNELS = {kernel.name: kernel for kernel in inspection.every_kernel()}
+
+REDUCED_IN_FLOAT64 = re.compile(r"(sin|cos)(_gradient_0)?_float(16|32)_")
+"""CUDA's own sine and cosine of huge float32 angles take one step in float64."""
+
+
+def groups():
+    """Return the kernels in groups that are worth a test of their own."""
+    found = {}
+    for name, kernel in KERNELS.items():
+        found.setdefault(re.split(r"_(?:gradient|bool|float|u?int)", name)[0], []).append(kernel)
+    return [pytest.param(kernels, id=name) for name, kernels in found.items()]
+
+
+def accesses(ptx, kind):
+    """Return the instructions that read or write global memory, without their operands."""
+    return [line.split()[0] for line in ptx.splitlines() if line.strip().startswith(kind)]
+
+
+@pytest.mark.parametrize("kernels", groups())
+def test_every_kernel_compiles(kernels):
+    for kernel in kernels:
+        ptx = compile_kernel(kernel).ptx
+        assert ".target sm_90" in ptx
+        assert "call" not in re.sub(r"//.*", "", ptx).split(), f"{kernel.name} calls a function"
+        double = ptx.count(".f64")
+        if "float64" in kernel.name or kernel.name.startswith("is_close_int"):
+            continue
+        if REDUCED_IN_FLOAT64.match(kernel.name):
+            assert double <= 40, f"{kernel.name} computes in float64"
+        else:
+            assert not double, f"{kernel.name} computes in float64"
+
+
+def test_the_kernels_cover_the_table():
+    for operator in OPERATORS.values():
+        for layout in inspection.ELEMENTWISE:
+            names = [n for n in KERNELS if re.match(rf"{operator.name}_(float|bool|int)", n)]
+            templates = ("strided", "contiguous") if operator.result == "truth" else (layout,)
+            if operator.name != "where":
+                assert any(template in n for n in names for template in templates), operator.name
+    for name in ("matmul", "gather", "scatter_set", "scatter_add", "scatter_lines_mul"):
+        assert any(kernel.startswith(name) for kernel in KERNELS), name
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "width", "reads", "writes"),
+    [
+        ("tanh", "float32", "v4.f32", 1, 1),
+        ("add", "float32", "v4.f32", 2, 1),
+        ("add", "float64", "v2.f64", 2, 1),
+        ("add", "int32", "v4.u32", 2, 1),
+    ],
+)
+def test_rows_move_sixteen_bytes_at_a_time(name, dtype, width, reads, writes):
+    ptx = mt_cuda.compile_ptx(name, dtype=dtype, layout="vector")
+    assert accesses(ptx, "ld.global").count(f"ld.global.{width}") == reads
+    assert accesses(ptx, "st.global").count(f"st.global.{width}") == writes
+
+
+def test_the_fused_backward_reads_each_input_once():
+    ptx = mt_cuda.compile_ptx("div", layout="vector", gradient=True)
+    assert accesses(ptx, "ld.global").count("ld.global.v4.f32") <= 4
+    assert accesses(ptx, "st.global").count("st.global.v4.f32") == 2
+
+
+def test_indices_are_taken_apart_in_32_bits():
+    ptx = mt_cuda.compile_ptx("add", layout="strided")
+    loop = ptx[ptx.index("ld.global") - 3000 : ptx.index("ld.global")]
+    assert "div.u32" in loop
+
+
+def test_atomics_are_the_hardwares():
+    for dtype, instruction in (
+        ("float32", ".add.f32"),
+        ("float64", ".add.f64"),
+        ("int64", ".add.u64"),
+        ("int32", ".add.u32"),
+    ):
+        ptx = compile_kernel(KERNELS[f"scatter_add_{dtype}_2"]).ptx
+        assert re.search(rf"(atom|red)\.global{re.escape(instruction)}", ptx), dtype
+
+
+def ptxas():
+    """Return the assembler that the extra `ptx` installs."""
+    roots = importlib.util.find_spec("nvidia").submodule_search_locations
+    found = [path for root in roots for path in Path(root).glob("**/bin/ptxas*")]
+    assert found, "the extra `ptx` brings ptxas"
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(n for n in KERNELS if n.startswith("matmul_float32")),
+        *(n for n in KERNELS if re.match(r"(add|maximum)_float(32|64)_(rows|columns)", n)),
+        *(n for n in KERNELS if re.match(r"(div|pow|sigmoid)(_gradient_\d+)?_float32", n)),
+        *(n for n in KERNELS if re.match(r"(gather|scatter_\w+)_float32", n)),
+    ],
+)
+def test_nothing_spills(name, tmp_path):
+    kernel = tmp_path / "kernel.ptx"
+    kernel.write_text(compile_kernel(KERNELS[name]).ptx)
+    run = subprocess.run(
+        [ptxas(), "-arch=sm_90", "-v", kernel, "-o", tmp_path / "kernel.cubin"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in run.stderr
+    registers = int(re.search(r"Used (\d+) registers", run.stderr).group(1))
+    assert registers <= 255 if "matmul" in name else registers <= 64
+
+
+# --- Asking for kernels -------------------------------------------------------------------------
+
+
+def test_the_text_of_a_kernel():
+    text = mt_cuda.source("tanh")
+    assert text.startswith("def tanh_float32_contiguous(n, x0, x0_at, y0, y0_at):")
+    assert "math.tanh(a0)" in text
+    assert "float32(1.0) - t0" in mt_cuda.source("tanh", gradient=True)
+    assert "mul_gradient_1_" in mt_cuda.source("mul", gradient=(False, True))
+    assert "cuda.syncthreads()" in mt_cuda.source("add", layout="rows")
+    assert "a_tile" in mt_cuda.source("matmul", dtype="float64")
+
+
+def test_kernels_that_do_not_exist():
+    with pytest.raises(UnknownOperatorError, match="Did you mean 'tanh'"):
+        mt_cuda.source("tan")
+    with pytest.raises(KernelError, match="choose one of contiguous"):
+        mt_cuda.source("tanh", layout="diagonal")
+    with pytest.raises(KernelError, match="cannot fold"):
+        mt_cuda.source("tanh", layout="rows")
+    with pytest.raises(KernelError, match="has no gradient"):
+        mt_cuda.source("lt", gradient=True)
+    with pytest.raises(KernelError, match="takes 2 argument"):
+        mt_cuda.source("mul", gradient=(True,))
+
+
+def test_a_kernel_that_does_not_compile_is_named():
+    broken = Kernel("broken", "def broken(n):\n    unknown(n)\n", (Parameter("n"),))
+    with pytest.raises(KernelError, match=r"(?s)broken does not compile.*unknown\(n\)"):
+        compile_kernel(broken)

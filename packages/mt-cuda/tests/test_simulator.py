@@ -1,0 +1,162 @@
+"""The simulator finds what a GPU would pass over in silence."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_cuda import BarrierError, OutOfBoundsError, RaceError, SimulationError, Simulator
+from mt_cuda.kernel import define, numbers, operand
+
+ORDERS = ["forward", "reversed"]
+THREADS = 8
+
+
+def run(body, order="forward", count=THREADS, grid=(1, 1), threads=THREADS):
+    """Run the lines of a kernel on `x` = 0, 1, 2, ... and return what it left in `y`."""
+    parameters = [*numbers("n"), *operand("x", mt.float32), *operand("y", mt.float32)]
+    kernel = define("planted", parameters, body.strip("\n").splitlines())
+    machine = Simulator(order)
+    x = machine.upload(np.arange(count, dtype=np.float32))
+    y = machine.upload(np.full(count, -1, np.float32))
+    machine.launch(machine.load(kernel), grid, threads, (count,), (x, 0, y, 0))
+    return machine.download(y).tolist()
+
+
+BACKWARDS = """
+row = cuda.shared.array(8, float32)
+t = cuda.threadIdx.x
+row[t] = x[t]
+{barrier}
+y[t] = row[7 - t]
+"""
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_threads_meet_at_a_barrier(order):
+    assert run(BACKWARDS.format(barrier="cuda.syncthreads()"), order) == [7, 6, 5, 4, 3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_missing_barrier_is_a_race(order):
+    with pytest.raises(RaceError, match=r"planted: thread \d of block .* put cuda.syncthreads"):
+        run(BACKWARDS.format(barrier=""), order)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_overwriting_what_another_reads_is_a_race(order):
+    body = BACKWARDS.format(barrier="cuda.syncthreads()") + "row[t] = float32(0.0)\n"
+    with pytest.raises(RaceError, match="since the last barrier"):
+        run(body, order)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_two_threads_that_write_one_element_race(order):
+    with pytest.raises(RaceError, match="writes element 0"):
+        run("row = cuda.shared.array(8, float32)\nrow[0] = x[cuda.threadIdx.x]", order)
+
+
+def test_the_reduction_without_a_barrier_is_found():
+    from mt_cuda import inspection
+    from mt_cuda.kernel import Kernel
+    from mt_cuda.simulator import SIZE
+    from mt_fast.tracing import trace
+    from mt_operators import OPERATORS
+
+    fold = inspection.reduction.Fold(
+        "add", trace(OPERATORS["add"].value), mt.float32, mt.float32, 0, 1, "uint32"
+    )
+    sound = inspection.reduction.rows(fold, SIZE.threads)
+    for line in (20, 24):
+        lines = sound.source.splitlines()
+        barriers = [i for i, text in enumerate(lines) if "syncthreads" in text]
+        lines[barriers[line == 24]] = lines[barriers[line == 24]].replace(
+            "cuda.syncthreads()", "pass"
+        )
+        faulty = Kernel(sound.name, "\n".join(lines), sound.parameters)
+        for kernel, fails in ((sound, False), (faulty, True)):
+            machine = Simulator()
+            x, y = machine.upload(np.ones(50, "f4")), machine.upload(np.zeros(1, "f4"))
+            launch = (machine.load(kernel), (1, 1), SIZE.threads, (1, 50, 50, 1, 1), (x, 0, y, 0))
+            if fails:
+                with pytest.raises(RaceError):
+                    machine.launch(*launch)
+            else:
+                machine.launch(*launch)
+                assert machine.download(y) == 50
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if cuda.threadIdx.x == 0:\n    cuda.syncthreads()",
+        "if cuda.threadIdx.x > 5:\n    cuda.syncthreads()\ncuda.syncthreads()",
+        "for i in range(cuda.threadIdx.x):\n    cuda.syncthreads()",
+    ],
+)
+def test_a_barrier_that_some_never_reach(body, order):
+    with pytest.raises(BarrierError, match=r"wait at a barrier that thread\(s\) .* never reach"):
+        run(body, order)
+
+
+@pytest.mark.parametrize("body", ["y[n] = x[0]", "y[0] = x[-1]", "y[-1] = x[0]"])
+def test_positions_outside_memory(body):
+    with pytest.raises(OutOfBoundsError, match=r"planted: thread 0 of block \(0, 0\): position"):
+        run(body)
+
+
+def test_positions_outside_shared_memory():
+    with pytest.raises(OutOfBoundsError, match="index 8 of shared memory"):
+        run("row = cuda.shared.array(8, float32)\nrow[cuda.threadIdx.x + 1] = x[0]")
+
+
+def test_other_mistakes_name_the_thread():
+    with pytest.raises(SimulationError, match=r"thread 3 of block \(0, 0\): ZeroDivisionError"):
+        run("y[0] = float32(1 // (cuda.threadIdx.x - 3))")
+
+
+def test_arguments_are_counted():
+    kernel = define("few", [*operand("y", mt.float32)], ["pass"])
+    machine = Simulator()
+    with pytest.raises(SimulationError, match="takes 2 arguments, and was launched with 1"):
+        machine.launch(machine.load(kernel), (1, 1), 1, (), (machine.allocate(1, mt.float32),))
+
+
+def test_memory_that_nobody_wrote_shows():
+    machine = Simulator()
+    assert np.isnan(machine.download(machine.allocate(3, mt.float64))).all()
+    assert set(machine.download(machine.allocate(3, mt.int32))) == {0x55}
+    assert np.isnan(run("row = cuda.shared.array(8, float32)\ny[0] = row[0]")[0])
+
+
+def test_two_shared_arrays_are_two():
+    body = """
+a = cuda.shared.array(8, float32); b = cuda.shared.array(8, float32)
+t = cuda.threadIdx.x
+a[t] = x[t]
+b[t] = x[t] + float32(1)
+cuda.syncthreads()
+y[t] = a[7 - t] * b[t]
+"""
+    assert run(body) == [7 * 1, 6 * 2, 5 * 3, 4 * 4, 3 * 5, 2 * 6, 1 * 7, 0]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_blocks_have_memory_of_their_own(order):
+    body = """
+row = cuda.shared.array(2, float32)
+row[cuda.threadIdx.x] = x[cuda.grid(1)]
+cuda.syncthreads()
+y[cuda.grid(1)] = row[1 - cuda.threadIdx.x]
+"""
+    assert run(body, order, grid=(4, 1), threads=2) == [1, 0, 3, 2, 5, 4, 7, 6]
+
+
+def test_atomics_count_every_thread():
+    machine = Simulator()
+    kernel = define(
+        "count", operand("y", mt.int64, array=True), ["cuda.atomic.add(y, y_at, int64(1))"]
+    )
+    y = machine.upload(np.zeros(1, np.int64))
+    machine.launch(machine.load(kernel), (3, 2), 4, (), (y, 0))
+    assert machine.download(y) == 24
