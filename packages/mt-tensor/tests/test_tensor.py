@@ -169,6 +169,7 @@ def test_conversions() -> None:
     assert x.type_as(mt.ones(1, dtype="int16")).dtype is mt.int16
     assert x.to("simple").backend.name == "simple"
     assert x.to("float32") is x
+    assert not x.detach().requires_grad_().long().requires_grad
     with pytest.raises(errors.UnknownBackendError, match="no backend is called 'floot'"):
         x.to("floot")
 

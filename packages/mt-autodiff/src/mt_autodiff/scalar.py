@@ -17,7 +17,7 @@ from mt_autodiff.errors import NoGradientError
 from mt_autodiff.graph import Context, Differentiable, History
 from mt_autodiff.mode import is_grad_enabled, set_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
-from mt_operators.errors import nearest
+from mt_operators.errors import no_attribute
 
 _ids = itertools.count(1)
 
@@ -227,7 +227,7 @@ class Scalar:
     else:
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(f"Scalar has no attribute {name!r}.{nearest(name, dir(Scalar))}")
+            raise no_attribute(self, name)
 
 
 def _constant(value: SupportsFloat) -> Scalar:

@@ -32,6 +32,16 @@ class StateDictError(Exception):
     """A state dictionary does not fit the module that should load it."""
 
 
+def no_attribute(owner: object, name: str) -> AttributeError:
+    """Return the error for an attribute that is not there, with the nearest name that is.
+
+    Names that begin with an underscore get no hint: they are not misspelt by people but asked for
+    by programs, often, and searching would cost those dearly.
+    """
+    hint = "" if name.startswith("_") else nearest(name, dir(owner))
+    return AttributeError(f"{type(owner).__name__} has no attribute {name!r}.{hint}")
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x'?"` for the known name closest to `name`, or `""`."""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)

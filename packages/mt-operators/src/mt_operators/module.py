@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
-from mt_operators.errors import StateDictError, nearest
+from mt_operators.errors import StateDictError, no_attribute
 
 
 class Parameter:
@@ -113,9 +113,7 @@ class Module:
             found = self.__dict__.get(members, {})
             if name in found:
                 return found[name]
-        raise AttributeError(
-            f"{type(self).__name__} has no attribute {name!r}.{nearest(name, dir(self))}"
-        )
+        raise no_attribute(self, name)
 
     def __delattr__(self, name: str) -> None:
         """Remove an attribute, parameter or child module."""

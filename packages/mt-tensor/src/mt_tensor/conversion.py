@@ -100,7 +100,9 @@ class ConversionMethods(TensorBase):
             backend = get_backend(target)
             return self._itself() if backend is self.backend else Move.apply(self, backend)
         dtype = as_dtype(target)
-        return self._itself() if dtype is self.dtype else Cast.apply(self, dtype)
+        if dtype is self.dtype:
+            return self._itself()
+        return Cast.apply(self if dtype.is_floating_point else self.detach(), dtype)
 
     def float(self) -> Tensor:
         """Return the tensor as float32."""

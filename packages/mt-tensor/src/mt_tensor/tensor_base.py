@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mt_autodiff import GradientError, History, NoGradientError, backpropagate
-from mt_operators.errors import nearest
+from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType
 from mt_tensor.errors import DTypeError, ShapeError
@@ -248,9 +248,7 @@ class TensorBase:
     else:
 
         def __getattr__(self, name: str) -> Any:
-            # NumPy asks for protocols by such names all the time; a search would cost it dearly.
-            hint = "" if name.startswith("__") else nearest(name, dir(type(self)))
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.{hint}")
+            raise no_attribute(self, name)
 
 
 def unpack(sizes: tuple[Any, ...]) -> Sequence[int]:

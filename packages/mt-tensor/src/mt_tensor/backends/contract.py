@@ -82,8 +82,8 @@ class TensorBackend(ABC):
             operator: `add`, `mul`, `maximum`, `minimum`, `logical_and`, `logical_or`, or another
                 associative and commutative operator of two arguments.
             source: a view.
-            out: a view of the shape of `source` with extent 1 in `dims`, of the same dtype, or of
-                dtype bool for the logical operators. Where nothing is folded it receives
+            out: a view of the shape of `source` with extent 1 in `dims`, of the same dtype, which
+                is bool for the logical operators. Where nothing is folded it receives
                 `operator.identity`, which then is not None.
             dims: the dimensions, each once; for `()` the elements are copied.
         """
