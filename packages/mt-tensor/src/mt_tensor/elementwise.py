@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import Context, is_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
-from mt_operators.formula import zero
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, result_type
 from mt_tensor.errors import DTypeError
@@ -61,10 +60,7 @@ class ElementwiseOperation:
         backend.elementwise(operator.value, views, (out,))
         result = TensorBase._make(out, backend)
         if is_grad_enabled() and dtype.is_floating_point:
-            needs = tuple(
-                operand.requires_grad and partial is not zero
-                for operand, partial in zip(operands, operator.partials, strict=True)
-            )
+            needs = tuple(operand.requires_grad for operand in operands)
             if any(needs):
                 ctx = Context(needs)
                 ctx.save_for_backward(operands, out)

@@ -107,9 +107,6 @@ def test_operator_gradients(backend: TensorBackend, spec: OpSpec, layout: str) -
             arg.requires_grad_()
     upstream = np.linspace(-1, 2, 15, dtype=np.float32).reshape(3, 5)
     result = mt.elementwise(spec.name, *args)
-    if not result.requires_grad:
-        assert set(expected_gradients(spec.name, arrays, upstream)[0].flat) == {0.0}
-        return
     result.backward(LAYOUTS[layout](upstream, backend))
     wanted = expected_gradients(spec.name, arrays, upstream)
     for arg, gradient in zip(args, wanted, strict=True):
@@ -122,8 +119,8 @@ def test_operator_gradients(backend: TensorBackend, spec: OpSpec, layout: str) -
 
 @pytest.mark.parametrize("spec", ROWS)
 def test_operator_second_derivatives(backend: TensorBackend, spec: OpSpec) -> None:
-    if OPERATORS[spec.name].result == "truth" or spec.name == "floor":
-        return  # no derivative of any order
+    if OPERATORS[spec.name].result == "truth":
+        return  # truth values have no gradient
     arrays = draw(spec, (4,), "float64")
     args = [mt.tensor(array, backend=backend) for array in arrays]
 
