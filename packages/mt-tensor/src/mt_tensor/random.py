@@ -16,7 +16,7 @@ from mt_tensor.dtypes import as_dtype
 from mt_tensor.errors import ShapeError
 from mt_tensor.tensors import Tensor
 
-_generator = np.random.default_rng()
+_generator: np.random.Generator | None = None
 
 
 def manual_seed(seed: int) -> None:
@@ -27,6 +27,9 @@ def manual_seed(seed: int) -> None:
 
 def generator() -> np.random.Generator:
     """Return the generator that all random tensors are drawn from."""
+    global _generator  # noqa: PLW0603 - made when it is first needed, for NumPy loads slowly
+    if _generator is None:
+        _generator = np.random.default_rng()
     return _generator
 
 
@@ -37,7 +40,7 @@ def rand(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers drawn evenly from 0 (included) to 1 (excluded)."""
-    values = _generator.random(unpack_sizes(size), np.float32)
+    values = generator().random(unpack_sizes(size), np.float32)
     return from_values(values, dtype, backend, requires_grad)
 
 
@@ -48,7 +51,7 @@ def randn(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return numbers from the normal distribution with mean 0 and variance 1."""
-    values = _generator.standard_normal(unpack_sizes(size))
+    values = generator().standard_normal(unpack_sizes(size))
     return from_values(values, dtype, backend, requires_grad)
 
 
@@ -66,10 +69,10 @@ def randint(
     """
     if high <= low:
         raise ShapeError(f"randint() needs low < high; {low} and {high} were given.")
-    values = _generator.integers(low, high, tuple(size))
+    values = generator().integers(low, high, tuple(size))
     return from_values(values, as_dtype(dtype), backend, False)
 
 
 def randperm(n: int, backend: str | TensorBackend | None = None) -> Tensor:
     """Return the integers from 0 to n - 1 in random order."""
-    return from_values(_generator.permutation(n), "int64", backend, False)
+    return from_values(generator().permutation(n), "int64", backend, False)

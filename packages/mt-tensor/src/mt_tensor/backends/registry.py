@@ -18,8 +18,7 @@ import threading
 from collections.abc import Callable
 from contextlib import ContextDecorator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from mt_operators.errors import nearest
 from mt_tensor.backends.contract import TensorBackend
@@ -36,6 +35,9 @@ DEFAULT = "numpy"
 VARIABLE = "MT_BACKEND"
 
 Factory = Callable[[], TensorBackend]
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ def _builtin() -> dict[str, BackendInfo]:
 
 @functools.cache
 def _installed() -> dict[str, list[BackendInfo]]:
+    from importlib.metadata import entry_points  # slow to import, and often not needed
+
     found: dict[str, dict[tuple[str, str, str], BackendInfo]] = {}
     for entry in entry_points(group=GROUP):
         distribution = entry.dist.name if entry.dist else "unknown"
