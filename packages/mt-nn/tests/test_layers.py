@@ -1,5 +1,6 @@
 """Layers: parameters and their first values, settings, modes, containers, saving."""
 
+import copy
 import os
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,17 @@ def test_a_parameter_is_a_tensor_and_found_by_modules() -> None:
     assert repr(nn.Parameter([1.0])).startswith("Parameter containing:\ntensor([1.]")
     frozen = nn.Parameter(mt.ones(2), requires_grad=False)
     assert not frozen.requires_grad
+
+
+def test_a_network_can_be_copied() -> None:
+    source = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    source.add_module("tied", source[0])
+    twin = copy.deepcopy(source)
+    assert [name for name, _ in twin.named_parameters()] == ["0.weight", "0.bias"]
+    assert isinstance(twin[0].weight, nn.Parameter)
+    twin[0].weight.update(mt.zeros(2, 2))
+    assert source[0].weight.detach().numpy().any()
+    assert twin(mt.ones(1, 2)).tolist() == [twin[0].bias.tolist()]  # the tied layer comes last
 
 
 def test_sequential_and_repr() -> None:

@@ -193,6 +193,23 @@ def test_numpy_both_ways() -> None:
     assert np.add(x, 1).sum() == array.sum() + 6
 
 
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_are_leaves_on_the_same_backend(duplicate: Any) -> None:
+    x = mt.tensor([[1.0, 2.0], [3.0, 4.0]], backend="simple", requires_grad=True)
+    (x * x).sum().backward()
+    twin = duplicate({"view": x.detach().T, "leaf": x, "again": x})
+    assert twin["leaf"] is twin["again"]
+    assert twin["leaf"].backend is x.backend
+    assert twin["leaf"].requires_grad
+    assert twin["leaf"].grad.tolist() == [[2, 4], [6, 8]]
+    assert twin["view"].tolist() == [[1, 3], [2, 4]]
+    with mt.no_grad():
+        twin["leaf"].zero_()
+    assert x.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(NoGradientError, match="cannot be copied or pickled"):
+        duplicate(x * 2)
+
+
 # --- Views ---------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+import copy
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -49,10 +51,54 @@ class Move(Function):
         return grad.to(ctx.backend), None
 
 
+def restored(
+    cls: type[Any],
+    elements: npt.NDArray[Any],
+    backend: TensorBackend,
+    requires_grad: bool,
+    grad: Tensor | None,
+) -> Any:
+    """Return the leaf that was copied or pickled."""
+    leaf = object.__new__(cls)
+    leaf._become(TensorBase._make(backend.upload(elements), backend))
+    leaf.requires_grad = requires_grad
+    leaf.grad = grad
+    return leaf
+
+
 class ConversionMethods(TensorBase):
     """The methods of `Tensor` that convert and copy."""
 
     __slots__ = ()
+
+    # --- Copying and pickling -------------------------------------------------------------------
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a leaf of the same class, with copies of the elements and of the gradient.
+
+        Raises:
+            NoGradientError: the tensor was computed, so that a copy would lose its history.
+        """
+        restore, state = self.__reduce__()
+        copied: Self = restore(*state[:-1], copy.deepcopy(self.grad, memo))
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Pickle elements and gradient; the backend goes by its name.
+
+        Raises:
+            NoGradientError: the tensor was computed, so that it would lose its history.
+        """
+        if self.history is not None:
+            raise NoGradientError(
+                "a tensor that was computed from others cannot be copied or pickled with its "
+                "history: use x.detach()."
+            )
+        elements = np.array(self.backend.as_array(self._tensor))
+        return restored, (type(self), elements, self.backend, self.requires_grad, self.grad)
+
+    # --- To Python and NumPy --------------------------------------------------------------------
 
     def numpy(self) -> npt.NDArray[Any]:
         """Return the elements as a NumPy array, sharing memory where the backend allows it.

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +185,20 @@ class TensorBackend(ABC):
             offset=data.offset * width,
             strides=tuple(stride * width for stride in data.strides),
         )
+
+    def __copy__(self) -> Self:
+        """Return the backend itself: tensors of one backend must share one instance."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the backend itself."""
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
+        """Pickle by name."""
+        from mt_tensor.backends.registry import get_backend
+
+        return get_backend, (self.name,)
 
     def __repr__(self) -> str:
         """Show class and name."""
