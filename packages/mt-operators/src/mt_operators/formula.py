@@ -7,8 +7,9 @@ upstream gradient, the arguments and the output, and writes every gradient that 
 
 from __future__ import annotations
 
+import dis
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -74,6 +75,9 @@ class Operator:
     identity: float | None = None
     note: str = ""
     _formulas: dict[Any, Formula] = field(default_factory=dict, init=False, repr=False)
+    _reads: dict[tuple[bool, ...], tuple[int, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def __post_init__(self) -> None:
         """Check that there is one partial derivative for each parameter."""
@@ -100,6 +104,21 @@ class Operator:
             self._formulas["value"] = Formula(self.name, self.arity, 1, self.function)
         return self._formulas["value"]
 
+    def read_by(self, needed: tuple[bool, ...]) -> tuple[int, ...]:
+        """Return which of the arguments and, last, the output the needed gradients read.
+
+        The derivative of a sum, for example, reads nothing: it is 1 everywhere.
+        """
+        if needed not in self._reads:
+            read = {
+                position
+                for partial, need in zip(self.partials, needed, strict=True)
+                if need
+                for position in _read(partial)
+            }
+            self._reads[needed] = tuple(sorted(read))
+        return self._reads[needed]
+
     def gradient(self, needed: tuple[bool, ...]) -> Formula:
         """Return the fused backward: upstream gradient, arguments, output -> gradients.
 
@@ -115,6 +134,18 @@ class Operator:
                 f"{self.name}_gradient_{which}", self.arity + 2, len(wanted), _chain(wanted)
             )
         return self._formulas[needed]
+
+
+def _read(source: Source) -> Iterator[int]:
+    """Yield the positions of the parameters that a function reads."""
+    code = source.__code__
+    names = code.co_varnames[: code.co_argcount]
+    for instruction in dis.get_instructions(code):
+        if instruction.opname != "STORE_FAST":
+            loaded = instruction.argval
+            for name in loaded if isinstance(loaded, tuple) else (loaded,):
+                if name in names:
+                    yield names.index(name)
 
 
 def _chain(partials: tuple[Source, ...]) -> Source:

@@ -15,7 +15,7 @@ from mt_operators import OPERATORS, Operator, lift
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, result_type
 from mt_tensor.errors import DTypeError
-from mt_tensor.function import common_backend, record
+from mt_tensor.function import changed_in_place, common_backend, record
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
@@ -63,7 +63,7 @@ class ElementwiseOperation:
             needs = tuple(operand.requires_grad for operand in operands)
             if any(needs):
                 ctx = Context(needs)
-                ctx.save_for_backward(operands, out)
+                ctx.save_for_backward(operands, out, self._versions(needs, operands, out))
                 record(self, ctx, operands, result, operator.name)
         return result
 
@@ -93,7 +93,9 @@ class ElementwiseOperation:
 
     def backward(self, ctx: Context, grad: Tensor, /) -> tuple[Tensor | None, ...]:
         """Return the gradient for each argument, summed over what was broadcast."""
-        operands, out = ctx.saved_values
+        operands, out, saved = ctx.saved_values
+        if self._versions(ctx.needs_input_grad, operands, out) != saved:
+            raise changed_in_place(repr(self.operator.name))
         if is_grad_enabled():
             grads = self._recorded_gradients(ctx.needs_input_grad, grad, operands)
         else:
@@ -102,6 +104,13 @@ class ElementwiseOperation:
             None if each is None else each.sum_to_size(operand.shape)
             for each, operand in zip(grads, operands, strict=True)
         )
+
+    def _versions(
+        self, needs: tuple[bool, ...], operands: tuple[Tensor, ...], out: TensorData
+    ) -> tuple[int, ...]:
+        """Return the versions of what the gradients will read."""
+        known = (*(operand._tensor for operand in operands), out)
+        return tuple(known[position].version for position in self.operator.read_by(needs))
 
     def _fused_gradients(
         self,

@@ -7,13 +7,13 @@ be recorded and differentiated (`create_graph=True`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import Context, History, is_grad_enabled, no_grad
 from mt_autodiff.graph import Differentiable
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.errors import BackendMismatchError, DTypeError
+from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -83,14 +83,38 @@ class Function:
 
 
 class TensorContext(Context):
-    """A context with torch's name for what was saved."""
+    """A context that notices when a tensor it has saved is changed in place."""
 
-    __slots__ = ()
+    __slots__ = ("_versions",)
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep tensors, and anything else, until backward has run."""
+        super().save_for_backward(*values)
+        self._versions = versions(values)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` was given."""
+        """What `save_for_backward` was given.
+
+        Raises:
+            InPlaceError: one of them has been changed in place since.
+        """
+        if versions(self.saved_values) != self._versions:
+            raise changed_in_place("a function")
         return self.saved_values
+
+
+def versions(values: Iterable[Any]) -> tuple[int, ...]:
+    """Return the versions of the tensors among some values."""
+    return tuple(value._tensor.version for value in values if isinstance(value, TensorBase))
+
+
+def changed_in_place(what: str) -> InPlaceError:
+    """Return the error for a saved tensor that is no longer what it was."""
+    return InPlaceError(
+        f"a tensor that {what} saved for its gradient has been changed in place since, so that the "
+        "gradient would be wrong: change a clone() of it, or call backward() first."
+    )
 
 
 def record(

@@ -10,7 +10,7 @@ from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import Number, result_type
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError, ShapeError
-from mt_tensor.strides import shape_broadcast
+from mt_tensor.strides import overlaps, shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
@@ -42,7 +42,7 @@ class InPlaceMethods(TensorBase):
                 "an in-place change of, or with, a tensor that requires grad would make recorded "
                 "gradients wrong: put it under no_grad(), or write x = x + y instead of x += y."
             )
-        if 0 in (s for s, e in zip(self.stride(), self.shape, strict=True) if e > 1):
+        if overlaps(self.shape, self.stride()):
             raise InPlaceError(
                 f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
                 "so that changing one changes several: clone() it first."
@@ -52,12 +52,13 @@ class InPlaceMethods(TensorBase):
         """Store the elements of `source`, broadcast and converted, and return self."""
         self._check_in_place(source)
         if not isinstance(source, TensorBase):
-            source = self._with(self.backend.upload(np.asarray(source)))
+            source = self._with(self.backend.upload(np.array(source)))
         if source.backend is not self.backend:
             source = source.detach().to(self.backend)
         data = self._aliasing_resolved(source)._tensor.expand(self.shape)
         if not _same_view(data, self._tensor):
             self.backend.copy(data, self._tensor)
+            self._tensor.changed()
         return self
 
     def fill_(self, value: Number) -> Self:
@@ -93,11 +94,12 @@ class InPlaceMethods(TensorBase):
             )
         data = self._aliasing_resolved(other.detach().to(self.dtype))._tensor.expand(self.shape)
         self.backend.elementwise(OPERATORS[name].value, (self._tensor, data), (self._tensor,))
+        self._tensor.changed()
         return self
 
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
-        shares = other._tensor.storage is self._tensor.storage
+        shares = self.backend.same_memory(other._tensor.storage, self._tensor.storage)
         return (
             other.detach().clone()
             if shares and not _same_view(other._tensor, self._tensor)

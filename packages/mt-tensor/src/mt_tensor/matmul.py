@@ -19,7 +19,8 @@ class MatMul(Function):
 
     @staticmethod
     def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
-        ctx.save_for_backward(a, b)
+        needs_a, needs_b = ctx.needs_input_grad
+        ctx.save_for_backward(a if needs_b else None, b if needs_a else None, a.shape, b.shape)
         batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
         out = a.backend.allocate((*batch, a.shape[-2], b.shape[-1]), a.dtype)
         left = a._tensor.expand((*batch, *a.shape[-2:]))
@@ -29,11 +30,11 @@ class MatMul(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        a, b = ctx.saved_tensors
+        a, b, shape_a, shape_b = ctx.saved_tensors
         needs_a, needs_b = ctx.needs_input_grad
         return (
-            (grad @ b.mT).sum_to_size(a.shape) if needs_a else None,
-            (a.mT @ grad).sum_to_size(b.shape) if needs_b else None,
+            (grad @ b.mT).sum_to_size(shape_a) if needs_a else None,
+            (a.mT @ grad).sum_to_size(shape_b) if needs_b else None,
         )
 
 

@@ -285,7 +285,8 @@ class MovementMethods(TensorBase):
         start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
         if start > end:
             raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
-        return self.reshape(*self.shape[:start], -1 if self.numel() else 0, *self.shape[end + 1 :])
+        merged = size_of(self.shape[start : end + 1])
+        return self.reshape(*self.shape[:start], merged, *self.shape[end + 1 :])
 
     def permute(self, *order: Any) -> Tensor:
         """Return a view with the dimensions in another order."""

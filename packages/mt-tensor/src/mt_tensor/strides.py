@@ -96,6 +96,21 @@ def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(0 if extent == 1 else i for i, extent in zip(tail, shape, strict=True))
 
 
+def overlaps(shape: Shape, strides: Strides) -> bool:
+    """Whether two indices of a view may name the same position.
+
+    Sorted by stride, each dimension must step over all that the smaller ones span. Views made by
+    slicing and permuting do; expanded dimensions and overlapping windows do not.
+    """
+    span = 0
+    for stride, extent in sorted(zip(map(abs, strides), shape, strict=True)):
+        if extent > 1:
+            if stride <= span:
+                return True
+            span += stride * (extent - 1)
+    return False
+
+
 def normalize_dim(dim: int, ndim: int) -> int:
     """Return `dim` counted from the front.
 

@@ -156,12 +156,17 @@ class TensorBase:
             return
         name = self.history.name
         for parent, share in self.history.chain_rule(derivative):
+            if not isinstance(share, TensorBase) or share.backend is not parent.backend:
+                raise GradientError(
+                    f"the backward of {name!r} returned {share!r} as a gradient; it must be a "
+                    f"tensor of backend {parent.backend.name!r}, like the input."
+                )
             if share.shape != parent.shape:
                 raise GradientError(
                     f"the backward of {name!r} returned a gradient of shape {share.shape} for an "
                     f"input of shape {parent.shape}; it must have the shape of the input."
                 )
-            yield parent, share
+            yield parent, share.to(parent.dtype)
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
         """Add to `grad`, of a leaf."""

@@ -36,9 +36,10 @@ class TensorData:
             element, negative runs backwards.
         offset: where in the storage the element at index (0, 0, ...) lies.
         size: the number of elements of the view.
+        version: how often the storage has been changed in place, through any view of it.
     """
 
-    __slots__ = ("dtype", "offset", "shape", "size", "storage", "strides")
+    __slots__ = ("_version", "dtype", "offset", "shape", "size", "storage", "strides")
 
     def __init__(
         self,
@@ -55,10 +56,22 @@ class TensorData:
         self.strides = strides_from_shape(shape) if strides is None else strides
         self.offset = offset
         self.size = size_of(shape)
+        self._version = [0]  # one list for all views
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
-        return TensorData(self.storage, shape, strides, offset, dtype=self.dtype)
+        view = TensorData(self.storage, shape, strides, offset, dtype=self.dtype)
+        view._version = self._version
+        return view
+
+    @property
+    def version(self) -> int:
+        """How often the storage has been changed in place."""
+        return self._version[0]
+
+    def changed(self) -> None:
+        """Take note that the storage has been changed in place."""
+        self._version[0] += 1
 
     @property
     def ndim(self) -> int:

@@ -8,13 +8,14 @@ What every primitive may rely on, because the caller has seen to it:
 
 - All views belong to this backend. Shapes, strides and offsets stay inside their storage, and
   indices inside their dimension.
-- Outputs are given, never returned: the primitive writes into them. An output may be any view
-  without overlap of its own elements (no stride 0), contiguous or not. It shares no memory with an
-  input, unless it is the same view (same storage, shape, strides, offset).
+- Outputs are given, never returned: the primitive writes into them. An output may be any view,
+  contiguous or not, in which no two indices name the same position. It shares no memory with an
+  input (see `same_memory`), unless it is the same view: same storage, shape, strides, offset.
 - Any extent may be zero, any number of dimensions may occur, strides may be zero or negative.
 - Broadcasting has happened: it shows as stride 0.
 
-Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around.
+Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around. Sums of
+float16, in `reduce` and `matmul`, are added up in float32 at least, and rounded once.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ class TensorBackend(ABC):
 
     @abstractmethod
     def from_host(self, values: npt.NDArray[Any]) -> Any:
-        """Return a storage with the elements of a contiguous 1-D array; may share its memory."""
+        """Return a storage with the elements of a contiguous 1-D array.
+
+        It may share the array's memory if that can be written to; else it copies.
+        """
 
     @abstractmethod
     def to_host(self, storage: Any) -> npt.NDArray[Any]:
@@ -83,7 +87,7 @@ class TensorBackend(ABC):
                 associative and commutative operator of two arguments.
             source: a view.
             out: a view of the shape of `source` with extent 1 in `dims`, of the same dtype, which
-                is bool for the logical operators. Where nothing is folded it receives
+                is bool for the logical operators. Where a folded dimension has extent 0 it receives
                 `operator.identity`, which then is not None.
             dims: the dimensions, each once; for `()` the elements are copied.
         """
@@ -132,9 +136,10 @@ class TensorBackend(ABC):
 
     @abstractmethod
     def copy(self, source: TensorData, out: TensorData) -> None:
-        """Copy between two views of one shape, converting the dtype as C would.
+        """Copy between two views of one shape, converting the dtype.
 
-        A float becomes an integer by dropping the fraction; non-zero becomes True.
+        A float becomes an integer by dropping its fraction, an integer wraps around, non-zero
+        becomes True. What nan and floats out of range become as integers is left open.
         """
 
     # --- Views made with the above --------------------------------------------------------------
@@ -145,9 +150,9 @@ class TensorBackend(ABC):
 
     def upload(self, array: npt.NDArray[Any]) -> TensorData:
         """Return a contiguous view with the elements of an array; may share its memory."""
-        contiguous = np.ascontiguousarray(array).reshape(array.shape)  # which makes () into (1,)
-        dtype = as_dtype(contiguous.dtype)
-        return TensorData(self.from_host(contiguous.reshape(-1)), array.shape, dtype=dtype)
+        dtype = as_dtype(array.dtype)
+        row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)  # in this machine's byte order
+        return TensorData(self.from_host(row), array.shape, dtype=dtype)
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
@@ -168,6 +173,12 @@ class TensorBackend(ABC):
         (`mt_tensor.fused`) and has the same signature.
         """
         return None
+
+    def same_memory(self, a: Any, b: Any) -> bool:
+        """Whether two storages share memory: the same one, or arrays over the same bytes."""
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            return np.may_share_memory(a, b)
+        return a is b
 
     def synchronize(self) -> None:  # noqa: B027 - most backends have nothing to wait for
         """Wait until all work given to this backend has been done."""

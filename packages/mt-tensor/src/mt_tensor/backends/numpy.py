@@ -94,8 +94,8 @@ class NumpyOps(TensorBackend):
         return np.empty(size, dtype.numpy)
 
     def from_host(self, values: Array) -> Array:
-        """Return the array itself: this backend lives on the host."""
-        return values
+        """Return the array itself, or a copy if it cannot be written to."""
+        return values if values.flags.writeable else values.copy()
 
     def to_host(self, storage: Array) -> Array:
         """Return the storage itself: this backend lives on the host."""

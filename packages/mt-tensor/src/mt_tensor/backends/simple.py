@@ -89,8 +89,8 @@ class SimpleOps(TensorBackend):
         return np.empty(size, dtype.numpy)
 
     def from_host(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the array itself: this backend lives on the host."""
-        return values
+        """Return the array itself, or a copy if it cannot be written to."""
+        return values if values.flags.writeable else values.copy()
 
     def to_host(self, storage: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the storage itself: this backend lives on the host."""
