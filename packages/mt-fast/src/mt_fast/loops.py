@@ -46,7 +46,12 @@ def form_of(layout: Layout, inputs: int) -> tuple[Form, tuple[bool, ...]]:
 
 
 def run_loop(
-    find: Find, views: Sequence[TensorData], inputs: int, parallel: bool, *parameters: Any
+    find: Find,
+    views: Sequence[TensorData],
+    inputs: int,
+    parallel: bool,
+    *parameters: Any,
+    strided: bool = False,
 ) -> None:
     """Run an element-wise kernel over views of one shape, which is not empty.
 
@@ -56,10 +61,11 @@ def run_loop(
         inputs: how many of them are inputs.
         parallel: whether to use all threads.
         *parameters: what the kernel takes before the views.
+        strided: whether there is a kernel of the form `strided` only.
     """
     layout = collapse(views[0].shape, tuple(view.strides for view in views))
     starts = [view.offset + shift for view, shift in zip(views, layout.shifts, strict=True)]
-    form, repeats = form_of(layout, inputs)
+    form, repeats = ("strided", ()) if strided else form_of(layout, inputs)
     kernel = find(form, repeats)
     if form == "flat":
         pairs = zip((view.storage for view in views), starts, strict=True)

@@ -57,7 +57,7 @@ def gather(
     """Read along `dim`; the index is not empty."""
     source, out = bits(source), bits(out)
     views = (_base(source, dim, index), index, out)
-    run_loop(lambda *_: gather_kernel(), views, 0, parallel, source.strides[dim])
+    run_loop(lambda *_: gather_kernel(), views, 0, parallel, source.strides[dim], strided=True)
 
 
 @functools.lru_cache(None)
@@ -74,7 +74,7 @@ def scatter(
         source, out = bits(source), bits(out)
     kernel = scatter_kernel(operator, source.dtype)
     views = (_base(out, dim, index), index, source)
-    run_loop(lambda *_: kernel, views, 0, False, out.strides[dim])
+    run_loop(lambda *_: kernel, views, 0, False, out.strides[dim], strided=True)
 
 
 def _base(data: TensorData, dim: int, index: TensorData) -> TensorData:

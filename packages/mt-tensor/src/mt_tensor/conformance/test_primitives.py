@@ -168,6 +168,23 @@ def test_gather_and_scatter(
         assert np.array_equal(target.numpy(), wanted), name
 
 
+@pytest.mark.parametrize(
+    ("shape", "dim", "part"),
+    [((12,), 0, (1,)), ((12,), 0, (5,)), ((3, 4), 0, (1, 4)), ((3, 4), 1, (3, 1)), ((1,), 0, (1,))],
+)
+def test_gather_and_scatter_of_few(
+    backend: TensorBackend, shape: tuple[int, ...], dim: int, part: tuple[int, ...]
+) -> None:
+    array = integers(shape).astype("f4")
+    x = mt.tensor(array, backend=backend, requires_grad=True)
+    index = np.random.default_rng(0).integers(0, shape[dim], part)
+    read = x.gather(dim, mt.tensor(index, backend=backend))
+    assert np.array_equal(read.detach().numpy(), np.take_along_axis(array, index, dim))
+    read.sum().backward()
+    assert x.grad is not None
+    assert x.grad.numpy().sum() == index.size
+
+
 def test_scatter_replaces(backend: TensorBackend) -> None:
     out = mt.zeros(2, 3, backend=backend)
     index = mt.tensor([[2, 0], [1, 2]], backend=backend)
