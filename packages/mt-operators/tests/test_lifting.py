@@ -59,9 +59,34 @@ def test_recursive_helpers_end() -> None:
     assert lift(countdown, WRITTEN)(3) == "exp(0.0)"
 
 
+def test_foreign_code_is_refused_when_a_row_is_added() -> None:
+    table = OperatorTable()
+    with pytest.raises(LiftingError, match="uses 'math'.*only works on one kind of number"):
+        table.add("gamma", lambda x: math.gamma(x) + 1.0, lambda x, out: out)
+    assert len(table) == 0
+
+
+def test_helpers_called_like_operators_are_not_mistaken_for_them() -> None:
+    def square(x: float) -> float:
+        return x + 1.0
+
+    lifted = lift(lambda x: 2.0 * square(x), {"square": lambda x: "the operator"})
+    assert lifted(2.0) == 6.0
+
+
+def test_names_that_types_use_are_refused() -> None:
+    table = OperatorTable()
+    table.for_each(lambda row: None, taken=lambda name: name == "shape")
+    with pytest.raises(OperatorExistsError, match="operator or a method called 'shape'"):
+        table.add("shape", lambda x: x, lambda x, out: 1.0)
+    assert "shape" not in table
+
+
 def test_whole_operators_can_be_spelled() -> None:
     lifted = lift(OPERATORS["relu"].function, {"maximum": lambda x, y: ("max", x, y)})
     assert lifted(3.0) == ("max", 3.0, 0.0)
+    sigmoid = OPERATORS["sigmoid"].function
+    assert lift(lambda x: 2 * sigmoid(x), {"sigmoid": lambda x: "s"})(1.0) == "ss"
 
 
 def test_a_missing_spelling_is_named() -> None:

@@ -44,8 +44,12 @@ def test_shared_members_are_listed_once() -> None:
 
 def test_an_attribute_can_change_its_kind() -> None:
     tree = Tree()
-    tree.left = 5
-    assert tree.left == 5
+    with pytest.raises(TypeError, match="Tree.left is a Module and cannot become a int"):
+        tree.left = 5
+    with pytest.raises(TypeError, match="Tree.bias is a Parameter and cannot become a float"):
+        tree.bias = 5.0
+    tree.left = None
+    assert tree.left is None
     assert [name for name, _ in tree.named_parameters()] == ["bias", "right.weight"]
     tree.size = Parameter(1.0)
     assert "size" in dict(tree.named_parameters())
@@ -76,6 +80,16 @@ def test_a_misspelt_attribute_names_the_nearest() -> None:
         _ = Leaf(1.0).wieght
 
 
+def test_a_property_that_fails_is_named() -> None:
+    class Square(Module):
+        @property
+        def area(self) -> float:
+            return self.side**2
+
+    with pytest.raises(AttributeError, match="Square.area uses an attribute that is not there"):
+        _ = Square().area
+
+
 def test_forgotten_super_init() -> None:
     class Forgetful(Module):
         def __init__(self) -> None:
@@ -95,6 +109,8 @@ def test_bad_member_names() -> None:
         Module().add_parameter("a.b", 1.0)
     with pytest.raises(ValueError, match="must not be empty"):
         Module().add_module("", Module())
+    with pytest.raises(ValueError, match="'size' cannot name a member of Tree, which has"):
+        Tree().add_module("size", Module())
 
 
 def test_state_moves_between_equal_trees() -> None:

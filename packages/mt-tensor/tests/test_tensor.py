@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError, NoGradientError
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, OperatorExistsError
 from mt_tensor import errors
 from mt_tensor.dtypes import DTYPES
 from mt_tensor.testing import TENSOR_SPECS
@@ -190,7 +192,12 @@ def test_numpy_both_ways() -> None:
     array[0, 0] = 8
     assert copied[0, 0].item() == 7
     assert np.asarray(x).dtype == np.float32
-    assert np.add(x, 1).sum() == array.sum() + 6
+    for product in (np.float32(2) * x, x * np.int64(2)):
+        assert isinstance(product, mt.Tensor)
+        assert product.dtype is mt.float32
+    with pytest.raises(TypeError, match="'Tensor' does not support ufuncs"):
+        _ = x + array
+    assert mt.tensor([1, 2]).copy_(np.array([3, 4], ">i8")).tolist() == [3, 4]
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
@@ -232,6 +239,16 @@ def test_views_share_memory() -> None:
         6,
     )
     assert [row.tolist() for row in x] == x.tolist()
+
+
+def test_memory_that_overlaps() -> None:
+    with pytest.raises(errors.InPlaceError, match="repeats elements"):
+        mt.zeros(5).unfold(0, 3, 1).add_(1)
+    assert mt.zeros(6).unfold(0, 3, 3).add_(1).shape == (2, 3)
+    for backend in ("numpy", "simple"):
+        array = np.arange(4.0)
+        mt.from_numpy(array[1:], backend).copy_(mt.from_numpy(array[:-1], backend))
+        assert array.tolist() == [0, 0, 1, 2]
 
 
 def test_zero_dimensional_tensors() -> None:
@@ -363,10 +380,113 @@ def test_a_graph_of_many_operations_is_freed_without_recursion() -> None:
     del y
 
 
+def test_a_changed_saved_tensor_is_noticed() -> None:
+    w, x = mt.ones(2, requires_grad=True), mt.tensor([3.0, 4.0])
+    cases = [
+        ((w * x).sum(), lambda: x.mul_(10)),
+        ((w.view(1, 2) @ x.view(2, 1)).sum(), x[1:].zero_),
+        ((y := w.exp()).sum(), lambda: y.detach().zero_()),
+        (w.amax(), lambda: w.detach().add_(1)),
+    ]
+    for result, change in cases:
+        change()
+        with pytest.raises(errors.InPlaceError, match=r"changed in place since.*clone\(\)"):
+            result.backward()
+
+
+def test_a_change_that_no_gradient_reads_is_allowed() -> None:
+    w, b = mt.ones(2, requires_grad=True), mt.ones(2, requires_grad=True)
+    y = ((w + b) - 3.0).sum()
+    with mt.no_grad():
+        b.add_(1)
+        w.add_(1)
+    y.backward()
+    assert w.grad is not None
+    assert w.grad.tolist() == [1, 1]
+
+
+class WrongKind(mt.Function):
+    @staticmethod
+    def forward(ctx: Any, x: mt.Tensor, kind: str) -> mt.Tensor:
+        ctx.kind = kind
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: mt.Tensor) -> Any:
+        kinds = {"dtype": grad.double(), "number": 2.0, "backend": grad.to("simple")}
+        return kinds[ctx.kind], None
+
+
+def test_gradients_of_another_kind() -> None:
+    x = mt.ones(2, backend="numpy", requires_grad=True)
+    WrongKind.apply(x, "dtype").sum().backward()
+    assert x.grad is not None
+    assert x.grad.dtype is mt.float32
+    for kind in ("number", "backend"):
+        with pytest.raises(GradientError, match="must be a tensor of backend 'numpy'"):
+            WrongKind.apply(x, kind).sum().backward()
+
+
 # --- Errors and showing -------------------------------------------------------------------------
 
 
+def test_masks_and_empty_shapes() -> None:
+    with pytest.raises(errors.IndexingError, match=r"must have shape \(5,\)"):
+        mt.arange(5)[mt.tensor([True, False])]
+    assert mt.zeros(0, 2, 3).flatten(1).shape == (0, 6)
+    with pytest.raises(errors.IndexingError, match="slice step cannot be zero"):
+        mt.arange(5)[::0]
+
+
+def test_numbers_out_of_range() -> None:
+    for call in (
+        lambda: mt.tensor(300, dtype="uint8"),
+        lambda: mt.tensor(2**63),
+        lambda: mt.full((2,), -1, dtype="uint8"),
+        lambda: mt.zeros(2, dtype="int8").fill_(1e5),
+        lambda: mt.zeros(2, dtype="int8").masked_fill(mt.zeros(2).bool(), float("inf")),
+        lambda: mt.arange(2) + 2**64,
+    ):
+        with pytest.raises(errors.DTypeError, match="out of range for"):
+            call()
+    with pytest.raises(errors.DTypeError, match="at most 64 bits"):
+        mt.tensor(2**70)
+
+
+def test_means_of_float16() -> None:
+    assert mt.full((100,), 1000.0, dtype="float16").mean().item() == 1000.0
+
+
+def test_operators_cannot_take_the_names_of_methods() -> None:
+    for name in ("sum", "shape", "derivative"):
+        with pytest.raises(OperatorExistsError, match=name):
+            OPERATORS.add(name, lambda x: x, lambda x, out: 1.0)
+
+
+def test_decorated_functions_run_in_several_threads() -> None:
+    entered = threading.Barrier(2)
+
+    @mt.no_grad()
+    @mt.use_backend("simple")
+    def work() -> tuple[bool, str]:
+        entered.wait(5)
+        return mt.is_grad_enabled(), mt.current_backend().name
+
+    with ThreadPoolExecutor(2) as pool:
+        assert {f.result() for f in [pool.submit(work) for _ in range(2)]} == {(False, "simple")}
+        assert pool.submit(mt.is_grad_enabled).result()
+
+
 def test_strangers_and_misspellings() -> None:
+    assert mt.softmax(x=mt.zeros(2), dim=0).tolist() == [0.5, 0.5]
+    with pytest.raises(TypeError, match=r"matmul\(\) takes tensors; 3 of type int"):
+        mt.matmul(mt.ones(1), 3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"cat\(\) takes tensors"):
+        mt.cat([mt.ones(1), [1.0]])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="add_\\(\\) takes a tensor or a number"):
+        mt.ones(2).add_([1, 2])
+    with pytest.raises(errors.DTypeError, match="sub is not defined on bool"):
+        mt.zeros(2).bool().sub_(True)
     with pytest.raises(AttributeError, match="no attribute 'sofmax'. Did you mean 'softmax'"):
         mt.ones(2).sofmax(0)
     with pytest.raises(TypeError, match="unsupported operand"):

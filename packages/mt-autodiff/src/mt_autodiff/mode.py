@@ -30,6 +30,10 @@ class set_grad_enabled(ContextDecorator):  # noqa: N801 - torch's name
         self._enabled = enabled
         self._before: list[bool] = []
 
+    def _recreate_cm(self) -> set_grad_enabled:
+        """Return a fresh instance for each call of a decorated function, in whatever thread."""
+        return set_grad_enabled(self._enabled)
+
     def __enter__(self) -> Self:
         """Switch, and remember what was before."""
         self._before.append(_mode.enabled)

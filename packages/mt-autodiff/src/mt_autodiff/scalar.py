@@ -209,6 +209,10 @@ class Scalar:
 
     __hash__ = object.__hash__
 
+    def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
+        """Return this Scalar where the condition holds, and `other` elsewhere."""
+        return _LIFTED["where"](condition, self, other)
+
     def __bool__(self) -> bool:
         return bool(self.data)
 
@@ -348,6 +352,8 @@ _LIFTED: dict[str, LiftedOperator] = {}
 def _install(operator: Operator) -> None:
     """Lift one row of the table and make it a method of Scalar."""
     lifted = _LIFTED[operator.name] = LiftedOperator(operator)
+    if operator.name in Scalar.__dict__:
+        return
 
     def method(self: Scalar, *others: SupportsFloat) -> Scalar:
         return lifted(self, *others)
@@ -358,4 +364,4 @@ def _install(operator: Operator) -> None:
     setattr(Scalar, operator.name, method)
 
 
-OPERATORS.for_each(_install)
+OPERATORS.for_each(_install, taken=lambda name: hasattr(Scalar, name))

@@ -60,6 +60,8 @@ def div(x: float, y: float) -> float:
 @elementary
 def pow(x: float, y: float) -> float:
     """Return `x` to the power `y`: nan for a negative base with a fractional exponent."""
+    if isinstance(x, int) and isinstance(y, int) and y >= 0:
+        return int(x**y)  # whole numbers stay exact
     odd = y == y and not math.isinf(y) and math.fmod(y, 2.0) in (1.0, -1.0)
     try:
         return math.pow(x, y)
@@ -113,7 +115,7 @@ def tanh(x: float) -> float:
 @elementary
 def floor(x: float) -> float:
     """Return the largest whole number that is not above `x`; infinities and nan stay."""
-    if not math.isfinite(x):
+    if isinstance(x, int) or not math.isfinite(x):
         return x
     whole = float(math.floor(x))
     return x if whole == x else whole

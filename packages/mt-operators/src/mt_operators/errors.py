@@ -38,6 +38,8 @@ def no_attribute(owner: object, name: str) -> AttributeError:
     Names that begin with an underscore get no hint: they are not misspelt by people but asked for
     by programs, often, and searching would cost those dearly.
     """
+    if hasattr(type(owner), name):  # a property, which failed for want of another attribute
+        return AttributeError(f"{type(owner).__name__}.{name} uses an attribute that is not there.")
     hint = "" if name.startswith("_") else nearest(name, dir(owner))
     return AttributeError(f"{type(owner).__name__} has no attribute {name!r}.{hint}")
 

@@ -17,11 +17,14 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterator, Mapping
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.errors import LiftingError, nearest
+
+NAMED: dict[Callable[..., Any], str] = {}
+"""The functions of the operator table and their names: a spelling may replace them whole."""
 
 Spelling = Mapping[str, Callable[..., Any]]
 """How one stage spells the elementary functions: name to function."""
@@ -96,10 +99,17 @@ class _Lifting:
             new.cell_contents = self._value(name, old.cell_contents)
 
     def _value(self, name: str, value: Any) -> Any:
+        """Return what a free name is bound to: functions lifted, plain values as they are."""
         if isinstance(value, FunctionType):
-            return self.spelling[name] if name in self.spelling else self.function(value)
+            named = NAMED.get(value, "")
+            return self.spelling[named] if named in self.spelling else self.function(value)
         if isinstance(value, tuple):
-            return tuple(self._value("", item) for item in value)
+            return tuple(self._value(name, item) for item in value)
+        if isinstance(value, ModuleType) or (callable(value) and not isinstance(value, type)):
+            raise LiftingError(
+                f"an operator's source uses {name!r}, {value!r}, which only works on one kind of "
+                "number: use the functions of mt_operators.elementary."
+            )
         return value
 
 

@@ -86,11 +86,19 @@ class Module:
 
         Raises:
             AttributeError: `super().__init__()` has not been called yet.
+            TypeError: a parameter or module would silently leave the tree.
         """
         if "_modules" not in self.__dict__:
             raise AttributeError(
                 f"cannot set {name!r}: call super().__init__() first in "
                 f"{type(self).__name__}.__init__."
+            )
+        member = Parameter if name in self._parameters else Module
+        held = name in self._parameters or name in self._modules
+        if held and value is not None and not isinstance(value, member):
+            raise TypeError(
+                f"{type(self).__name__}.{name} is a {member.__name__} and cannot become a "
+                f"{type(value).__name__}: assign a {member.__name__} or None, or delete it first."
             )
         self._modules.pop(name, None)
         self._parameters.pop(name, None)
@@ -132,13 +140,13 @@ class Module:
     def add_module(self, name: str, module: Module) -> None:
         """Make `module` a child under `name`, which may be any string without a dot."""
         self._check_name(name)
-        self._modules[name] = module
+        setattr(self, name, module)
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
         """Hold `value` as a new parameter under `name`, and return the parameter."""
         self._check_name(name)
         parameter = value if isinstance(value, Parameter) else Parameter(value, name)
-        self._parameters[name] = parameter
+        setattr(self, name, parameter)
         return parameter
 
     def _check_name(self, name: str) -> None:
@@ -146,6 +154,11 @@ class Module:
             raise ValueError(
                 f"{name!r} cannot name a member of {type(self).__name__}: the name must not be "
                 "empty or hold a dot, which separates the levels in a state dictionary."
+            )
+        if hasattr(self, name) and name not in (*self._modules, *self._parameters):
+            raise ValueError(
+                f"{name!r} cannot name a member of {type(self).__name__}, which has an attribute "
+                "of that name."
             )
 
     def children(self) -> Iterator[Module]:

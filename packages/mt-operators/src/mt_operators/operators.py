@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from mt_operators.elementary import div
 from mt_operators.elementary import log as _log
 from mt_operators.table import OPERATORS
 
@@ -47,7 +46,8 @@ def log(x: float) -> float:
 
 def log_back(x: float, d: float) -> float:
     """Return `d` times the derivative of `log` at `x`."""
-    return div(d, x + EPS)
+    slope: float = OPERATORS["log"].partials[0](x + EPS, log(x))
+    return d * slope
 
 
 def inv_back(x: float, d: float) -> float:

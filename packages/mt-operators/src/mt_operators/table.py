@@ -8,8 +8,8 @@ How to write a row: arithmetic, comparisons and the functions of `mt_operators.e
 `and`, `or` on values (choose with `where`), so that the source runs on whole arrays too. A partial
 derivative may use any elementary function. It is evaluated with the stage's own spelling: that is
 how `cos` in the derivative of `sin` finds the right cosine, and how derivatives can be
-differentiated again. A function called like an operator (`sigmoid` below) is taken for that
-operator, with its own derivative, wherever computations are recorded.
+differentiated again. The function of another row (`sigmoid` below) is taken for that operator,
+with its own derivative, wherever computations are recorded.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from mt_operators.elementary import (
+    ELEMENTARY,
     cos,
     div,
     exp,
@@ -33,7 +34,7 @@ from mt_operators.elementary import (
 )
 from mt_operators.errors import OperatorExistsError, UnknownOperatorError, nearest
 from mt_operators.formula import Operator, one, zero
-from mt_operators.lifting import Spelling, lift
+from mt_operators.lifting import NAMED, Spelling, lift
 
 
 class OperatorTable(Mapping[str, Operator]):
@@ -42,6 +43,7 @@ class OperatorTable(Mapping[str, Operator]):
     def __init__(self) -> None:
         self._rows: dict[str, Operator] = {}
         self._listeners: list[Callable[[Operator], None]] = []
+        self._reserved: list[Callable[[str], bool]] = []
 
     def __getitem__(self, name: str) -> Operator:
         """Return the operator called `name`.
@@ -72,27 +74,41 @@ class OperatorTable(Mapping[str, Operator]):
         """Add a row and return it; the arguments are those of `Operator`.
 
         Raises:
-            OperatorExistsError: the name is taken.
+            OperatorExistsError: the name is taken, by an operator or by a method of a type that
+                has a method for every operator.
             OperatorError: function and partial derivatives do not fit.
+            LiftingError: they use something that cannot be lifted.
         """
-        if name in self._rows:
+        if name in self._rows or any(taken(name) for taken in self._reserved):
             raise OperatorExistsError(
-                f"an operator called {name!r} exists already: choose another name."
+                f"an operator or a method called {name!r} exists already: choose another name."
             )
         row = Operator(name, function, partials, **rest)
+        for source in (function, *partials):
+            lift(source, ELEMENTARY)  # a trial, so that a mistake shows here and not in a backend
         self._rows[name] = row
+        NAMED.setdefault(function, name)
         for listener in self._listeners:
             listener(row)
         return row
 
-    def for_each(self, install: Callable[[Operator], None]) -> None:
+    def for_each(
+        self,
+        install: Callable[[Operator], None],
+        taken: Callable[[str], bool] = lambda name: False,
+    ) -> None:
         """Call `install` with every operator: those in the table now, and each one added later.
 
         This is how a later stage gives its own type a method for every row.
+
+        Args:
+            install: called with the operator.
+            taken: whether a name cannot be given to an operator added later.
         """
         for row in self._rows.values():
             install(row)
         self._listeners.append(install)
+        self._reserved.append(taken)
 
     def lifted(self, spelling: Spelling) -> dict[str, Callable[..., Any]]:
         """Return the value function of every operator, lifted to `spelling`."""

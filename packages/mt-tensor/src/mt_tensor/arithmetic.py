@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.elementwise import LIFTED, elementwise
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 def _binary(name: str, left: Any, right: Any) -> Tensor:
     """Apply an operator, or leave it to the other operand's type if that is no number."""
+    left, right = (v.item() if isinstance(v, np.generic) else v for v in (left, right))
     other = right if isinstance(left, TensorBase) else left
     if not isinstance(other, TensorBase | Number):
         return NotImplemented  # type: ignore[no-any-return]
@@ -129,7 +132,7 @@ class ArithmeticMethods(TensorBase):
 
     def masked_fill(self, mask: Tensor, value: Number) -> Tensor:
         """Return a copy in which the elements under the mask are `value`."""
-        return elementwise("where", mask, value, self).to(self.dtype)
+        return elementwise("where", mask, self.dtype.checked(value), self).to(self.dtype)
 
 
 def _install(operator: Operator) -> None:
@@ -147,4 +150,9 @@ def _install(operator: Operator) -> None:
     setattr(ArithmeticMethods, name, method)
 
 
-OPERATORS.for_each(_install)
+def _is_taken(name: str) -> bool:
+    """Whether tensors use a name for something else."""
+    return hasattr(TensorBase._result_class, name)
+
+
+OPERATORS.for_each(_install, taken=_is_taken)

@@ -74,7 +74,10 @@ def tensor(
     if dtype is None:
         dtype = as_dtype(values.dtype) if typed else _type_of_list(values)
     elif values.dtype.kind not in "biuf":
-        raise DTypeError(f"{data!r} holds something that is no number.")
+        raise DTypeError(f"{data!r} holds something that is no number, or too large a one.")
+    if not typed and values.size:
+        for extreme in (values.min(), values.max()):
+            as_dtype(dtype).checked(extreme.item())
     return from_values(values, dtype, backend, requires_grad)
 
 
@@ -85,7 +88,8 @@ def _type_of_list(values: npt.NDArray[Any]) -> DType:
     first = values.reshape(-1).tolist()[0]
     if values.dtype.kind not in "biuf":
         raise DTypeError(
-            f"a tensor is made of numbers; {first!r} of type {type(first).__name__} was given."
+            f"a tensor is made of numbers of at most 64 bits; {first!r} of type "
+            f"{type(first).__name__} was given."
         )
     return type_of_number(first)
 
@@ -109,7 +113,8 @@ def full(
     """Return a tensor in which every element is `fill_value`."""
     chosen = get_backend(backend)
     kind = type_of_number(fill_value) if dtype is None else as_dtype(dtype)
-    result = Tensor._make(chosen.full(unpack_sizes(tuple(size)), kind, fill_value), chosen)
+    value = kind.checked(fill_value)
+    result = Tensor._make(chosen.full(unpack_sizes(tuple(size)), kind, value), chosen)
     return result.requires_grad_() if requires_grad else result
 
 

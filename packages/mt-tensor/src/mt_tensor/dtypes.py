@@ -60,6 +60,21 @@ class DType:
         signed = self.name != "uint8" and wrapped >= 1 << (bits - 1)
         return wrapped - (1 << bits) if signed else wrapped
 
+    def checked(self, value: Number) -> Number:
+        """Return a Python number as this type would store it.
+
+        Raises:
+            DTypeError: it is out of this type's range.
+        """
+        if self.kind == "integer":
+            limits = np.iinfo(self.numpy)
+            if not limits.min <= value <= limits.max:  # nan is not within, either
+                raise DTypeError(
+                    f"{value} is out of range for {self.name}, which holds integers from "
+                    f"{limits.min} to {limits.max}."
+                )
+        return self.convert(value)
+
     def __repr__(self) -> str:
         """Show the qualified name."""
         return f"mt_tensor.{self.name}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mt_autodiff import Context, is_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number, bool_, float32, result_type
+from mt_tensor.dtypes import DType, Number, bool_, float32, int64, result_type
 from mt_tensor.errors import DTypeError
 from mt_tensor.function import changed_in_place, common_backend, record
 from mt_tensor.strides import shape_broadcast
@@ -79,11 +79,7 @@ class ElementwiseOperation:
         dtype = result_type(*values)
         if self.operator.result == "real" and not dtype.is_floating_point:
             dtype = float32
-        if dtype is bool_ and self.operator.name in _NOT_ON_BOOL:
-            raise DTypeError(
-                f"{self.operator.name} is not defined on bool tensors; "
-                f"{_NOT_ON_BOOL[self.operator.name] or 'convert with x.to(...) first'}."
-            )
+        check_on_bool(self.operator.name, dtype)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
         if self.operator.name == "pow" and dtype.kind == "integer":
             _check_integer_power(args[1])
@@ -140,6 +136,15 @@ class ElementwiseOperation:
         ]
 
 
+def check_on_bool(name: str, dtype: DType) -> None:
+    """Raise DTypeError if an operator has no meaning on truth values."""
+    if dtype is bool_ and name in _NOT_ON_BOOL:
+        raise DTypeError(
+            f"{name} is not defined on bool tensors; "
+            f"{_NOT_ON_BOOL[name] or 'convert with x.to(...) first'}."
+        )
+
+
 def _check_integer_power(exponent: Any) -> None:
     """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
     lowest = (
@@ -155,6 +160,8 @@ def _check_integer_power(exponent: Any) -> None:
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     if isinstance(value, TensorBase):
         return value._itself() if value.dtype is dtype else value.to(dtype)
+    if isinstance(value, int):
+        int64.checked(value)  # smaller types wrap around, as in torch
     return TensorBase._make(backend.full((), dtype, value), backend)
 
 

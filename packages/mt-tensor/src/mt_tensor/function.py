@@ -135,6 +135,16 @@ def record(
     result.history = History(function, ctx, inputs, name)
 
 
+def require_tensors(name: str, *values: Any) -> None:
+    """Raise TypeError unless all values are tensors."""
+    for value in values:
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"{name}() takes tensors; {value!r} of type {type(value).__name__} was given. Make "
+                "it one with mt_tensor.tensor(...)."
+            )
+
+
 def common_backend(*args: Any) -> TensorBackend | None:
     """Return the backend of all tensors among `args`; None if there is no tensor.
 

@@ -15,6 +15,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from mt_tensor.function import require_tensors
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -33,7 +35,8 @@ def fused(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @functools.wraps(composed)
         def operation(*args: P.args, **kwargs: P.kwargs) -> R:
-            first: Any = args[0]
+            first: Any = args[0] if args else next(iter(kwargs.values()), None)
+            require_tensors(name, first)
             kernel = first.backend.kernel(name)
             return composed(*args, **kwargs) if kernel is None else kernel(*args, **kwargs)
 

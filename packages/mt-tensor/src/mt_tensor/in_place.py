@@ -9,6 +9,7 @@ import numpy as np
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import Number, result_type
+from mt_tensor.elementwise import check_on_bool
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError, ShapeError
 from mt_tensor.strides import overlaps, shape_broadcast
 from mt_tensor.tensor_base import TensorBase
@@ -63,7 +64,7 @@ class InPlaceMethods(TensorBase):
 
     def fill_(self, value: Number) -> Self:
         """Store a number in every element, and return self."""
-        return self.copy_(self._with(self.backend.full((), self.dtype, value)))
+        return self.copy_(self._with(self.backend.full((), self.dtype, self.dtype.checked(value))))
 
     def zero_(self) -> Self:
         """Store zero in every element, and return self."""
@@ -72,7 +73,15 @@ class InPlaceMethods(TensorBase):
     def _in_place(self, name: str, other: Any) -> Self:
         """Replace this tensor's elements by `operator(self, other)`."""
         self._check_in_place(other)
+        if isinstance(other, np.generic):
+            other = other.item()
+        if not isinstance(other, TensorBase | Number):
+            raise TypeError(
+                f"{name}_() takes a tensor or a number; {other!r} of type {type(other).__name__} "
+                "was given."
+            )
         dtype = result_type(self, other)
+        check_on_bool(name, dtype)
         if dtype.kind != self.dtype.kind or (
             OPERATORS[name].result == "real" and not self.dtype.is_floating_point
         ):

@@ -11,7 +11,7 @@ from mt_operators import OPERATORS
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.function import Function, common_backend
+from mt_tensor.function import Function, common_backend, require_tensors
 from mt_tensor.movement import Slice
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_base import TensorBase
@@ -60,6 +60,7 @@ class ScatterAdd(Function):
 
 def _check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
     """Check an index for gather or scatter against the tensor it points into."""
+    require_tensors(name, x, index)
     common_backend(x, index)
     dim = normalize_dim(dim, x.ndim)
     if index.dtype is not int64:
@@ -134,6 +135,7 @@ def index_select(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
         ShapeError: `index` is not 1-D.
         IndexingError: an index is out of range.
     """
+    require_tensors("index_select", index)
     if index.ndim != 1:
         raise ShapeError(f"index_select() takes a 1-D index; shape {index.shape} was given.")
     if index.dtype.kind != "integer":
@@ -168,6 +170,13 @@ def _is_tensor_like(entry: Any) -> bool:
     return isinstance(entry, TensorBase | np.ndarray | list)
 
 
+def _slice_indices(entry: slice, extent: int) -> tuple[int, int, int]:
+    try:
+        return entry.indices(extent)
+    except (TypeError, ValueError) as error:
+        raise IndexingError(f"{entry} cannot slice a tensor: {error}.") from None
+
+
 def _view(x: TensorBase, entries: list[Any]) -> Tensor:
     """Apply integers, slices and None; every other entry is left as a whole dimension."""
     starts, steps, lengths, shape = [], [], [], []
@@ -178,7 +187,7 @@ def _view(x: TensorBase, entries: list[Any]) -> Tensor:
             continue
         extent = x.shape[dim]
         if isinstance(entry, slice):
-            start, stop, step = entry.indices(extent)
+            start, stop, step = _slice_indices(entry, extent)
             length = len(range(start, stop, step))
             shape.append(length)
         elif isinstance(entry, int | np.integer) and not isinstance(entry, bool):
@@ -221,16 +230,17 @@ def get_item(x: TensorBase, key: Any) -> Tensor:
             "them one after the other."
         )
     at = special[0]
-    index = _indices(entries[at], x)
+    given = entries[at]
     entries[at] = slice(None)
     x = _view(x, entries)
     dim = sum(entry is None or isinstance(entry, slice) for entry in entries[:at])
+    index = _indices(given, x, dim)
     wrapped = elementwise("where", index < 0, index + x.shape[dim], index)
     picked = index_select(x, dim, wrapped.reshape(-1))
     return picked.reshape(*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
 
 
-def _indices(entry: Any, x: TensorBase) -> Tensor:
+def _indices(entry: Any, x: TensorBase, dim: int) -> Tensor:
     """Return an index tensor of integers; a 1-D mask becomes the positions where it is True."""
     index = entry
     if not isinstance(index, TensorBase):
@@ -238,9 +248,10 @@ def _indices(entry: Any, x: TensorBase) -> Tensor:
         index = x._with(x.backend.upload(array if array.size else array.astype(int)))
     common_backend(x, index)
     if index.dtype is bool_:
-        if index.ndim != 1:
+        if index.shape != (x.shape[dim],):
             raise IndexingError(
-                f"a mask must have one dimension here; shape {index.shape} was given."
+                f"a mask for dimension {dim} must have shape ({x.shape[dim]},), one truth value "
+                f"for each element; shape {index.shape} was given."
             )
         return x._with(x.backend.upload(np.flatnonzero(index.numpy())))
     if index.dtype.kind != "integer":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.function import Function, common_backend
+from mt_tensor.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 
@@ -51,6 +51,7 @@ def matmul(a: TensorBase, b: TensorBase) -> Tensor:
         IndexingError: the batch dimensions do not broadcast.
         DTypeError: the tensors are bool.
     """
+    require_tensors("matmul", a, b)
     common_backend(a, b)
     if a.ndim == 0 or b.ndim == 0:
         raise ShapeError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
-from mt_tensor.function import Function, common_backend
+from mt_tensor.function import Function, common_backend, require_tensors
 from mt_tensor.strides import Shape, normalize_dim, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase, unpack
 
@@ -175,6 +175,7 @@ def cat(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
     """
     if not parts:
         raise ShapeError("cat() needs at least one tensor; an empty list was given.")
+    require_tensors("cat", *parts)
     dim = normalize_dim(dim, parts[0].ndim)
     common_backend(*parts)
     expected = (*parts[0].shape[:dim], *parts[0].shape[dim + 1 :])
@@ -197,6 +198,7 @@ def stack(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
     """
     if not parts:
         raise ShapeError("stack() needs at least one tensor; an empty list was given.")
+    require_tensors("stack", *parts)
     if len({tensor.shape for tensor in parts}) > 1:
         raise ShapeError(
             f"stack() was given shapes {', '.join(str(t.shape) for t in parts)}: "

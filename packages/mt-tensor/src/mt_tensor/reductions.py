@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import bool_, int64
+from mt_tensor.dtypes import bool_, float16, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.function import Function
@@ -133,7 +133,8 @@ def mean(x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
     """Sum over dimensions divided by the number of elements; nan of none."""
     _check_floating("mean", x)
     count = _count(x, normalize_dims(dim, x.ndim))
-    return sum(x, dim, keepdim) * (1.0 / count if count else math.nan)
+    wide = x.float() if x.dtype is float16 else x  # whose sum float16 often cannot hold
+    return (sum(wide, dim, keepdim) * (1.0 / count if count else math.nan)).to(x.dtype)
 
 
 def var(x: TensorBase, dim: Dims, correction: int, keepdim: bool) -> Tensor:

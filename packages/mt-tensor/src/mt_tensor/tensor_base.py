@@ -41,6 +41,8 @@ class TensorBase:
     name: str | None
     requires_grad: bool
 
+    __array_ufunc__ = None  # `array * tensor` asks the tensor, which takes NumPy's scalars only
+
     _result_class: ClassVar[type[Tensor]]
     """The class of every result: `Tensor`, which enters itself here."""
 

@@ -227,6 +227,10 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
         self._name = name
         self._tokens: list[contextvars.Token[TensorBackend | None]] = []
 
+    def _recreate_cm(self) -> use_backend:
+        """Return a fresh instance for each call of a decorated function, in whatever thread."""
+        return use_backend(self._name)
+
     def __enter__(self) -> Self:
         """Choose the backend; raises what `get_backend` raises."""
         self._tokens.append(_chosen.set(get_backend(self._name)))
