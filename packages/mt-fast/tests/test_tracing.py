@@ -125,7 +125,7 @@ def test_large_integers_stay_exact():
         (lambda x: x if x > 0 else -x, r"branches on a value .*where"),
         (lambda x: max(x, 0.0), "branches on a value"),
         (lambda x: where(0.0 < x < 1.0, x, 0.0), "chained comparison"),
-        (lambda x: 1.0 + math.exp(x), "functions of math"),
+        (lambda x: 1.0 + float(x), "functions of math"),
         (lambda x: x % 2.0, "operator that kernels do not have"),
         (lambda x: 1.0 + round(x), "operator that kernels do not have"),
         (lambda x: x & (x + 1.0), "joins numbers"),

@@ -16,6 +16,8 @@ code object of its source, so the mathematics cannot drift apart between the sta
 from __future__ import annotations
 
 import builtins
+import dis
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -87,6 +89,10 @@ class _Lifting:
         return self.done[id(source)]
 
     def _bind(self, source: FunctionType, lifted: FunctionType, namespace: dict[str, Any]) -> None:
+        for module, attribute in _attributes(source.__code__):  # math.pi is fine, math.exp is not
+            value = source.__globals__.get(module)
+            if isinstance(value, ModuleType) and callable(getattr(value, attribute, None)):
+                raise _foreign(f"{module}.{attribute}")
         for name in _free_names(source.__code__):
             if name in source.__globals__:
                 namespace[name] = self._value(name, source.__globals__[name])
@@ -105,12 +111,23 @@ class _Lifting:
             return self.spelling[named] if named in self.spelling else self.function(value)
         if isinstance(value, tuple):
             return tuple(self._value(name, item) for item in value)
-        if isinstance(value, ModuleType) or (callable(value) and not isinstance(value, type)):
-            raise LiftingError(
-                f"an operator's source uses {name!r}, {value!r}, which only works on one kind of "
-                "number: use the functions of mt_operators.elementary."
-            )
+        if callable(value) and not isinstance(value, type):
+            raise _foreign(name)
         return value
+
+
+def _foreign(name: str) -> LiftingError:
+    return LiftingError(
+        f"an operator's source uses {name!r}, which only works on one kind of number: use the "
+        "functions of mt_operators.elementary."
+    )
+
+
+def _attributes(code: CodeType) -> Iterator[tuple[str, str]]:
+    """Yield the global names of which `code` reads an attribute, with the attribute."""
+    for before, after in itertools.pairwise(dis.get_instructions(code)):
+        if before.opname == "LOAD_GLOBAL" and after.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
+            yield before.argval, after.argval
 
 
 def _free_names(code: CodeType) -> Iterator[str]:
