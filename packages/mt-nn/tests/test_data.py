@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,27 @@ def test_damaged_idx_files(tmp_path: Path, length: int, packed: bool, extra: boo
     path.write_bytes(content)
     with pytest.raises(nn.FileError, match="damaged is (no IDX file|damaged)"):
         read_idx(path)
+
+
+HUGE = 2**32 - 1
+
+
+@pytest.mark.parametrize(
+    "extents", [(HUGE,), (HUGE, HUGE, HUGE), (0, HUGE, HUGE, HUGE), (1,) * 80, (HUGE,) * 255]
+)
+def test_a_hostile_header_allocates_nothing(tmp_path: Path, extents: tuple[int, ...]) -> None:
+    header = bytes([0, 0, 0x0E, len(extents)]) + struct.pack(f">{len(extents)}I", *extents)
+    one_element = bytes(8 if set(extents) == {1} else 0)
+    path = tmp_path / "hostile"
+    path.write_bytes(header + one_element)
+    tracemalloc.start()
+    try:
+        with pytest.raises(nn.FileError, match="hostile is damaged"):
+            read_idx(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**20
 
 
 def write_mnist(folder: Path, count: int = 6, labels: int = 6) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import mt_nn.functional as F
 import mt_tensor as mt
 from mt_nn import InputError, SettingError
-from mt_tensor.errors import IndexingError
+from mt_tensor.errors import BackendMismatchError, IndexingError
 
 Array = npt.NDArray[Any]
 
@@ -154,6 +154,71 @@ def test_cross_entropy_of_huge_scores() -> None:
     assert scores.grad.tolist() == [[0, 0], [0.5, -0.5]]
 
 
+def test_arguments_have_torchs_names() -> None:
+    x, w, b = mt.ones(1, 2, 4, 4), mt.ones(2, 2, 3, 3), mt.ones(2)
+    target = mt.tensor([1])
+    assert F.conv2d(input=x, weight=w, bias=b, stride=1, padding=1, dilation=1, groups=1).shape == (
+        1,
+        2,
+        4,
+        4,
+    )
+    for pool in (F.max_pool2d, F.avg_pool2d):
+        assert pool(input=x, kernel_size=2, stride=2, padding=0).shape == (1, 2, 2, 2)
+    assert F.linear(input=mt.ones(1, 2), weight=mt.ones(3, 2), bias=None).shape == (1, 3)
+    assert F.dropout(input=x, p=0.5, training=False) is x
+    for loss in (F.cross_entropy, F.nll_loss):
+        assert loss(input=mt.zeros(1, 2), target=target, reduction="none").shape == (1,)
+    assert F.mse_loss(input=b, target=b, reduction="sum").item() == 0
+    assert F.accuracy(input=mt.tensor([[0.0, 1.0]]), target=target) == 1
+
+
+def test_dtypes_are_promoted() -> None:
+    x, w = mt.ones(1, 1, 2, 2), mt.ones(1, 1, 2, 2, dtype="float64")
+    assert F.conv2d(x, w, mt.ones(1)).dtype is mt.float64
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "expected"),
+    [
+        (
+            lambda x, w, t: F.conv2d(input=x, weight=w.double(), padding=[1, 0]),
+            "conv2d",
+            [None, (1, 1), (1, 0), (1, 1), 1],
+        ),
+        (lambda x, w, t: F.max_pool2d(x, kernel_size=2), "max_pool2d", [(2, 2), (2, 2), (0, 0)]),
+        (
+            lambda x, w, t: F.avg_pool2d(x, (2, 1), stride=1, padding=(1, 0)),
+            "avg_pool2d",
+            [(2, 1), (1, 1), (1, 0)],
+        ),
+        (lambda x, w, t: F.cross_entropy(x, target=t), "cross_entropy", ["mean"]),
+    ],
+)
+def test_a_kernel_receives_checked_arguments(
+    monkeypatch: pytest.MonkeyPatch, backend: str, call: Any, name: str, expected: list[Any]
+) -> None:
+    received: list[Any] = []
+
+    def kernel(*args: Any) -> str:
+        received.extend(args)
+        return "the kernel's result"
+
+    kernels = {name: kernel}
+    monkeypatch.setattr(type(mt.get_backend(backend)), "kernel", lambda _, name: kernels.get(name))
+    x, w, classes = mt.ones(1, 2, 4, 4), mt.ones(2, 2, 2, 2), mt.zeros(1, 4, 4, dtype="int64")
+    assert call(x, w, classes) == "the kernel's result"
+    tensors = [arg for arg in received if isinstance(arg, mt.Tensor)]
+    assert received[len(tensors) :] == expected
+    if name == "conv2d":
+        assert [t.dtype for t in tensors] == [mt.float64, mt.float64]
+    received.clear()
+    for wrong in (x[0], x.long()):
+        with pytest.raises(InputError):
+            call(wrong, w, classes)
+    assert received == []
+
+
 def test_mse_loss_and_accuracy() -> None:
     assert F.mse_loss(mt.tensor([1.0, 3.0]), mt.tensor([0.0, 0.0])).item() == 5.0
     scores = mt.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
@@ -181,6 +246,13 @@ def test_dropout() -> None:
         (lambda x: F.conv2d(x, mt.ones(2, 4, 3, 3)), InputError, "expects 4 channels"),
         (lambda x: F.conv2d(x, mt.ones(2, 3, 6, 6)), InputError, "window of 6 .* larger"),
         (lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), stride=0), SettingError, "stride must be"),
+        (lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), groups=0), SettingError, "groups must be"),
+        (lambda x: F.conv2d(x, mt.ones(2, 3, 3)), InputError, r"takes a weight of shape"),
+        (lambda x: F.conv2d(x, mt.ones(2, 3, 3, 3), mt.ones(3)), InputError, "takes a bias of"),
+        (lambda x: F.max_pool2d(x, True), SettingError, "integers from 1 on; got True"),
+        (lambda x: F.nll_loss(x[0, 0], mt.tensor([1]), "no"), SettingError, "got 'no'"),
+        (lambda x: F.mse_loss(x, x, []), SettingError, "reduction must be"),
+        (lambda x: F.cross_entropy(x.long()[0, 0], mt.tensor([1])), InputError, "int64 were given"),
         (lambda x: F.max_pool2d(x, 2, padding=2), SettingError, "at most half"),
         (lambda x: F.max_pool2d(x.long(), 2), InputError, "int64 were given"),
         (lambda x: F.avg_pool2d(x, (1, 2, 3)), SettingError, "kernel_size must be one or two"),
@@ -205,3 +277,14 @@ def test_dropout() -> None:
 def test_bad_arguments(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call(mt.ones(2, 3, 5, 5))
+
+
+def test_tensors_of_two_backends(backend: str) -> None:
+    other = "simple" if backend == "numpy" else "numpy"
+    x = mt.ones(1, 2, 3, 3)
+    for call in (
+        lambda: F.conv2d(x, mt.ones(2, 2, 2, 2, backend=other)),
+        lambda: F.cross_entropy(x, mt.zeros(1, 3, 3, dtype="int64", backend=other)),
+    ):
+        with pytest.raises(BackendMismatchError, match="meet in one operation"):
+            call()

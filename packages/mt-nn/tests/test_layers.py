@@ -2,6 +2,7 @@
 
 import copy
 import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +90,13 @@ def test_dropout_follows_the_mode() -> None:
         (lambda: nn.Linear(0, 2), "positive numbers of features; got 0 and 2"),
         (lambda: nn.Conv2d(3, 4, 3, groups=2), "both multiples of groups"),
         (lambda: nn.Conv2d(1, 1, 0), "kernel_size must be one or two integers from 1 on; got 0"),
+        (lambda: nn.Conv2d(1, 2, 3.0), r"one or two integers from 1 on; got 3\.0"),
+        (lambda: nn.Conv2d(1, 2, None), "one or two integers from 1 on; got None"),
+        (lambda: nn.Conv2d(1, 2, True), "one or two integers from 1 on; got True"),
+        (lambda: nn.Conv2d(1, 2, 3, padding=(1, False)), r"got \(1, False\)"),
+        (lambda: nn.Conv2d(1, 2.0, 3), r"positive integers for the channels.* 2\.0"),
         (lambda: nn.Dropout(-0.1), "between 0 and 1"),
+        (lambda: nn.Dropout(float("nan")), "between 0 and 1"),
         (lambda: nn.init.fan_in(mt.ones(3)), "at least two dimensions"),
     ],
 )
@@ -167,3 +174,46 @@ def test_a_failed_save_leaves_the_earlier_file_whole(
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(nn.FileError, match="could not write"):
         nn.save({"a": mt.ones(1)}, tmp_path / "no such folder" / "m.safetensors")
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_saved_file_has_the_usual_permissions_or_those_it_had(tmp_path: Path) -> None:
+    path, plain = tmp_path / "m.safetensors", tmp_path / "plain"
+    before = os.umask(0o027)
+    try:
+        nn.save({"a": mt.ones(3)}, path)
+        plain.write_text("")
+    finally:
+        os.umask(before)
+    assert mode(path) == mode(plain)
+    path.chmod(0o600)
+    nn.save({"a": mt.zeros(3)}, path)
+    assert mode(path) == 0o600 or os.name == "nt"
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"a": mt.ones(1), "b": 3.0}, "'b' holds float"),
+        ({"a": np.ones(1)}, "'a' holds ndarray"),
+        ({1: mt.ones(1)}, "1 holds Tensor"),
+        (nn.Linear(1, 1), r"Linear was given. Save a model with save\(model.state_dict"),
+    ],
+)
+def test_only_tensors_are_saved(tmp_path: Path, state: Any, message: str) -> None:
+    path = tmp_path / "m.safetensors"
+    with pytest.raises(nn.StateDictError, match=message):
+        nn.save(state, path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_model_file(tmp_path: Path) -> None:
+    for folder in (tmp_path, ".", ""):
+        with pytest.raises(nn.FileError, match="it is a folder"):
+            nn.save({"a": mt.ones(1)}, folder)
+    with pytest.raises(nn.FileError, match="could not read"):
+        nn.load(tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -5,13 +5,14 @@ import gzip
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.train import LeNet, cli, evaluate
+from mt_nn.train import LeNet, cli, evaluate, train_epoch
 from mt_nn.train.loop import Epoch
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -81,7 +82,6 @@ def test_images_of_mnists_size(tmp_path: Path) -> None:
     [
         (["--backend", "nunpy"], "Did you mean 'numpy'"),
         (["--mnist", "no-such-folder"], "holds no train-images-idx3-ubyte"),
-        (["--lr", "-1"], "lr must be at least 0"),
         (["--out", "{file}"], "could not make the folder"),
     ],
 )
@@ -98,10 +98,71 @@ def test_mistakes_end_with_one_line(
     assert "Traceback" not in printed
 
 
-def test_bad_options(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        cli.main(["--epochs", "0"])
-    assert "must be at least 1, got 0" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--epochs", "0", "must be at least 1, got 0"),
+        ("--batches", "many", "must be an integer, got 'many'"),
+        ("--seed", "-1", "must be at least 0, got -1"),
+        ("--lr", "-1", "must be a finite number from 0 on, got '-1'"),
+        ("--lr", "nan", "must be a finite number from 0 on, got 'nan'"),
+        ("--lr", "inf", "must be a finite number from 0 on, got 'inf'"),
+        ("--lr", "fast", "must be a finite number from 0 on, got 'fast'"),
+    ],
+)
+def test_bad_options(
+    capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
+) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        cli.main([option, value])
+    assert exit_.value.code == 2
+    assert f"argument {option}: {message}" in capsys.readouterr().err
+
+
+def test_where_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.parse([]).out == Path("runs/digits")
+    assert cli.parse(["--mnist", "data/fashion"]).out == Path("runs/fashion")
+    assert cli.parse(["--mnist", "."]).out == Path("runs", tmp_path.name)
+    assert cli.parse(["--mnist", "data", "--out", "here"]).out == Path("here")
+
+
+# --- The loop -----------------------------------------------------------------------------------
+
+
+def modes(model: nn.Module) -> list[bool]:
+    return [module.training for module in model.modules()]
+
+
+def test_evaluation_leaves_every_mode_as_it_was() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5)))
+    model[2].eval()
+    before = modes(model)
+    assert before == [True, True, True, False, False]
+    seen = []
+
+    def batches(count: int) -> Any:
+        for _ in range(count):
+            seen.append(modes(model))
+            yield mt.ones(1, 2), mt.tensor([0])
+        raise RuntimeError("the disk broke")
+
+    with pytest.raises(RuntimeError, match="the disk broke"):
+        evaluate(model, batches(2))
+    assert seen == [[False] * 5] * 2
+    assert modes(model) == before
+    assert len(evaluate(model, [(mt.ones(1, 2), mt.tensor([0]))]).losses) == 1
+    assert modes(model) == before
+
+
+def test_training_and_evaluation_measure_alike() -> None:
+    mt.manual_seed(0)
+    model, data = nn.Linear(2, 2), [(mt.randn(4, 2), mt.tensor([0, 1, 1, 0]))] * 3
+    still = nn.optim.SGD(model.parameters(), lr=0.0)
+    reported: list[float] = []
+    trained = train_epoch(model, data, still, reported.append)
+    assert trained == evaluate(model, data)
+    assert reported == trained.losses
 
 
 def test_an_empty_epoch_has_no_loss() -> None:

@@ -13,46 +13,54 @@ from mt_tensor import Tensor, no_grad, rand, randn
 from mt_tensor.strides import size_of
 
 
-def uniform_(x: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Fill with numbers drawn evenly from `a` to `b`."""
     with no_grad():
-        return x.copy_(rand(*x.shape, backend=x.backend) * (b - a) + a)
+        return tensor.copy_(rand(*tensor.shape, backend=tensor.backend) * (b - a) + a)
 
 
-def normal_(x: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Fill with numbers from a normal distribution."""
     with no_grad():
-        return x.copy_(randn(*x.shape, backend=x.backend) * std + mean)
+        return tensor.copy_(randn(*tensor.shape, backend=tensor.backend) * std + mean)
 
 
-def zeros_(x: Tensor) -> Tensor:
+def zeros_(tensor: Tensor) -> Tensor:
     """Fill with zeros."""
     with no_grad():
-        return x.zero_()
+        return tensor.zero_()
 
 
-def fan_in(x: Tensor) -> int:
+def fan_in(tensor: Tensor) -> int:
     """Return how many inputs each output of a weight depends on.
 
     Args:
-        x: shape (outputs, inputs, *kernel).
+        tensor: shape (outputs, inputs, *kernel).
 
     Raises:
         SettingError: the weight has fewer than two dimensions.
     """
-    if x.ndim < 2:
+    if tensor.ndim < 2:
         raise SettingError(
-            f"the fan of a tensor of shape {x.shape} is undefined: it takes a weight of at least "
-            "two dimensions, (outputs, inputs, ...)."
+            f"the fan of a tensor of shape {tensor.shape} is undefined: it takes a weight of at "
+            "least two dimensions, (outputs, inputs, ...)."
         )
-    return size_of(x.shape[1:])
+    return size_of(tensor.shape[1:])
 
 
-def kaiming_uniform_(x: Tensor, a: float = 0.0) -> Tensor:
+def kaiming_uniform_(tensor: Tensor, a: float = 0.0) -> Tensor:
     """Fill with even numbers up to `sqrt(6 / ((1 + a^2) fan_in))` in size.
 
     With `a = 0` the outputs of a layer followed by relu keep the variance of its inputs (He et al.
     2015, "Delving Deep into Rectifiers", equation 10); `a` is the negative slope of a leaky relu.
     """
-    bound = math.sqrt(6.0 / ((1.0 + a * a) * fan_in(x)))
-    return uniform_(x, -bound, bound)
+    bound = math.sqrt(6.0 / ((1.0 + a * a) * fan_in(tensor)))
+    return uniform_(tensor, -bound, bound)
+
+
+def init_like_torch(weight: Tensor, bias: Tensor | None) -> None:
+    """Fill weight and bias with even numbers up to `1 / sqrt(fan_in)` in size, torch's default."""
+    kaiming_uniform_(weight, a=math.sqrt(5))
+    if bias is not None:
+        bound = 1.0 / math.sqrt(max(fan_in(weight), 1))
+        uniform_(bias, -bound, bound)

@@ -6,8 +6,10 @@ leaves the earlier file whole.
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import FileError, MissingPackageError
+from mt_operators import StateDictError
 from mt_tensor import Tensor, tensor
 
 
@@ -31,21 +34,26 @@ def _safetensors() -> Any:
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file so that it is there whole or not at all.
 
+    It keeps the permissions of an earlier file of that name; a new one has the process's usual.
+
     Raises:
         FileError: it could not be written; an earlier file of that name is untouched.
     """
     target = Path(path)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder: give the name of a file")
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with beside.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            Path(name).chmod(0o644)
-            Path(name).replace(target)
+            if target.exists():
+                beside.chmod(stat.S_IMODE(target.stat().st_mode))
+            beside.replace(target)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise FileError(
@@ -60,12 +68,28 @@ def save(state: Mapping[str, Tensor], path: str | os.PathLike[str]) -> None:
     Raises:
         FileError: it could not be written; an earlier file of that name is untouched.
         MissingPackageError: safetensors is not installed.
+        StateDictError: `state` does not map names to tensors; nothing was written.
     """
+    _check_state(state)
     arrays = {
         name: np.ascontiguousarray(value.detach().numpy()).reshape(value.shape)
         for name, value in state.items()
     }
     write_atomically(path, _safetensors().save(arrays))
+
+
+def _check_state(state: object) -> None:
+    if not isinstance(state, Mapping):
+        raise StateDictError(
+            f"save() takes a dictionary of tensors by name; {type(state).__name__} was given. "
+            "Save a model with save(model.state_dict(), path)."
+        )
+    for name, value in state.items():
+        if not isinstance(name, str) or not isinstance(value, Tensor):
+            raise StateDictError(
+                f"save() takes a dictionary of tensors by name; {name!r} holds "
+                f"{type(value).__name__}. Leave it out, or convert it with mt_tensor.tensor()."
+            )
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:

@@ -48,7 +48,13 @@ def read_idx(path: str | os.PathLike[str]) -> npt.NDArray[Any]:
             f"bytes, but there are {len(content)}. Fetch the file again."
         )
     elements = np.frombuffer(content, dtype, offset=header)
-    return elements.astype(dtype.newbyteorder("=")).reshape(shape)
+    try:
+        return elements.astype(dtype.newbyteorder("=")).reshape(shape)
+    except ValueError as error:  # more dimensions or, beside an extent of 0, larger ones than NumPy
+        raise FileError(
+            f"{source} is damaged: no array has the shape in its header, {shape} ({error}). Fetch "
+            "the file again."
+        ) from error
 
 
 def _content(source: Path) -> bytes:

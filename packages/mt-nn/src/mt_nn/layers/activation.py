@@ -7,24 +7,24 @@ from mt_tensor import Tensor
 
 
 class ReLU(Module):
-    """The positive part, `max(x, 0)`."""
+    """The positive part, `max(input, 0)`."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return x.relu()
+        return input.relu()
 
 
 class Sigmoid(Module):
-    """`1 / (1 + exp(-x))`."""
+    """`1 / (1 + exp(-input))`."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return x.sigmoid()
+        return input.sigmoid()
 
 
 class Tanh(Module):
     """The hyperbolic tangent."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return x.tanh()
+        return input.tanh()

@@ -21,11 +21,11 @@ class Sequential(Module):
                 )
             self.add_module(str(position), module)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, input: Any) -> Any:
         """Pass the input through all modules."""
         for module in self._modules.values():
-            x = module(x)
-        return x
+            input = module(input)
+        return input
 
     def __len__(self) -> int:
         """Return how many modules there are."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from mt_nn import functional
+from mt_nn import functional, init
 from mt_nn.errors import SettingError
-from mt_nn.functional import Pair, pair
-from mt_nn.layers.linear import init_like_torch
+from mt_nn.functional import Pair, is_integer, pair
 from mt_nn.parameter import Parameter
 from mt_operators import Module
 from mt_tensor import Tensor, zeros
@@ -41,13 +40,14 @@ class Conv2d(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
+        counts = (in_channels, out_channels, groups)
         if (
-            min(in_channels, out_channels, groups) < 1
+            not all(is_integer(n, 1) for n in counts)
             or in_channels % groups
             or out_channels % groups
         ):
             raise SettingError(
-                "Conv2d takes positive numbers of channels, both multiples of groups; got "
+                "Conv2d takes positive integers for the channels, both multiples of groups; got "
                 f"{in_channels}, {out_channels} and groups={groups}."
             )
         self.in_channels, self.out_channels = in_channels, out_channels
@@ -58,12 +58,12 @@ class Conv2d(Module):
         self.groups = groups
         self.weight = Parameter(zeros(out_channels, in_channels // groups, *self.kernel_size))
         self.bias = Parameter(zeros(out_channels)) if bias else None
-        init_like_torch(self.weight, self.bias)
+        init.init_like_torch(self.weight, self.bias)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, out_channels, out height, out width)."""
         return functional.conv2d(
-            x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
+            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
         )
 
     def extra_repr(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mt_nn import functional
-from mt_nn.errors import SettingError
 from mt_operators import Module
 from mt_tensor import Tensor
 
@@ -13,13 +12,12 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        if not 0.0 <= p <= 1.0:
-            raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
+        functional.check_probability(p)
         self.p = p
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.dropout(x, self.p, self.training)
+        return functional.dropout(input, self.p, self.training)
 
     def extra_repr(self) -> str:
         """Show the settings."""

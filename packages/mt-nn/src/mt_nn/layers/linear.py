@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from mt_nn import functional, init
 from mt_nn.errors import SettingError
 from mt_nn.parameter import Parameter
@@ -11,16 +9,8 @@ from mt_operators import Module
 from mt_tensor import Tensor, zeros
 
 
-def init_like_torch(weight: Parameter, bias: Parameter | None) -> None:
-    """Fill weight and bias with even numbers up to `1 / sqrt(fan_in)` in size, torch's default."""
-    init.kaiming_uniform_(weight, a=math.sqrt(5))
-    if bias is not None:
-        bound = 1.0 / math.sqrt(max(init.fan_in(weight), 1))
-        init.uniform_(bias, -bound, bound)
-
-
 class Linear(Module):
-    """`x @ weight.T + bias`.
+    """`input @ weight.T + bias`.
 
     Args:
         in_features: extent of the last dimension of the input.
@@ -41,11 +31,11 @@ class Linear(Module):
         self.in_features, self.out_features = in_features, out_features
         self.weight = Parameter(zeros(out_features, in_features))
         self.bias = Parameter(zeros(out_features)) if bias else None
-        init_like_torch(self.weight, self.bias)
+        init.init_like_torch(self.weight, self.bias)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return shape (*batch, out_features) from shape (*batch, in_features)."""
-        return functional.linear(x, self.weight, self.bias)
+        return functional.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -62,6 +52,6 @@ class Flatten(Module):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, the rest merged)."""
-        return x.flatten(self.start_dim, self.end_dim)
+        return input.flatten(self.start_dim, self.end_dim)

@@ -15,9 +15,9 @@ class CrossEntropyLoss(Module):
         super().__init__()
         self.reduction = reduction
 
-    def forward(self, scores: Tensor, target: Tensor) -> Tensor:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the loss of scores (batch, classes, ...) for classes (batch, ...)."""
-        return functional.cross_entropy(scores, target, self.reduction)
+        return functional.cross_entropy(input, target, self.reduction)
 
 
 class MSELoss(Module):
@@ -27,6 +27,6 @@ class MSELoss(Module):
         super().__init__()
         self.reduction = reduction
 
-    def forward(self, x: Tensor, target: Tensor) -> Tensor:
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Return the squared difference of two tensors of one shape."""
-        return functional.mse_loss(x, target, self.reduction)
+        return functional.mse_loss(input, target, self.reduction)

@@ -29,14 +29,14 @@ class _Pool2d(Module):
 class MaxPool2d(_Pool2d):
     """The largest element of each window; see `mt_nn.functional.max_pool2d`."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, out height, out width)."""
-        return functional.max_pool2d(x, self.kernel_size, self.stride, self.padding)
+        return functional.max_pool2d(input, self.kernel_size, self.stride, self.padding)
 
 
 class AvgPool2d(_Pool2d):
     """The mean of each window; see `mt_nn.functional.avg_pool2d`."""
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, out height, out width)."""
-        return functional.avg_pool2d(x, self.kernel_size, self.stride, self.padding)
+        return functional.avg_pool2d(input, self.kernel_size, self.stride, self.padding)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import mt_tensor as mt
@@ -30,22 +31,48 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the settings given on the command line."""
     parser = argparse.ArgumentParser(prog="mt-train", description=__doc__.split("\n\n", 1)[0])
     parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
-    parser.add_argument("--epochs", type=_positive, default=30)
-    parser.add_argument("--batch-size", type=_positive, default=64)
-    parser.add_argument("--lr", type=float, default=3e-3, help="learning rate of Adam")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--epochs", type=_integer_from(1), default=30)
+    parser.add_argument("--batch-size", type=_integer_from(1), default=64)
+    parser.add_argument("--lr", type=_rate, default=3e-3, help="learning rate of Adam")
+    parser.add_argument("--seed", type=_integer_from(0), default=0)
     parser.add_argument(
         "--mnist", type=Path, metavar="DIR", help="train on MNIST's or Fashion-MNIST's IDX files"
     )
-    parser.add_argument("--batches", type=_positive, help="stop each epoch after so many batches")
-    parser.add_argument("--out", type=Path, default=Path("runs/digits"), help="where files go")
-    return parser.parse_args(arguments)
+    parser.add_argument(
+        "--batches", type=_integer_from(1), help="stop each epoch after so many batches"
+    )
+    parser.add_argument(
+        "--out", type=Path, help="where files go (default: runs/digits, or runs/ and DIR's name)"
+    )
+    settings = parser.parse_args(arguments)
+    if settings.out is None:
+        name = settings.mnist.resolve().name or "mnist" if settings.mnist else "digits"
+        settings.out = Path("runs", name)
+    return settings
 
 
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {text}")
+def _integer_from(least: int) -> Callable[[str], int]:
+    """Return what reads an integer from `least` on."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}") from None
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be at least {least}, got {text}")
+        return value
+
+    return read
+
+
+def _rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a finite number from 0 on, got {text!r}")
     return value
 
 

@@ -40,40 +40,52 @@ def train_epoch(
     """Train on each batch once.
 
     Args:
-        model: returns scores (batch, classes).
+        model: returns scores (batch, classes); it is left in training mode.
         batches: inputs and classes.
         optimizer: changes the model's parameters.
         on_batch: called with the loss after each batch.
     """
+
+    def learn(loss: Tensor) -> None:
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
     model.train()
+    return _run(model, batches, learn, on_batch)
+
+
+@no_grad()
+def evaluate(model: Module, batches: Iterable[Batch]) -> Epoch:
+    """Return loss and accuracy of the model in evaluation mode.
+
+    Every module is back in its own mode afterwards, also when a batch raises.
+    """
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        return _run(model, batches)
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+def _run(
+    model: Module,
+    batches: Iterable[Batch],
+    learn: Callable[[Tensor], None] = lambda loss: None,
+    on_batch: Callable[[float], None] = lambda loss: None,
+) -> Epoch:
+    """Pass over the data once; `learn` is called with the loss of each batch as a tensor."""
     epoch = Epoch()
     right, seen = 0.0, 0
     for inputs, target in batches:
         scores = model(inputs)
         loss = functional.cross_entropy(scores, target)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        learn(loss)
         epoch.losses.append(loss.item())
         right += functional.accuracy(scores, target) * len(target)
         seen += len(target)
         on_batch(epoch.losses[-1])
     epoch.accuracy = right / max(seen, 1)
-    return epoch
-
-
-@no_grad()
-def evaluate(model: Module, batches: Iterable[Batch]) -> Epoch:
-    """Return loss and accuracy of the model in evaluation mode, which is left as it was."""
-    was_training = model.training
-    model.eval()
-    epoch = Epoch()
-    right, seen = 0.0, 0
-    for inputs, target in batches:
-        scores = model(inputs)
-        epoch.losses.append(functional.cross_entropy(scores, target).item())
-        right += functional.accuracy(scores, target) * len(target)
-        seen += len(target)
-    epoch.accuracy = right / max(seen, 1)
-    model.train(was_training)
     return epoch
