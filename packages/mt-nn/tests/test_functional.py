@@ -114,6 +114,13 @@ def test_pooling(backend: str, kernel: Any, stride: Any, padding: int) -> None:
             assert mt.gradcheck(lambda t, pool=pool: pool(t, kernel, stride, padding), [leaf(x)])
 
 
+def test_empty_batches() -> None:
+    empty = mt.zeros(0, 4, 7, 6)
+    assert F.conv2d(empty, mt.ones(2, 2, 3, 3), groups=2).shape == (0, 2, 5, 4)
+    assert F.max_pool2d(empty, 2).shape == (0, 4, 3, 3)
+    assert F.linear(empty.flatten(1), mt.ones(5, 168)).shape == (0, 5)
+
+
 def test_the_gradient_of_max_pooling_goes_to_the_first_of_equals() -> None:
     x = mt.ones(1, 1, 2, 2, requires_grad=True)
     F.max_pool2d(x, 2).sum().backward()
@@ -223,6 +230,8 @@ def test_mse_loss_and_accuracy() -> None:
     assert F.mse_loss(mt.tensor([1.0, 3.0]), mt.tensor([0.0, 0.0])).item() == 5.0
     scores = mt.tensor([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]])
     assert F.accuracy(scores, mt.tensor([1, 0, 0])) == pytest.approx(2 / 3)
+    with pytest.raises(InputError, match="accuracy"):
+        F.accuracy(scores, mt.tensor([[1], [0], [0]]))
 
 
 def test_dropout() -> None:

@@ -1,5 +1,7 @@
 """Optimizers against their published formulas in float64, and their errors."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -66,6 +68,24 @@ def test_groups_have_their_own_settings() -> None:
     assert (a.item(), b.item(), c.item()) == (0.5, 0.0, 1.0)
 
 
+def test_a_bare_tensor_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"takes a list of parameters.*\[tensor\]"):
+        optim.SGD(nn.Parameter(mt.ones(2)))
+
+
+@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_an_optimizer_keeps_its_state_when_copied(twin_of: Any) -> None:
+    x = nn.Parameter(mt.ones(1))
+    optimizer = optim.SGD([x], lr=0.1, momentum=0.9)
+    x.grad = mt.ones(1)
+    optimizer.step()
+    twin = twin_of(optimizer)
+    twin.step()
+    optimizer.step()
+    (copied,) = twin.param_groups[0]["params"]
+    assert copied.item() == x.item() == pytest.approx(0.71)
+
+
 def test_gradients_can_be_zeroed_in_place() -> None:
     x = nn.Parameter(mt.ones(2))
     optimizer = optim.SGD([x])
@@ -80,6 +100,9 @@ def test_gradients_can_be_zeroed_in_place() -> None:
     [
         (lambda p: optim.SGD([]), "SGD was given no parameters"),
         (lambda p: optim.SGD([p, p]), "twice"),
+        (lambda p: optim.SGD([p * 1]), "float32 that was computed from others cannot be"),
+        (lambda p: optim.SGD([mt.arange(2)]), "int64 that was given cannot be optimized"),
+        (lambda p: optim.SGD([{"lr": 1.0}]), "lacks 'params'; it has lr"),
         (lambda p: optim.SGD([3.0]), "3.0 is no tensor"),
         (lambda p: optim.SGD([p], lr=-1), "lr must be at least 0; got -1"),
         (lambda p: optim.SGD([p], nesterov=True), "nesterov needs a momentum"),

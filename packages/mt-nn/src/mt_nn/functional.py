@@ -212,10 +212,12 @@ def _conv2d(
     seen = windows(input, kernel, stride, padding, dilation)
     n, _, h, w = seen.shape[:4]
     outputs = weight.shape[0]
-    grouped = seen.view(n, groups, -1, h, w, *kernel) if groups > 1 else seen.unsqueeze(1)
-    rows = grouped.permute(1, 0, 3, 4, 2, 5, 6).reshape(groups, n * h * w, -1)
-    kernels = weight.reshape(groups, outputs // groups, -1)
-    out = (rows @ kernels.mT).view(groups, n, h, w, -1)
+    channels, each = weight.shape[1], outputs // groups  # inputs and outputs of a group
+    grouped = seen.view(n, groups, channels, h, w, *kernel) if groups > 1 else seen.unsqueeze(1)
+    seen_by_one = channels * kernel[0] * kernel[1]
+    rows = grouped.permute(1, 0, 3, 4, 2, 5, 6).reshape(groups, n * h * w, seen_by_one)
+    kernels = weight.reshape(groups, each, seen_by_one)
+    out = (rows @ kernels.mT).view(groups, n, h, w, each)
     out = out.permute(1, 0, 4, 2, 3).reshape(n, outputs, h, w)
     return out if bias is None else out + bias.view(-1, 1, 1)
 
@@ -419,7 +421,15 @@ def accuracy(input: Tensor, target: Tensor) -> float:
     Args:
         input: scores, shape (batch, classes, *rest).
         target: the right class of each, int64 of shape (batch, *rest).
+
+    Raises:
+        InputError: the shapes do not fit.
     """
+    if input.ndim < 2 or target.shape != (input.shape[0], *input.shape[2:]):
+        raise InputError(
+            "accuracy() takes scores of shape (batch, classes, ...) and targets of shape "
+            f"(batch, ...); shapes {input.shape} and {target.shape} were given."
+        )
     right: Any = (input.detach().argmax(1) == target).sum().item()
     return float(right) / max(target.numel(), 1)
 

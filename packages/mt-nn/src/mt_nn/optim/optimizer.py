@@ -28,18 +28,27 @@ class Optimizer(ABC):
     """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(
+                f"{type(self).__name__} takes a list of parameters; a single tensor was given. "
+                "Write [tensor]."
+            )
         given = list(params)
         if not given:
             raise SettingError(f"{type(self).__name__} was given no parameters.")
         groups = given if isinstance(given[0], dict) else [{"params": given}]
         self.param_groups: list[dict[str, Any]] = []
-        self.state: dict[int, dict[str, Any]] = {}
+        self.state: dict[Tensor, dict[str, Any]] = {}
         for group in groups:
             unknown = set(group) - set(defaults) - {"params"}
             if unknown:
                 raise SettingError(
                     f"{type(self).__name__} has no setting {', '.join(sorted(unknown))}; it has "
                     f"{', '.join(defaults)}."
+                )
+            if "params" not in group:
+                raise SettingError(
+                    f"a group for {type(self).__name__} lacks 'params'; it has {', '.join(group)}."
                 )
             members = group["params"]
             chosen = [members] if isinstance(members, Tensor) else list(members)
@@ -52,6 +61,12 @@ class Optimizer(ABC):
             for parameter in group["params"]:
                 if not isinstance(parameter, Tensor):
                     raise SettingError(f"{parameter!r} is no tensor, so it cannot be optimized.")
+                if not parameter.is_leaf or not parameter.is_floating_point():
+                    raise SettingError(
+                        f"a tensor of {parameter.dtype.name} that was "
+                        f"{'given' if parameter.is_leaf else 'computed from others'} cannot be "
+                        "optimized: only floating-point leaves receive gradients."
+                    )
                 if id(parameter) in seen:
                     raise SettingError("a parameter was given to the optimizer twice.")
                 seen.add(id(parameter))
@@ -71,7 +86,7 @@ class Optimizer(ABC):
             for group in self.param_groups:
                 for parameter in group["params"]:
                     if parameter.grad is not None:
-                        state = self.state.setdefault(id(parameter), {})
+                        state = self.state.setdefault(parameter, {})
                         self.update(parameter, parameter.grad.detach(), state, group)
 
     @abstractmethod
