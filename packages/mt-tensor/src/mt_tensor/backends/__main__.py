@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from mt_tensor.backends.registry import backends
+from mt_tensor.backends.registry import backends, contested
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -20,6 +20,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip())
+    for problem in contested().values():
+        print(problem)
 
 
 if __name__ == "__main__":

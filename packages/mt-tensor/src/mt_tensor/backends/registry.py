@@ -129,7 +129,23 @@ def backends(refresh: bool = False) -> dict[str, BackendInfo]:
     if refresh:
         _installed.cache_clear()
     installed = {name: found[0] for name, found in _installed().items() if len(found) == 1}
-    return {**_builtin(), **installed, **_registered}
+    return {**installed, **_builtin(), **_registered}
+
+
+def contested() -> dict[str, str]:
+    """Return what is wrong with names that are claimed more than once, by name.
+
+    A built-in name is never given away. Any other name that two distributions claim belongs to
+    neither of them until one is uninstalled.
+    """
+    found: dict[str, str] = {}
+    for name, claims in _installed().items():
+        who = " and ".join(f"{info.distribution} {info.version}" for info in claims)
+        if name in _builtin():
+            found[name] = f"backend {name!r} is built in; the claim of {who} is ignored."
+        elif len(claims) > 1:
+            found[name] = f"backend {name!r} is claimed by {who}: uninstall one of them."
+    return found
 
 
 def register_backend(name: str, factory: Factory) -> None:
@@ -151,7 +167,9 @@ def register_backend(name: str, factory: Factory) -> None:
 def _find(name: str) -> BackendInfo:
     if name in _registered:
         return _registered[name]
-    claims = [info for info in (_builtin().get(name),) if info] + _installed().get(name, [])
+    if name in _builtin():
+        return _builtin()[name]
+    claims = _installed().get(name, [])
     if not claims:
         known = sorted({*_builtin(), *_installed(), *_registered})
         raise UnknownBackendError(
@@ -160,8 +178,7 @@ def _find(name: str) -> BackendInfo:
             "register_backend()."
         )
     if len(claims) > 1:
-        who = " and ".join(f"{info.distribution} {info.version}" for info in claims)
-        raise AmbiguousBackendError(f"backend {name!r} is claimed by {who}: uninstall one of them.")
+        raise AmbiguousBackendError(contested()[name])
     return claims[0]
 
 

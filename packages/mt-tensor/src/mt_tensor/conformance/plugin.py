@@ -1,6 +1,6 @@
 """The pytest plugin of the conformance kit: the option --mt-backend and the fixture `backend`.
 
-pytest loads it wherever mt-tensor is installed, so it imports nothing until it is used.
+pytest loads it, and with it mt_tensor, wherever mt-tensor is installed; it loads no backend.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def run_readme(path: Path) -> int:
     Raises:
         AssertionError: a block failed, or printed something else than it shows.
     """
-    command = [sys.executable, "-W", "error", "-m", "mt_operators.examples", str(path)]
+    command = [sys.executable, "-W", "error", "-m", "mt_operators.documentation", str(path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         raise AssertionError(result.stderr)
