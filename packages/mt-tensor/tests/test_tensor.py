@@ -438,6 +438,35 @@ def test_masks_and_empty_shapes() -> None:
         mt.arange(5)[::0]
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: mt.ones(6).view(2.0, 3), errors.ShapeError, r"are integers; \(2.0, 3\)"),
+        (lambda: mt.ones(1).expand(2.5), errors.ShapeError, "are integers"),
+        (lambda: mt.pad(mt.ones(2), (1.5, 1)), errors.ShapeError, "are integers"),
+        (lambda: mt.ones(2).sum("a"), errors.IndexingError, "a dimension is an integer; 'a'"),
+        (lambda: mt.ones(2).sum(0.0), errors.IndexingError, "a dimension is an integer; 0.0"),
+        (lambda: mt.tensor(1.0).unfold(0, 1, 1), errors.ShapeError, "at least one dimension"),
+        (lambda: mt.tensor(1.0).narrow(0, 0, 1), errors.ShapeError, "at least one dimension"),
+        (lambda: mt.tensor(1.0).gather(0, mt.tensor(0)), errors.ShapeError, "at least one"),
+        (lambda: mt.arange(0, float("nan")), errors.ShapeError, "cannot reach nan"),
+        (lambda: mt.linspace(0, 1, -3), errors.ShapeError, "non-negative integers"),
+        (lambda: mt.eye(-2), errors.ShapeError, "non-negative integers"),
+        (lambda: mt.manual_seed(-1), ValueError, "non-negative integer; -1"),
+        (lambda: mt.where(mt.ones(2), 1.0, 0.0), errors.DTypeError, "must be bool; float32"),
+    ],
+)
+def test_bad_settings(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_numpy_integers_are_integers() -> None:
+    x = mt.ones(2, 3)
+    assert x.sum(np.int64(1)).shape == (2,)
+    assert x.view(np.int32(3), -1).shape == (3, 2)
+
+
 def test_numbers_out_of_range() -> None:
     for call in (
         lambda: mt.tensor(300, dtype="uint8"),

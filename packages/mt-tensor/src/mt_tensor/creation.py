@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -160,7 +161,8 @@ def arange(
         ShapeError: `step` is zero or leads away from `end`.
     """
     start, end = (0, start) if end is None else (start, end)
-    if step == 0 or (end - start) / step < 0:
+    finite = all(math.isfinite(number) for number in (start, end, step))
+    if not finite or step == 0 or (end - start) / step < 0:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     if dtype is None:
         integers = all(isinstance(number, int) for number in (start, end, step))
@@ -172,9 +174,11 @@ def linspace(
     start: float, end: float, steps: int, dtype: Any = "float32", backend: Backend = None
 ) -> Tensor:
     """Return `steps` numbers evenly spaced from `start` to `end`, both included."""
+    (steps,) = unpack_sizes((steps,))
     return from_values(np.linspace(start, end, steps), dtype, backend, False)
 
 
 def eye(n: int, m: int | None = None, dtype: Any = "float32", backend: Backend = None) -> Tensor:
     """Return the matrix with ones on the diagonal and zeros elsewhere."""
+    n, m = unpack_sizes((n, n if m is None else m))
     return from_values(np.eye(n, m), dtype, backend, False)

@@ -75,7 +75,14 @@ class ElementwiseOperation:
                     f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
-        values = args[1:] if self.operator.name == "where" else args
+        values = args
+        if self.operator.name == "where":
+            condition, values = args[0], args[1:]
+            if isinstance(condition, TensorBase) and condition.dtype is not bool_:
+                raise DTypeError(
+                    f"the condition of where() must be bool; {condition.dtype.name} was given. "
+                    "Compare first, as in x > 0."
+                )
         dtype = result_type(*values)
         if self.operator.result == "real" and not dtype.is_floating_point:
             dtype = float32

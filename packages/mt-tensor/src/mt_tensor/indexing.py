@@ -63,6 +63,8 @@ def _check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
     require_tensors(name, x, index)
     common_backend(x, index)
     dim = normalize_dim(dim, x.ndim)
+    if x.ndim == 0:
+        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
     if index.dtype is not int64:
         raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
     fits = index.ndim == x.ndim and all(
@@ -143,6 +145,8 @@ def index_select(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
             f"index_select() takes an index of integers; {index.dtype.name} was given."
         )
     dim = normalize_dim(dim, x.ndim)
+    if x.ndim == 0:
+        raise ShapeError("index_select() needs a tensor with at least one dimension.")
     _check_range(index, x.shape[dim], dim)
     shape = (*x.shape[:dim], index.numel(), *x.shape[dim + 1 :])
     column = index.to(int64).view(*(-1 if d == dim else 1 for d in range(x.ndim)))

@@ -219,6 +219,7 @@ def pad(x: Tensor, padding: Sequence[int], value: float = 0.0) -> Tensor:
     Raises:
         ShapeError: `padding` has an odd length, names too many dimensions or crops too much.
     """
+    padding = unpack(tuple(padding))
     if len(padding) % 2 or len(padding) > 2 * x.ndim:
         raise ShapeError(
             f"padding {tuple(padding)} must be pairs of numbers, at most one for each of the "
@@ -257,6 +258,13 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
     if known != size:
         raise ShapeError(f"{size} element(s) do not fit shape {given}, which holds {known}.")
     return given
+
+
+def _existing_dim(name: str, dim: int, shape: Shape) -> int:
+    """Return `dim` counted from the front, of a tensor that has dimensions."""
+    if not shape:
+        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+    return normalize_dim(dim, len(shape))
 
 
 class MovementMethods(TensorBase):
@@ -342,7 +350,7 @@ class MovementMethods(TensorBase):
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """Return a view of `length` elements from `start` on along `dim`."""
-        d = normalize_dim(dim, self.ndim)
+        d = _existing_dim("narrow", dim, self.shape)
         if start < 0 or length < 0 or start + length > self.shape[d]:
             raise ShapeError(
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "
@@ -363,7 +371,8 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the window is longer than the dimension, or `step` is not positive.
         """
-        d = normalize_dim(dimension, self.ndim)
+        d = _existing_dim("unfold", dimension, self.shape)
+        size, step = unpack((size, step))
         if not 0 <= size <= self.shape[d] or step < 1:
             raise ShapeError(
                 f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "

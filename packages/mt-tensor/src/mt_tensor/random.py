@@ -20,7 +20,13 @@ _generator: np.random.Generator | None = None
 
 
 def manual_seed(seed: int) -> None:
-    """Begin the sequence of random numbers that belongs to `seed`, a non-negative integer."""
+    """Begin the sequence of random numbers that belongs to `seed`, a non-negative integer.
+
+    Raises:
+        ValueError: the seed is negative.
+    """
+    if seed < 0:
+        raise ValueError(f"a seed is a non-negative integer; {seed} was given.")
     global _generator  # noqa: PLW0603 - the one generator, as in torch
     _generator = np.random.default_rng(seed)
 

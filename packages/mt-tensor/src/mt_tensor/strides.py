@@ -7,8 +7,10 @@ shape, strides and offset; no element is copied.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from typing import SupportsIndex
 
 from mt_tensor.errors import IndexingError
 
@@ -117,6 +119,9 @@ def normalize_dim(dim: int, ndim: int) -> int:
     Raises:
         IndexingError: a tensor of `ndim` dimensions has no such dimension.
     """
+    if not isinstance(dim, SupportsIndex):
+        raise IndexingError(f"a dimension is an integer; {dim!r} was given.")
+    dim = operator.index(dim)
     limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor answers to dimensions 0 and -1
     if not -limit <= dim < limit:
         raise IndexingError(
@@ -134,7 +139,7 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     """
     if dims is None:
         return tuple(range(ndim))
-    given = (dims,) if isinstance(dims, int) else tuple(dims)
+    given = tuple(dims) if isinstance(dims, Iterable) else (dims,)
     normal = tuple(normalize_dim(dim, ndim) for dim in given)
     if len(set(normal)) != len(normal):
         raise IndexingError(f"dimensions {given} name a dimension twice.")

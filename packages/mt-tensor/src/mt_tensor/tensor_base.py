@@ -6,8 +6,9 @@ operations build on it, and `Tensor` (in `tensors.py`) gathers them all as metho
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
 from mt_autodiff import GradientError, History, NoGradientError, backpropagate
 from mt_operators.errors import no_attribute
@@ -258,8 +259,14 @@ class TensorBase:
             raise no_attribute(self, name)
 
 
-def unpack(sizes: tuple[Any, ...]) -> Sequence[int]:
-    """Accept `f(2, 3)` as well as `f((2, 3))`."""
-    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
-        return sizes[0]
-    return sizes
+def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
+    """Accept `f(2, 3)` as well as `f((2, 3))`.
+
+    Raises:
+        ShapeError: something is no integer.
+    """
+    given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
+    for size in given:
+        if not isinstance(size, SupportsIndex):
+            raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
+    return tuple(operator.index(size) for size in given)
