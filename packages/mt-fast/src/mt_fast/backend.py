@@ -20,8 +20,8 @@ import numpy.typing as npt
 from mt_fast import elementwise, fused, movement, products, reductions
 from mt_fast.compilation import start_threads
 from mt_operators import Formula, Operator
-from mt_tensor.backends import TensorBackend
-from mt_tensor.dtypes import DType, float16, float32
+from mt_tensor.backends.host import HostBackend
+from mt_tensor.dtypes import float16, float32
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
@@ -30,7 +30,7 @@ PARALLEL_FROM = 65536
 """Elements from which all threads are used: starting them costs as much as 10,000 additions."""
 
 
-class FastOps(TensorBackend):
+class FastOps(HostBackend):
     """Every primitive as a loop compiled by Numba.
 
     Attributes:
@@ -45,17 +45,9 @@ class FastOps(TensorBackend):
         start_threads()
         self.parallel_from = PARALLEL_FROM
 
-    def empty(self, size: int, dtype: DType) -> Array:
-        """Return a new row of memory."""
-        return np.empty(size, dtype.numpy)
-
     def from_host(self, values: Array) -> Array:
         """Return the array itself, or a copy where kernels could not write into it."""
         return values if values.flags.behaved else values.copy()
-
-    def to_host(self, storage: Array) -> Array:
-        """Return the storage itself: this backend lives on the host."""
-        return storage
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]

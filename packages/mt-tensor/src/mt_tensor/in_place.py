@@ -10,7 +10,8 @@ from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import Number, result_type
 from mt_tensor.elementwise import check_on_bool
-from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError, ShapeError
+from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
@@ -91,11 +92,7 @@ class InPlaceMethods(TensorBase):
             )
         if not isinstance(other, TensorBase):
             other = self._with(self.backend.full((), self.dtype, other))
-        if other.backend is not self.backend:
-            raise BackendMismatchError(
-                f"tensors of backends {self.backend.name!r} and {other.backend.name!r} meet in "
-                f"one operation: move one of them, for example with x.to({self.backend.name!r})."
-            )
+        common_backend(self, other)
         if shape_broadcast(self.shape, other.shape) != self.shape:
             raise ShapeError(
                 f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "

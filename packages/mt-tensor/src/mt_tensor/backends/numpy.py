@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_operators import OPERATORS, Formula, Operator, lift
-from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, bool_, float16
+from mt_tensor.backends.host import HostBackend
+from mt_tensor.dtypes import bool_, float16
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
@@ -80,7 +80,7 @@ def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
     return {"where": where, **{name: taking_numbers(UFUNCS[name]) for name in names}}
 
 
-class NumpyOps(TensorBackend):
+class NumpyOps(HostBackend):
     """Every primitive as NumPy calls on strided arrays."""
 
     name = "numpy"
@@ -88,18 +88,6 @@ class NumpyOps(TensorBackend):
     def __init__(self) -> None:
         """Start with nothing lifted."""
         self._lifted: dict[tuple[Formula, np.dtype[Any]], Callable[..., Any]] = {}
-
-    def empty(self, size: int, dtype: DType) -> Array:
-        """Return a new row of memory."""
-        return np.empty(size, dtype.numpy)
-
-    def from_host(self, values: Array) -> Array:
-        """Return the array itself, or a copy if it cannot be written to."""
-        return values if values.flags.writeable else values.copy()
-
-    def to_host(self, storage: Array) -> Array:
-        """Return the storage itself: this backend lives on the host."""
-        return storage
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]

@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_operators import Formula, Operator
-from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number
+from mt_tensor.backends.host import HostBackend
+from mt_tensor.dtypes import Number
 from mt_tensor.strides import Index, index_to_position
 from mt_tensor.tensor_data import TensorData
 
@@ -79,22 +78,10 @@ def _along(index: Index, dim: int, position: int) -> tuple[int, ...]:
     return (*index[:dim], position, *index[dim + 1 :])
 
 
-class SimpleOps(TensorBackend):
+class SimpleOps(HostBackend):
     """Every primitive as a Python loop over NumPy memory."""
 
     name = "simple"
-
-    def empty(self, size: int, dtype: DType) -> npt.NDArray[Any]:
-        """Return a new row of memory."""
-        return np.empty(size, dtype.numpy)
-
-    def from_host(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the array itself, or a copy if it cannot be written to."""
-        return values if values.flags.writeable else values.copy()
-
-    def to_host(self, storage: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the storage itself: this backend lives on the host."""
-        return storage
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]

@@ -1,0 +1,27 @@
+"""Backends whose elements live in the memory of this machine, as NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import DType
+
+
+class HostBackend(TensorBackend):
+    """A storage is a writeable 1-D array; NumPy and tensors may share it."""
+
+    def empty(self, size: int, dtype: DType) -> npt.NDArray[Any]:
+        """Return a new row of memory."""
+        return np.empty(size, dtype.numpy)
+
+    def from_host(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the array itself, or a copy if it cannot be written to."""
+        return values if values.flags.writeable else values.copy()
+
+    def to_host(self, storage: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the storage itself: it is on the host."""
+        return storage
