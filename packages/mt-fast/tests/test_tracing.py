@@ -43,7 +43,7 @@ def test_the_text_means_what_the_operator_does(name, data):
     operator = OPERATORS[name]
     spec = SPECS[name]
     arguments = [
-        data.draw(st.sampled_from(SPECIAL) | st.floats(low, high)) for low, high in spec.domain
+        data.draw(st.sampled_from(SPECIAL) | st.floats(low, high)) for low, high in spec.ranges
     ]
     wanted = operator.function(*arguments)
     (value,) = executed(trace(operator.value), arguments)

@@ -15,7 +15,8 @@ from mt_operators.errors import (
 from mt_operators.formula import Formula, Operator
 from mt_operators.lifting import lift
 from mt_operators.module import Module, Parameter
-from mt_operators.table import OPERATORS, OperatorTable
+from mt_operators.registry import OperatorTable
+from mt_operators.table import OPERATORS
 
 __version__ = "0.1.0"
 

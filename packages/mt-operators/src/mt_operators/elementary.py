@@ -12,8 +12,10 @@ point outside the domain gives nan.
 
 from __future__ import annotations
 
+import builtins
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +28,35 @@ def elementary(function: F) -> F:
     """Enter `function` into `ELEMENTARY` under its own name."""
     ELEMENTARY[function.__name__] = function
     return function
+
+
+def total(
+    poles: Mapping[float, float],
+) -> Callable[[Callable[[float], float]], Callable[[float], float]]:
+    """Make a function of `math` total: where it raises, it yields what IEEE 754 says.
+
+    That is infinity where the value overflows, and nan outside the domain.
+
+    Args:
+        poles: the points at which the value is infinite instead of nan, and that infinity.
+    """
+
+    def decorate(function: Callable[[float], float]) -> Callable[[float], float]:
+        @wraps(function)
+        def everywhere(x: float) -> float:
+            try:
+                return function(x)
+            except ValueError:
+                return poles.get(x, math.nan)
+            except OverflowError:
+                return math.inf
+
+        return everywhere
+
+    return decorate
+
+
+# --- Choices ------------------------------------------------------------------------------------
 
 
 @elementary
@@ -44,6 +75,9 @@ def maximum(x: float, y: float) -> float:
 def minimum(x: float, y: float) -> float:
     """Return the smaller of two numbers; nan if either is nan."""
     return x if x <= y or x != x else y
+
+
+# --- Division and powers ------------------------------------------------------------------------
 
 
 @elementary
@@ -72,38 +106,125 @@ def pow(x: float, y: float) -> float:
 
 
 @elementary
-def exp(x: float) -> float:
-    """Return e to the power `x`; infinity from about 709.8 on."""
-    try:
-        return math.exp(x)
-    except OverflowError:
-        return math.inf
-
-
-@elementary
-def log(x: float) -> float:
-    """Return the natural logarithm: -inf at zero, nan below."""
-    if x > 0.0:
-        return math.log(x)
-    return -math.inf if x == 0.0 else math.nan
-
-
-@elementary
+@total(poles={})
 def sqrt(x: float) -> float:
     """Return the square root: nan below zero."""
-    return math.sqrt(x) if x >= 0.0 else math.nan
+    return math.sqrt(x)
+
+
+# --- Exponentials and logarithms ----------------------------------------------------------------
 
 
 @elementary
+@total(poles={})
+def exp(x: float) -> float:
+    """Return e to the power `x`; infinity from about 709.8 on."""
+    return math.exp(x)
+
+
+@elementary
+@total(poles={})
+def exp2(x: float) -> float:
+    """Return 2 to the power `x`; infinity from 1024 on."""
+    return math.exp2(x)
+
+
+@elementary
+@total(poles={})
+def expm1(x: float) -> float:
+    """Return e to the power `x`, minus 1, exact for small `x` too."""
+    return math.expm1(x)
+
+
+@elementary
+@total(poles={0.0: -math.inf})
+def log(x: float) -> float:
+    """Return the natural logarithm: -inf at zero, nan below."""
+    return math.log(x)
+
+
+@elementary
+@total(poles={0.0: -math.inf})
+def log2(x: float) -> float:
+    """Return the logarithm to base 2: -inf at zero, nan below."""
+    return math.log2(x)
+
+
+@elementary
+@total(poles={0.0: -math.inf})
+def log10(x: float) -> float:
+    """Return the logarithm to base 10: -inf at zero, nan below."""
+    return math.log10(x)
+
+
+@elementary
+@total(poles={-1.0: -math.inf})
+def log1p(x: float) -> float:
+    """Return the natural logarithm of `1 + x`, exact for small `x` too: -inf at -1, nan below."""
+    return math.log1p(x)
+
+
+# --- Trigonometric functions --------------------------------------------------------------------
+
+
+@elementary
+@total(poles={})
 def sin(x: float) -> float:
     """Return the sine of an angle in radians: nan at the infinities."""
-    return math.nan if math.isinf(x) else math.sin(x)
+    return math.sin(x)
 
 
 @elementary
+@total(poles={})
 def cos(x: float) -> float:
     """Return the cosine of an angle in radians: nan at the infinities."""
-    return math.nan if math.isinf(x) else math.cos(x)
+    return math.cos(x)
+
+
+@elementary
+@total(poles={})
+def tan(x: float) -> float:
+    """Return the tangent of an angle in radians: nan at the infinities."""
+    return math.tan(x)
+
+
+@elementary
+@total(poles={})
+def asin(x: float) -> float:
+    """Return the angle in radians, from -pi/2 to pi/2, whose sine is `x`: nan beyond -1 and 1."""
+    return math.asin(x)
+
+
+@elementary
+@total(poles={})
+def acos(x: float) -> float:
+    """Return the angle in radians, from 0 to pi, whose cosine is `x`: nan beyond -1 and 1."""
+    return math.acos(x)
+
+
+@elementary
+def atan(x: float) -> float:
+    """Return the angle in radians, from -pi/2 to pi/2, whose tangent is `x`."""
+    return math.atan(x)
+
+
+# --- Hyperbolic functions -----------------------------------------------------------------------
+
+
+@elementary
+def sinh(x: float) -> float:
+    """Return the hyperbolic sine; an infinity beyond about 710.5."""
+    try:
+        return math.sinh(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+@elementary
+@total(poles={})
+def cosh(x: float) -> float:
+    """Return the hyperbolic cosine; infinity beyond about 710.5."""
+    return math.cosh(x)
 
 
 @elementary
@@ -113,9 +234,63 @@ def tanh(x: float) -> float:
 
 
 @elementary
-def floor(x: float) -> float:
-    """Return the largest whole number that is not above `x`; infinities and nan stay."""
+def asinh(x: float) -> float:
+    """Return the number whose hyperbolic sine is `x`."""
+    return math.asinh(x)
+
+
+@elementary
+@total(poles={})
+def acosh(x: float) -> float:
+    """Return the number, not negative, whose hyperbolic cosine is `x`: nan below 1."""
+    return math.acosh(x)
+
+
+@elementary
+@total(poles={-1.0: -math.inf, 1.0: math.inf})
+def atanh(x: float) -> float:
+    """Return the number whose hyperbolic tangent is `x`: infinite at -1 and 1, nan beyond."""
+    return math.atanh(x)
+
+
+# --- The error function -------------------------------------------------------------------------
+
+
+@elementary
+def erf(x: float) -> float:
+    """Return the error function, the integral of `2 / sqrt(pi) exp(-t t)` from 0 to `x`."""
+    return math.erf(x)
+
+
+# --- Rounding -----------------------------------------------------------------------------------
+
+
+def _whole(rounded: Callable[[float], int], x: float) -> float:
+    """Return `x` rounded with its sign; what is whole already, infinite or nan stays."""
     if isinstance(x, int) or not math.isfinite(x):
         return x
-    whole = float(math.floor(x))
-    return x if whole == x else whole
+    return math.copysign(rounded(x), x)
+
+
+@elementary
+def floor(x: float) -> float:
+    """Return the largest whole number that is not above `x`; infinities and nan stay."""
+    return _whole(math.floor, x)
+
+
+@elementary
+def ceil(x: float) -> float:
+    """Return the smallest whole number that is not below `x`; infinities and nan stay."""
+    return _whole(math.ceil, x)
+
+
+@elementary
+def trunc(x: float) -> float:
+    """Return `x` without its fraction; infinities and nan stay."""
+    return _whole(math.trunc, x)
+
+
+@elementary
+def round(x: float) -> float:
+    """Return the whole number nearest to `x`, of two the even one; infinities and nan stay."""
+    return _whole(builtins.round, x)

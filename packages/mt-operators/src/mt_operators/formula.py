@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,6 +21,12 @@ Source = Callable[..., Any]
 
 Result = Literal["number", "real", "truth"]
 """What an operator yields: a number like its arguments, a real number, or a truth value."""
+
+Interval = tuple[float, float]
+"""The lowest and the highest of the numbers between which an argument may lie."""
+
+EVERYWHERE: Interval = (-math.inf, math.inf)
+"""The interval of all numbers."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -58,6 +65,8 @@ class Operator:
         function: the value, from `arity` scalars.
         partials: the partial derivative for each argument, from the arguments and the output:
             for `tanh`, `lambda x, out: 1.0 - out * out`. At a kink it is the stated convention.
+        domain: for each argument, the interval in which the operator has a value; all numbers if
+            not given. At an end the value may be infinite, beyond it it is nan.
         result: `"number"` keeps integers integers, `"real"` makes them floating point, `"truth"`
             yields a truth value.
         identity: the value that leaves the other argument unchanged, for operators that can
@@ -65,12 +74,13 @@ class Operator:
         note: one line for the documentation: meaning, formula, convention at kinks.
 
     Raises:
-        OperatorError: `partials` and the parameters of `function` differ in number.
+        OperatorError: `partials`, `domain` and the parameters of `function` differ in number.
     """
 
     name: str
     function: Source = field(repr=False)
     partials: tuple[Source, ...] = field(repr=False)
+    domain: tuple[Interval, ...] = ()
     result: Result = "number"
     identity: float | None = None
     note: str = ""
@@ -90,6 +100,13 @@ class Operator:
             raise OperatorError(
                 f"operator {self.name!r}: its function takes {parameters} argument(s) but "
                 f"{len(self.partials)} partial derivative(s) were given; give one for each."
+            )
+        if not self.domain:
+            object.__setattr__(self, "domain", (EVERYWHERE,) * parameters)
+        if parameters != len(self.domain):
+            raise OperatorError(
+                f"operator {self.name!r}: its function takes {parameters} argument(s) but "
+                f"{len(self.domain)} interval(s) were given as its domain; give one for each."
             )
 
     @property

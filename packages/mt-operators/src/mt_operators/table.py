@@ -10,116 +10,61 @@ derivative may use any elementary function. It is evaluated with the stage's own
 how `cos` in the derivative of `sin` finds the right cosine, and how derivatives can be
 differentiated again. The function of another row (`sigmoid` below) is taken for that operator,
 with its own derivative, wherever computations are recorded.
+
+Conventions. Outside its domain the value of an operator is nan. At a kink the derivative is the
+mean of its two sides, 0 for `abs` at 0 and a half for each of two equal arguments of `maximum`;
+only `relu` takes its left side, 0, as torch does. Where a value jumps the derivative is that of the
+steps, 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+import math
 
 from mt_operators.elementary import (
-    ELEMENTARY,
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    ceil,
     cos,
+    cosh,
     div,
+    erf,
     exp,
+    exp2,
+    expm1,
     floor,
     log,
+    log1p,
+    log2,
+    log10,
     maximum,
     minimum,
     pow,
+    round,
     sin,
+    sinh,
     sqrt,
+    tan,
     tanh,
+    trunc,
     where,
 )
-from mt_operators.errors import OperatorExistsError, UnknownOperatorError, nearest
-from mt_operators.formula import Operator, one, zero
-from mt_operators.lifting import NAMED, Spelling, lift
-
-
-class OperatorTable(Mapping[str, Operator]):
-    """Operators by name, open to new rows."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, Operator] = {}
-        self._listeners: list[Callable[[Operator], None]] = []
-        self._reserved: list[Callable[[str], bool]] = []
-
-    def __getitem__(self, name: str) -> Operator:
-        """Return the operator called `name`.
-
-        Raises:
-            UnknownOperatorError: there is none; the message names the nearest.
-        """
-        try:
-            return self._rows[name]
-        except KeyError:
-            raise UnknownOperatorError(
-                f"no operator is called {name!r}.{nearest(name, self._rows)}"
-            ) from None
-
-    def __contains__(self, name: object) -> bool:
-        """Whether an operator is called `name`."""
-        return name in self._rows
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names, in the order of the table."""
-        return iter(self._rows)
-
-    def __len__(self) -> int:
-        """Return the number of operators."""
-        return len(self._rows)
-
-    def add(self, name: str, function: Callable[..., Any], *partials: Any, **rest: Any) -> Operator:
-        """Add a row and return it; the arguments are those of `Operator`.
-
-        Raises:
-            OperatorExistsError: the name is taken, by an operator or by a method of a type that
-                has a method for every operator.
-            OperatorError: function and partial derivatives do not fit.
-            LiftingError: they use something that cannot be lifted.
-        """
-        if name in self._rows or any(taken(name) for taken in self._reserved):
-            raise OperatorExistsError(
-                f"an operator or a method called {name!r} exists already: choose another name."
-            )
-        row = Operator(name, function, partials, **rest)
-        for source in (function, *partials):
-            lift(source, ELEMENTARY)  # a trial, so that a mistake shows here and not in a backend
-        self._rows[name] = row
-        NAMED.setdefault(function, name)
-        for listener in self._listeners:
-            listener(row)
-        return row
-
-    def for_each(
-        self,
-        install: Callable[[Operator], None],
-        taken: Callable[[str], bool] = lambda name: False,
-    ) -> None:
-        """Call `install` with every operator: those in the table now, and each one added later.
-
-        This is how a later stage gives its own type a method for every row.
-
-        Args:
-            install: called with the operator.
-            taken: whether a name cannot be given to an operator added later.
-        """
-        for row in self._rows.values():
-            install(row)
-        self._listeners.append(install)
-        self._reserved.append(taken)
-
-    def lifted(self, spelling: Spelling) -> dict[str, Callable[..., Any]]:
-        """Return the value function of every operator, lifted to `spelling`."""
-        return {name: lift(row.function, spelling) for name, row in self._rows.items()}
-
+from mt_operators.formula import one, zero
+from mt_operators.registry import OperatorTable
 
 OPERATORS = OperatorTable()
 """The table of all operators."""
 
 define = OPERATORS.add
 
+INFINITY = math.inf
+LN_2 = math.log(2.0)
+LN_10 = math.log(10.0)
+TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 
 # --- Arithmetic ---------------------------------------------------------------------------------
 
@@ -137,6 +82,7 @@ define(
     note="x / y; IEEE 754's infinity or nan where y is zero",
 )
 define("inv", lambda x: div(1.0, x), lambda x, out: -(out * out), result="real", note="1 / x")
+define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
 define(
     "pow",
     pow,
@@ -144,20 +90,123 @@ define(
     lambda x, y, out: y * pow(where(x == 0.0, where(y == 0.0, 1.0, x), x), y - 1.0),
     # 0 ** y stays 0 while y > 0, so its derivative is 0: log(1) stands in for the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
-    note="x to the power y",
+    note="x to the power y; nan for x < 0 unless y is whole",
 )
-define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
-# A builtin cannot be lifted itself, but code that calls it can: it asks the value's __abs__.
-define("abs", lambda x: abs(x), lambda x, out: _sign(x), note="|x|; derivative 0 at 0")  # noqa: PLW0108
+define(
+    "sqrt",
+    sqrt,
+    lambda x, out: div(0.5, out),
+    domain=((0.0, INFINITY),),
+    result="real",
+    note="square root",
+)
+define(
+    "rsqrt",
+    lambda x: div(1.0, sqrt(x)),
+    lambda x, out: -0.5 * (out * out * out),
+    domain=((0.0, INFINITY),),
+    result="real",
+    note="1 / sqrt(x)",
+)
 
-# --- Exponentials and their kin -----------------------------------------------------------------
+# --- Exponentials and logarithms ----------------------------------------------------------------
 
 define("exp", exp, lambda x, out: out, result="real", note="e to the power x")
-define("log", log, lambda x, out: div(1.0, x), result="real", note="natural logarithm")
-define("sqrt", sqrt, lambda x, out: div(0.5, out), result="real", note="square root")
+define("exp2", exp2, lambda x, out: LN_2 * out, result="real", note="2 to the power x")
+define("expm1", expm1, lambda x, out: out + 1.0, result="real", note="exp(x) - 1, for small x too")
+define(
+    "log",
+    log,
+    lambda x, out: div(1.0, x),
+    domain=((0.0, INFINITY),),
+    result="real",
+    note="natural logarithm",
+)
+define(
+    "log2",
+    log2,
+    lambda x, out: div(1.0 / LN_2, x),
+    domain=((0.0, INFINITY),),
+    result="real",
+    note="logarithm to base 2",
+)
+define(
+    "log10",
+    log10,
+    lambda x, out: div(1.0 / LN_10, x),
+    domain=((0.0, INFINITY),),
+    result="real",
+    note="logarithm to base 10",
+)
+define(
+    "log1p",
+    log1p,
+    lambda x, out: div(1.0, 1.0 + x),
+    domain=((-1.0, INFINITY),),
+    result="real",
+    note="log(1 + x), for small x too",
+)
+
+# --- Trigonometric functions --------------------------------------------------------------------
+
 define("sin", sin, lambda x, out: cos(x), result="real", note="sine, x in radians")
 define("cos", cos, lambda x, out: -sin(x), result="real", note="cosine, x in radians")
+define("tan", tan, lambda x, out: 1.0 + out * out, result="real", note="tangent, x in radians")
+# (1 - x) (1 + x) keeps the digits near 1 that 1 - x x loses.
+define(
+    "asin",
+    asin,
+    lambda x, out: div(1.0, sqrt((1.0 - x) * (1.0 + x))),
+    domain=((-1.0, 1.0),),
+    result="real",
+    note="the angle whose sine is x",
+)
+define(
+    "acos",
+    acos,
+    lambda x, out: div(-1.0, sqrt((1.0 - x) * (1.0 + x))),
+    domain=((-1.0, 1.0),),
+    result="real",
+    note="the angle whose cosine is x",
+)
+define(
+    "atan",
+    atan,
+    lambda x, out: div(1.0, 1.0 + x * x),
+    result="real",
+    note="the angle whose tangent is x",
+)
+
+# --- Hyperbolic functions -----------------------------------------------------------------------
+
+define("sinh", sinh, lambda x, out: cosh(x), result="real", note="hyperbolic sine")
+define("cosh", cosh, lambda x, out: sinh(x), result="real", note="hyperbolic cosine")
 define("tanh", tanh, lambda x, out: 1.0 - out * out, result="real", note="hyperbolic tangent")
+define(
+    "asinh",
+    asinh,
+    lambda x, out: div(1.0, sqrt(1.0 + x * x)),
+    result="real",
+    note="the number whose hyperbolic sine is x",
+)
+define(
+    "acosh",
+    acosh,
+    lambda x, out: div(1.0, sqrt(x - 1.0) * sqrt(x + 1.0)),
+    domain=((1.0, INFINITY),),
+    result="real",
+    note="the number whose hyperbolic cosine is x",
+)
+define(
+    "atanh",
+    atanh,
+    lambda x, out: div(1.0, (1.0 - x) * (1.0 + x)),
+    domain=((-1.0, 1.0),),
+    result="real",
+    note="the number whose hyperbolic tangent is x",
+)
+
+# --- Sigmoids -----------------------------------------------------------------------------------
 
 
 def sigmoid(x: float) -> float:
@@ -173,14 +222,32 @@ define(
     result="real",
     note="1 / (1 + exp(-x))",
 )
+define(
+    "softplus",
+    lambda x: maximum(x, 0.0) + log1p(exp(-abs(x))),  # log(1 + exp(x)), which would overflow
+    lambda x, out: sigmoid(x),
+    result="real",
+    note="log(1 + exp(x))",
+)
+define(
+    "erf",
+    erf,
+    lambda x, out: TWO_OVER_ROOT_PI * exp(-(x * x)),
+    result="real",
+    note="error function: the integral of 2 / sqrt(pi) exp(-t t) from 0 to x",
+)
 
 # --- Kinks and choices --------------------------------------------------------------------------
 
 
-def _sign(x: float) -> float:
-    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0))
+def sign(x: float) -> float:
+    """Return 1, 0 or -1 as `x` is positive, zero or negative, for rows that are written with it."""
+    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, x))
 
 
+# A builtin cannot be lifted itself, but code that calls it can: it asks the value's __abs__.
+define("abs", lambda x: abs(x), lambda x, out: sign(x), note="|x|; derivative 0 at 0")  # noqa: PLW0108
+define("sign", sign, zero, note="1, 0 or -1 as x is positive, zero or negative; derivative 0")
 define(
     "relu",
     lambda x: maximum(x, 0.0),
@@ -209,9 +276,15 @@ define(
     lambda condition, x, y, out: where(condition, 0.0, 1.0),
     note="x where the condition holds, else y",
 )
-define("floor", floor, zero, note="the largest whole number not above x; derivative 0")
 
-# --- Comparisons and logic: piecewise constant, so every derivative is zero ---------------------
+# --- Rounding: steps, so every derivative is zero -----------------------------------------------
+
+define("floor", floor, zero, note="the largest whole number not above x; derivative 0")
+define("ceil", ceil, zero, note="the smallest whole number not below x; derivative 0")
+define("trunc", trunc, zero, note="x without its fraction; derivative 0")
+define("round", round, zero, note="the nearest whole number, of two the even one; derivative 0")
+
+# --- Comparisons and logic: steps too -----------------------------------------------------------
 
 define("lt", lambda x, y: x < y, zero, zero, result="truth", note="x < y")
 define("le", lambda x, y: x <= y, zero, zero, result="truth", note="x <= y")
@@ -239,5 +312,14 @@ define(
     result="truth",
     identity=0,
     note="whether either is non-zero",
+)
+define(
+    "logical_xor",
+    lambda x, y: (x != 0) != (y != 0),
+    zero,
+    zero,
+    result="truth",
+    identity=0,
+    note="whether exactly one is non-zero",
 )
 define("logical_not", lambda x: x == 0, zero, result="truth", note="whether x is zero")

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-Interval = tuple[float, float]
-"""Lowest and highest value drawn for an argument."""
+from mt_operators.formula import Interval
 
 WIDE: Interval = (-20.0, 20.0)
 POSITIVE: Interval = (0.05, 20.0)
 NARROW: Interval = (-3.0, 3.0)
+INSIDE_ONE: Interval = (-0.95, 0.95)
 TRUTH: Interval = (0.0, 1.0)
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan)
@@ -28,8 +28,20 @@ def _smooth(*_: float) -> float:
     return math.inf
 
 
-def _difference(x: float, y: float) -> float:
-    return x - y
+def _zero(x: float) -> float:
+    return x
+
+
+def _equal(x: float, y: float) -> float:
+    return (x - y) / 2.0  # each of the two may move
+
+
+def _whole(x: float) -> float:
+    return math.remainder(x, 1.0)
+
+
+def _erf(np: Any, x: Any) -> Any:
+    return np.vectorize(math.erf, otypes=[np.float64])(x)  # NumPy has none of its own
 
 
 @dataclass(frozen=True)
@@ -39,15 +51,16 @@ class OpSpec:
     Attributes:
         name: the operator's name in the table.
         oracle: `oracle(numpy, *arrays)`, the expected value in float64.
-        domain: for each argument, the interval from which it is drawn.
-        kink: zero where the operator is not differentiable; its size tells how far away that is.
-            Finite differences are never taken across it.
+        ranges: for each argument, the interval from which it is drawn where large numbers would
+            only test the element type. It lies inside the operator's domain.
+        kink: zero where the operator is not differentiable, at a pole for example, and elsewhere
+            at most the distance to such a point. Finite differences are never taken across it.
         tolerance: for each dtype, the largest relative error that is accepted.
     """
 
     name: str
     oracle: Callable[..., Any]
-    domain: tuple[Interval, ...]
+    ranges: tuple[Interval, ...]
     kink: Callable[..., float] = _smooth
     tolerance: dict[str, float] = field(
         default_factory=lambda: {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
@@ -58,47 +71,92 @@ SPECS: dict[str, OpSpec] = {}
 """The rows by operator name."""
 
 
-def sample(name: str, oracle: Callable[..., Any], *domain: Interval, **rest: Any) -> OpSpec:
+def sample(name: str, oracle: Callable[..., Any], *ranges: Interval, **rest: Any) -> OpSpec:
     """Add a row to `SPECS` and return it; the arguments are those of `OpSpec`."""
-    SPECS[name] = OpSpec(name, oracle, domain, **rest)
+    SPECS[name] = OpSpec(name, oracle, ranges, **rest)
     return SPECS[name]
 
+
+# --- Arithmetic ---------------------------------------------------------------------------------
 
 sample("id", lambda np, x: x, WIDE)
 sample("neg", lambda np, x: -x, WIDE)
 sample("add", lambda np, x, y: x + y, WIDE, WIDE)
 sample("sub", lambda np, x, y: x - y, WIDE, WIDE)
 sample("mul", lambda np, x, y: x * y, WIDE, WIDE)
-sample("div", lambda np, x, y: x / y, WIDE, POSITIVE)
-sample("inv", lambda np, x: 1.0 / x, POSITIVE)
-sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW)
+sample("div", lambda np, x, y: x / y, WIDE, POSITIVE, kink=lambda x, y: y)
+sample("inv", lambda np, x: 1.0 / x, POSITIVE, kink=_zero)
 sample("square", lambda np, x: x * x, WIDE)
-sample("abs", lambda np, x: np.abs(x), WIDE, kink=lambda x: x)
-sample("exp", lambda np, x: np.exp(x), (-10.0, 10.0))
-sample("log", lambda np, x: np.log(x), POSITIVE)
+sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: x)
 sample("sqrt", lambda np, x: np.sqrt(x), POSITIVE)
+sample("rsqrt", lambda np, x: 1.0 / np.sqrt(x), POSITIVE)
+
+# --- Exponentials and logarithms ----------------------------------------------------------------
+
+sample("exp", lambda np, x: np.exp(x), (-10.0, 10.0))
+sample("exp2", lambda np, x: np.exp2(x), (-10.0, 10.0))
+sample("expm1", lambda np, x: np.expm1(x), (-10.0, 10.0))
+sample("log", lambda np, x: np.log(x), POSITIVE)
+sample("log2", lambda np, x: np.log2(x), POSITIVE)
+sample("log10", lambda np, x: np.log10(x), POSITIVE)
+sample("log1p", lambda np, x: np.log1p(x), (-0.9, 20.0))
+
+# --- Trigonometric functions --------------------------------------------------------------------
+
 sample("sin", lambda np, x: np.sin(x), WIDE)
 sample("cos", lambda np, x: np.cos(x), WIDE)
+sample("tan", lambda np, x: np.tan(x), NARROW, kink=lambda x: math.cos(x))
+sample("asin", lambda np, x: np.arcsin(x), INSIDE_ONE)
+sample("acos", lambda np, x: np.arccos(x), INSIDE_ONE)
+sample("atan", lambda np, x: np.arctan(x), WIDE)
+
+# --- Hyperbolic functions -----------------------------------------------------------------------
+
+sample("sinh", lambda np, x: np.sinh(x), NARROW)
+sample("cosh", lambda np, x: np.cosh(x), NARROW)
 sample("tanh", lambda np, x: np.tanh(x), WIDE)
+sample("asinh", lambda np, x: np.arcsinh(x), WIDE)
+sample("acosh", lambda np, x: np.arccosh(x), (1.1, 20.0))
+sample("atanh", lambda np, x: np.arctanh(x), INSIDE_ONE)
+
+# --- Sigmoids -----------------------------------------------------------------------------------
+
 sample("sigmoid", lambda np, x: 1.0 / (1.0 + np.exp(-x)), WIDE)
-sample("relu", lambda np, x: np.maximum(x, 0.0), WIDE, kink=lambda x: x)
-sample("maximum", lambda np, x, y: np.maximum(x, y), WIDE, WIDE, kink=_difference)
-sample("minimum", lambda np, x, y: np.minimum(x, y), WIDE, WIDE, kink=_difference)
+sample("softplus", lambda np, x: np.logaddexp(x, 0.0), WIDE)
+sample("erf", _erf, NARROW)
+
+# --- Kinks and choices --------------------------------------------------------------------------
+
+sample("abs", lambda np, x: np.abs(x), WIDE, kink=_zero)
+sample("sign", lambda np, x: np.sign(x), WIDE, kink=_zero)
+sample("relu", lambda np, x: np.maximum(x, 0.0), WIDE, kink=_zero)
+sample("maximum", lambda np, x, y: np.maximum(x, y), WIDE, WIDE, kink=_equal)
+sample("minimum", lambda np, x, y: np.minimum(x, y), WIDE, WIDE, kink=_equal)
 sample("where", lambda np, c, x, y: np.where(c, x, y), TRUTH, WIDE, WIDE, kink=lambda c, x, y: c)
-sample("floor", lambda np, x: np.floor(x), WIDE, kink=lambda x: x - round(x))
-sample("lt", lambda np, x, y: x < y, WIDE, WIDE, kink=_difference)
-sample("le", lambda np, x, y: x <= y, WIDE, WIDE, kink=_difference)
-sample("gt", lambda np, x, y: x > y, WIDE, WIDE, kink=_difference)
-sample("ge", lambda np, x, y: x >= y, WIDE, WIDE, kink=_difference)
-sample("eq", lambda np, x, y: x == y, WIDE, WIDE, kink=_difference)
-sample("ne", lambda np, x, y: x != y, WIDE, WIDE, kink=_difference)
+
+# --- Rounding -----------------------------------------------------------------------------------
+
+sample("floor", lambda np, x: np.floor(x), WIDE, kink=_whole)
+sample("ceil", lambda np, x: np.ceil(x), WIDE, kink=_whole)
+sample("trunc", lambda np, x: np.trunc(x), WIDE, kink=_whole)
+sample("round", lambda np, x: np.round(x), WIDE, kink=lambda x: _whole(x - 0.5))
+
+# --- Comparisons and logic ----------------------------------------------------------------------
+
+sample("lt", lambda np, x, y: x < y, WIDE, WIDE, kink=_equal)
+sample("le", lambda np, x, y: x <= y, WIDE, WIDE, kink=_equal)
+sample("gt", lambda np, x, y: x > y, WIDE, WIDE, kink=_equal)
+sample("ge", lambda np, x, y: x >= y, WIDE, WIDE, kink=_equal)
+sample("eq", lambda np, x, y: x == y, WIDE, WIDE, kink=_equal)
+sample("ne", lambda np, x, y: x != y, WIDE, WIDE, kink=_equal)
 sample(
     "is_close",
     lambda np, x, y: np.abs(x - y) < 1e-2,
     WIDE,
     WIDE,
-    kink=lambda x, y: abs(x - y) - 1e-2,
+    kink=lambda x, y: (abs(x - y) - 1e-2) / 2.0,
 )
 sample("logical_and", lambda np, x, y: np.logical_and(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
 sample("logical_or", lambda np, x, y: np.logical_or(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
-sample("logical_not", lambda np, x: np.logical_not(x), TRUTH, kink=lambda x: x)
+sample("logical_xor", lambda np, x, y: np.logical_xor(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
+sample("logical_not", lambda np, x: np.logical_not(x), TRUTH, kink=_zero)

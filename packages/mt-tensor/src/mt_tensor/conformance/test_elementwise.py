@@ -29,11 +29,11 @@ SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 1, 3, 1, 2)]
 def draw(spec: OpSpec, shape: tuple[int, ...], dtype: str) -> list[Array]:
     """Return arguments from the operator's domain, away from its kinks."""
     rng = np.random.default_rng(zlib.crc32(f"{spec.name}{shape}".encode()))
-    arrays = [np.empty(shape, dtype) for _ in spec.domain]
+    arrays = [np.empty(shape, dtype) for _ in spec.ranges]
     for index in np.ndindex(shape):
-        values = [rng.uniform(low, high) for low, high in spec.domain]
+        values = [rng.uniform(low, high) for low, high in spec.ranges]
         while abs(spec.kink(*values)) < 0.05:
-            values = [rng.uniform(low, high) for low, high in spec.domain]
+            values = [rng.uniform(low, high) for low, high in spec.ranges]
         for array, value in zip(arrays, values, strict=True):
             array[index] = value
     if spec.name == "where":
@@ -85,7 +85,7 @@ def test_operator_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> No
 @pytest.mark.parametrize("spec", ROWS)
 def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
     values = (*SPECIAL, 2.5, -3.0, 800.0, 1e-30)
-    columns = np.array(list(itertools.product(values, repeat=len(spec.domain))), dtype).T
+    columns = np.array(list(itertools.product(values, repeat=len(spec.ranges))), dtype).T
     arrays = [np.array(column) for column in columns]
     if spec.name == "where":
         arrays[0] = arrays[0] > 0

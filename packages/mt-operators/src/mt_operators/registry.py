@@ -1,0 +1,88 @@
+"""The container of the operators: a mapping by name that is open to new rows.
+
+The rows themselves are in `mt_operators.table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from mt_operators.elementary import ELEMENTARY
+from mt_operators.errors import OperatorExistsError, UnknownOperatorError, nearest
+from mt_operators.formula import Operator
+from mt_operators.lifting import NAMED, lift
+
+
+class OperatorTable(Mapping[str, Operator]):
+    """Operators by name, open to new rows."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, Operator] = {}
+        self._listeners: list[Callable[[Operator], None]] = []
+        self._reserved: list[Callable[[str], bool]] = []
+
+    def __getitem__(self, name: str) -> Operator:
+        """Return the operator called `name`.
+
+        Raises:
+            UnknownOperatorError: there is none; the message names the nearest.
+        """
+        try:
+            return self._rows[name]
+        except KeyError:
+            raise UnknownOperatorError(
+                f"no operator is called {name!r}.{nearest(name, self._rows)}"
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        """Whether an operator is called `name`."""
+        return name in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, in the order of the table."""
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        """Return the number of operators."""
+        return len(self._rows)
+
+    def add(self, name: str, function: Callable[..., Any], *partials: Any, **rest: Any) -> Operator:
+        """Add a row and return it; the arguments are those of `Operator`.
+
+        Raises:
+            OperatorExistsError: the name is taken, by an operator or by a method of a type that
+                has a method for every operator.
+            OperatorError: function and partial derivatives do not fit.
+            LiftingError: they use something that cannot be lifted.
+        """
+        if name in self._rows or any(taken(name) for taken in self._reserved):
+            raise OperatorExistsError(
+                f"an operator or a method called {name!r} exists already: choose another name."
+            )
+        row = Operator(name, function, partials, **rest)
+        for source in (function, *partials):
+            lift(source, ELEMENTARY)  # a trial, so that a mistake shows here and not in a backend
+        self._rows[name] = row
+        NAMED.setdefault(function, name)
+        for listener in self._listeners:
+            listener(row)
+        return row
+
+    def for_each(
+        self,
+        install: Callable[[Operator], None],
+        taken: Callable[[str], bool] = lambda name: False,
+    ) -> None:
+        """Call `install` with every operator: those in the table now, and each one added later.
+
+        This is how a later stage gives its own type a method for every row.
+
+        Args:
+            install: called with the operator.
+            taken: whether a name cannot be given to an operator added later.
+        """
+        for row in self._rows.values():
+            install(row)
+        self._listeners.append(install)
+        self._reserved.append(taken)
