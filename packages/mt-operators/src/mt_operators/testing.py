@@ -87,7 +87,8 @@ sample("mul", lambda np, x, y: x * y, WIDE, WIDE)
 sample("div", lambda np, x, y: x / y, WIDE, POSITIVE, kink=lambda x, y: y)
 sample("inv", lambda np, x: 1.0 / x, POSITIVE, kink=_zero)
 sample("square", lambda np, x: x * x, WIDE)
-sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: x)
+# A negative number has powers at whole exponents only, which cannot be differentiated by.
+sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: max(x, 0.0))
 sample("sqrt", lambda np, x: np.sqrt(x), POSITIVE)
 sample("rsqrt", lambda np, x: 1.0 / np.sqrt(x), POSITIVE)
 
@@ -105,7 +106,7 @@ sample("log1p", lambda np, x: np.log1p(x), (-0.9, 20.0))
 
 sample("sin", lambda np, x: np.sin(x), WIDE)
 sample("cos", lambda np, x: np.cos(x), WIDE)
-sample("tan", lambda np, x: np.tan(x), NARROW, kink=lambda x: math.cos(x))
+sample("tan", lambda np, x: np.tan(x), NARROW, kink=math.cos)
 sample("asin", lambda np, x: np.arcsin(x), INSIDE_ONE)
 sample("acos", lambda np, x: np.arccos(x), INSIDE_ONE)
 sample("atan", lambda np, x: np.arctan(x), WIDE)

@@ -1,0 +1,213 @@
+"""Laws that the operators obey, for numbers that hypothesis chooses."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mt_operators import OPERATORS
+
+NUMBERS = st.floats(-1e3, 1e3)
+SMALL = st.floats(-20.0, 20.0)
+ANY = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def op(name: str) -> Callable[..., float]:
+    function: Callable[..., float] = OPERATORS[name].function
+    return function
+
+
+def close(x: float) -> object:
+    return pytest.approx(x, rel=1e-9, abs=1e-9)
+
+
+# --- Arithmetic ---------------------------------------------------------------------------------
+
+SYMMETRIC = ["add", "mul", "maximum", "minimum", "eq", "ne", "is_close"]
+SYMMETRIC += ["logical_and", "logical_or", "logical_xor"]
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+@given(ANY, ANY)
+def test_symmetry(name: str, x: float, y: float) -> None:
+    assert op(name)(x, y) == op(name)(y, x)
+
+
+@pytest.mark.parametrize("name", [n for n, row in OPERATORS.items() if row.identity is not None])
+@given(ANY)
+def test_identity_changes_nothing(name: str, x: float) -> None:
+    operator = OPERATORS[name]
+    other = bool(x) if operator.result == "truth" else x
+    assert operator.function(other, operator.identity) == other
+    assert operator.function(operator.identity, other) == other
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "maximum", "minimum", "logical_xor"])
+@given(NUMBERS, NUMBERS, NUMBERS)
+def test_associativity(name: str, x: float, y: float, z: float) -> None:
+    f = op(name)
+    assert f(f(x, y), z) == pytest.approx(f(x, f(y, z)), rel=1e-9, abs=1e-6)
+
+
+@given(NUMBERS, NUMBERS, NUMBERS)
+def test_distributivity(x: float, y: float, z: float) -> None:
+    add, mul, maximum, minimum = op("add"), op("mul"), op("maximum"), op("minimum")
+    assert mul(z, add(x, y)) == close(add(mul(z, x), mul(z, y)))
+    assert add(z, maximum(x, y)) == maximum(add(z, x), add(z, y))
+    assert maximum(z, minimum(x, y)) == minimum(maximum(z, x), maximum(z, y))
+
+
+@given(ANY, ANY)
+def test_subtraction_and_division(x: float, y: float) -> None:
+    assert op("sub")(x, y) == op("add")(x, op("neg")(y)) == -op("sub")(y, x)
+    assert op("inv")(x) == op("div")(1.0, x)
+    if x and y:
+        assert op("div")(x, y) == pytest.approx(x / y)
+    assert op("maximum")(x, y) + op("minimum")(x, y) == pytest.approx(x + y)
+    assert op("maximum")(x, -x) == op("abs")(x) == op("sign")(x) * x
+
+
+@given(st.floats(1e-3, 1e3), st.floats(-5, 5), st.floats(-5, 5))
+def test_powers(x: float, m: float, n: float) -> None:
+    power = op("pow")
+    assert power(x, m + n) == pytest.approx(power(x, m) * power(x, n))
+    assert power(power(x, m), n) == pytest.approx(power(x, m * n))
+    assert power(x, 2.0) == op("square")(x)
+    assert power(x, 0.5) == pytest.approx(op("sqrt")(x))
+    assert op("rsqrt")(x) * op("sqrt")(x) == close(1.0)
+    assert power(x, m) == pytest.approx(op("exp")(m * op("log")(x)))
+
+
+# --- Parity and inverses ------------------------------------------------------------------------
+
+ODD = ["id", "neg", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "sign"]
+ODD += ["trunc", "round", "inv"]
+
+
+@pytest.mark.parametrize("name", ODD)
+@given(ANY)
+def test_odd_functions(name: str, x: float) -> None:
+    forward, backward = op(name)(x), op(name)(-x)
+    assert forward == -backward or (math.isnan(forward) and math.isnan(backward))
+
+
+@pytest.mark.parametrize("name", ["abs", "square", "cos", "cosh"])
+@given(ANY)
+def test_even_functions(name: str, x: float) -> None:
+    assert op(name)(x) == op(name)(-x)
+
+
+INVERSES = [
+    ("exp", "log", (-20.0, 20.0)),
+    ("exp2", "log2", (-20.0, 20.0)),
+    ("expm1", "log1p", (-5.0, 20.0)),
+    ("sin", "asin", (-1.5, 1.5)),
+    ("cos", "acos", (0.1, 3.0)),
+    ("tan", "atan", (-1.5, 1.5)),
+    ("sinh", "asinh", (-20.0, 20.0)),
+    ("cosh", "acosh", (0.1, 20.0)),
+    ("tanh", "atanh", (-3.0, 3.0)),
+    ("square", "sqrt", (0.0, 1e3)),
+    ("inv", "inv", (1e-3, 1e3)),
+    ("neg", "neg", (-1e3, 1e3)),
+]
+
+
+@pytest.mark.parametrize(("name", "inverse", "interval"), INVERSES)
+@given(data=st.data())
+def test_inverses(
+    name: str, inverse: str, interval: tuple[float, float], data: st.DataObject
+) -> None:
+    x = data.draw(st.floats(*interval))
+    assert op(inverse)(op(name)(x)) == pytest.approx(x, rel=1e-6, abs=1e-6)
+
+
+# --- Exponentials, logarithms, angles -----------------------------------------------------------
+
+
+@given(SMALL, SMALL)
+def test_exponentials(x: float, y: float) -> None:
+    assert op("exp")(x + y) == pytest.approx(op("exp")(x) * op("exp")(y))
+    assert op("expm1")(x) == close(op("exp")(x) - 1.0)
+    assert op("exp2")(x) == pytest.approx(op("exp")(x * math.log(2.0)))
+    assert op("cosh")(abs(x)) + op("sinh")(abs(x)) == close(op("exp")(abs(x)))
+    assert op("cosh")(x / 4) ** 2 - op("sinh")(x / 4) ** 2 == close(1.0)
+    assert op("tanh")(x) == close(op("sinh")(x) / op("cosh")(x))
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
+def test_logarithms(x: float, y: float) -> None:
+    for name in ("log", "log2", "log10"):
+        assert op(name)(x * y) == close(op(name)(x) + op(name)(y))
+    assert op("log10")(x) == close(op("log")(x) / math.log(10.0))
+    assert op("log2")(x) == close(op("log")(x) / math.log(2.0))
+    assert op("log1p")(x) == close(op("log")(1.0 + x))
+
+
+@given(NUMBERS)
+def test_angles(x: float) -> None:
+    assert op("sin")(x) ** 2 + op("cos")(x) ** 2 == close(1.0)
+    assert op("tan")(x) == pytest.approx(op("sin")(x) / op("cos")(x), rel=1e-9)
+    assert op("asin")(op("sin")(x)) + op("acos")(op("sin")(x)) == close(math.pi / 2)
+
+
+# --- Sigmoids -----------------------------------------------------------------------------------
+
+
+@given(ANY, st.floats(0.0, 1e3))
+def test_sigmoid(x: float, step: float) -> None:
+    sigmoid = op("sigmoid")
+    assert 0.0 <= sigmoid(x) <= sigmoid(x + step) <= 1.0
+    assert 1.0 - sigmoid(x) == pytest.approx(sigmoid(-x), abs=1e-15)
+    assert 2.0 * sigmoid(2.0 * x) - 1.0 == close(op("tanh")(x))
+    assert sigmoid(0.0) == 0.5
+
+
+@given(ANY)
+def test_softplus(x: float) -> None:
+    softplus = op("softplus")
+    assert softplus(x) >= op("relu")(x)
+    assert softplus(x) - softplus(-x) == pytest.approx(x, abs=1e-15)
+    assert (
+        softplus(x) == pytest.approx(-op("log")(op("sigmoid")(-x)), rel=1e-7) or x < -30 or x > 30
+    )
+
+
+@given(ANY)
+def test_relu_and_erf(x: float) -> None:
+    relu = op("relu")
+    assert relu(x) - relu(-x) == x
+    assert relu(x) + relu(-x) == abs(x)
+    assert op("erf")(x) == pytest.approx(1.0 - math.erfc(x), abs=1e-15)
+
+
+# --- Rounding, comparisons and logic ------------------------------------------------------------
+
+
+@given(ANY)
+def test_rounding(x: float) -> None:
+    floor, ceil, trunc, nearest = (op(name)(x) for name in ("floor", "ceil", "trunc", "round"))
+    assert floor <= x <= ceil
+    assert ceil - floor in (0.0, 1.0)
+    assert trunc == (floor if x > 0 else ceil)
+    assert nearest in (floor, ceil)
+    assert abs(nearest - x) <= 0.5
+    assert op("ceil")(x) == -op("floor")(-x)
+
+
+@given(ANY, ANY)
+def test_order(x: float, y: float) -> None:
+    assert op("lt")(x, y) == op("gt")(y, x) == (not op("ge")(x, y))
+    assert op("le")(x, y) == op("ge")(y, x) == (not op("gt")(x, y))
+    assert op("eq")(x, y) == (not op("ne")(x, y)) == (op("le")(x, y) and op("ge")(x, y))
+    assert op("where")(op("lt")(x, y), x, y) == op("minimum")(x, y)
+
+
+@given(st.booleans(), st.booleans())
+def test_logic(a: bool, b: bool) -> None:
+    both, either, negate = op("logical_and"), op("logical_or"), op("logical_not")
+    assert negate(both(a, b)) == either(negate(a), negate(b))
+    assert op("logical_xor")(a, b) == both(either(a, b), negate(both(a, b)))
+    assert negate(negate(a)) == a
