@@ -1,0 +1,49 @@
+"""`python -m mt_operators` prints the operator table; names on the command line choose rows.
+
+Formulas and derivatives are read from the rows themselves, so that a new operator has its line here
+without anybody writing one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import math
+
+from mt_operators.errors import UnknownOperatorError
+from mt_operators.formula import EVERYWHERE, Operator
+from mt_operators.table import OPERATORS
+from mt_operators.written import written, written_partials
+
+
+def describe(operator: Operator) -> str:
+    """Return an operator's meaning, formula, derivatives and domain, as a paragraph of text."""
+    names = list(inspect.signature(operator.function).parameters)
+    lines = [
+        f"{operator.name}({', '.join(names)}): {operator.note}",
+        f"  value  {written(operator)}",
+    ]
+    for name, partial in zip(names, written_partials(operator), strict=True):
+        lines.append(f"  d/d{name}  ".ljust(9) + partial)
+    for name, (low, high) in zip(names, operator.domain, strict=True):
+        if (low, high) != EVERYWHERE:
+            end = "" if math.isinf(high) else f" <= {high:g}"
+            lines.append(f"  domain {low:g} <= {name}{end}")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print the operators that are named, or all of them."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mt_operators", description="Show operators with their derivatives."
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="an operator; all if none is")
+    names = parser.parse_args(arguments).names or OPERATORS
+    try:
+        print("\n\n".join(describe(OPERATORS[name]) for name in names))
+    except UnknownOperatorError as error:
+        parser.error(str(error))
+
+
+if __name__ == "__main__":
+    main()

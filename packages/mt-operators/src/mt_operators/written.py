@@ -1,0 +1,127 @@
+"""Lifting to text: an operator's source as a formula that people read.
+
+The shortest example of lifting. The arguments are names, the elementary functions write down that
+they were called, and so what the source returns is its own formula:
+
+    >>> from mt_operators import OPERATORS
+    >>> written(OPERATORS["softplus"])
+    'maximum(x, 0) + log1p(exp(-abs(x)))'
+    >>> written_partials(OPERATORS["div"])
+    ('1 / y', '-(out / y)')
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from mt_operators.elementary import ELEMENTARY
+from mt_operators.formula import Operator, Source
+from mt_operators.lifting import NAMED, lift
+
+COMPARISON, LOGIC, SUM, PRODUCT, ATOM = range(5)
+"""How tightly a formula binds its parts; a part that binds less is put in parentheses."""
+
+
+def written(operator: Operator) -> str:
+    """Return the value of an operator as a formula of its arguments."""
+    return _lifted_to_text(operator.function)
+
+
+def written_partials(operator: Operator) -> tuple[str, ...]:
+    """Return the partial derivatives as formulas of the arguments and the output, `out`."""
+    names = [*inspect.signature(operator.function).parameters, "out"]
+    return tuple(_lifted_to_text(partial, names) for partial in operator.partials)
+
+
+def _lifted_to_text(source: Source, names: list[str] | None = None) -> str:
+    names = names or list(inspect.signature(source).parameters)
+    spelling = {name: _call(name) for name in (*ELEMENTARY, *NAMED.values())}
+    spelling["div"] = lambda x, y: _join(x, "/", y, PRODUCT)
+    return _text(lift(source, spelling)(*map(Text, names))).text
+
+
+def _call(name: str) -> Callable[..., Text]:
+    return lambda *values: Text(f"{name}({', '.join(_text(value).text for value in values)})")
+
+
+class Text:
+    """A formula; arithmetic and comparisons with it write longer formulas."""
+
+    __hash__ = None  # type: ignore[assignment]  # == writes a comparison
+
+    def __init__(self, text: str, binding: int = ATOM) -> None:
+        self.text = text
+        self.binding = binding
+
+    def within(self, binding: int) -> str:
+        """Return the text as part of a formula that binds its parts as tightly as `binding`."""
+        return self.text if self.binding >= binding else f"({self.text})"
+
+    def __add__(self, other: Any) -> Text:
+        return _join(self, "+", other, SUM)
+
+    def __radd__(self, other: Any) -> Text:
+        return _join(other, "+", self, SUM)
+
+    def __sub__(self, other: Any) -> Text:
+        return _join(self, "-", other, SUM)
+
+    def __rsub__(self, other: Any) -> Text:
+        return _join(other, "-", self, SUM)
+
+    def __mul__(self, other: Any) -> Text:
+        return _join(self, "*", other, PRODUCT)
+
+    def __rmul__(self, other: Any) -> Text:
+        return _join(other, "*", self, PRODUCT)
+
+    def __truediv__(self, other: Any) -> Text:
+        return _join(self, "/", other, PRODUCT)
+
+    def __rtruediv__(self, other: Any) -> Text:
+        return _join(other, "/", self, PRODUCT)
+
+    def __neg__(self) -> Text:
+        return Text(f"-{self.within(ATOM)}", PRODUCT)
+
+    def __abs__(self) -> Text:
+        return Text(f"abs({self.text})")
+
+    def __lt__(self, other: Any) -> Text:
+        return _join(self, "<", other, COMPARISON)
+
+    def __le__(self, other: Any) -> Text:
+        return _join(self, "<=", other, COMPARISON)
+
+    def __gt__(self, other: Any) -> Text:
+        return _join(self, ">", other, COMPARISON)
+
+    def __ge__(self, other: Any) -> Text:
+        return _join(self, ">=", other, COMPARISON)
+
+    def __eq__(self, other: object) -> Text:  # type: ignore[override]
+        return _join(self, "==", other, COMPARISON)
+
+    def __ne__(self, other: object) -> Text:  # type: ignore[override]
+        return _join(self, "!=", other, COMPARISON)
+
+    def __and__(self, other: Any) -> Text:
+        return _join(self, "&", other, LOGIC)
+
+    def __or__(self, other: Any) -> Text:
+        return _join(self, "|", other, LOGIC)
+
+
+def _join(left: Any, symbol: str, right: Any, binding: int) -> Text:
+    """Write an operation; what is on its right binds tighter, as in `a - (b - c)`."""
+    left, right = _text(left), _text(right)
+    first = binding + (binding <= LOGIC)  # a < b < c would be read as a chain
+    return Text(f"{left.within(first)} {symbol} {right.within(binding + 1)}", binding)
+
+
+def _text(value: Any) -> Text:
+    if isinstance(value, Text):
+        return value
+    return Text(f"{value:.6g}", PRODUCT if value < 0 else ATOM)

@@ -1,0 +1,56 @@
+"""Operators written as text: the text says what the operator does."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mt_operators import OPERATORS
+from mt_operators.lifting import NAMED
+from mt_operators.testing import SPECS, OpSpec
+from mt_operators.written import written, written_partials
+
+FUNCTIONS = {name: function for function, name in NAMED.items()}
+
+
+@pytest.mark.parametrize("spec", [pytest.param(spec, id=spec.name) for spec in SPECS.values()])
+@given(data=st.data())
+def test_the_text_computes_the_same(spec: OpSpec, data: st.DataObject) -> None:
+    operator = OPERATORS[spec.name]
+    args = data.draw(st.tuples(*(st.floats(low, high) for low, high in spec.ranges)))
+    out = operator.function(*args)
+    names = inspect.signature(operator.function).parameters
+    values = {**FUNCTIONS, **dict(zip(names, args, strict=True)), "out": out}
+    assert eval(written(operator), values) == out
+    for text, partial in zip(written_partials(operator), operator.partials, strict=True):
+        assert eval(text, values) == pytest.approx(partial(*args, out), rel=1e-5, abs=1e-12)
+
+
+def test_parentheses_where_they_are_needed() -> None:
+    assert written(OPERATORS["logical_xor"]) == "(x != 0) != (y != 0)"
+    assert written(OPERATORS["logical_and"]) == "(x != 0) & (y != 0)"
+    assert written_partials(OPERATORS["atanh"]) == ("1 / ((1 - x) * (1 + x))",)
+    assert written_partials(OPERATORS["acos"]) == ("-1 / sqrt((1 - x) * (1 + x))",)
+    assert written_partials(OPERATORS["pow"])[0] == "y * pow(where(y == 0, 1, x), y - 1)"
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "mt_operators", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_shows_operators() -> None:
+    assert run("asin").stdout.splitlines() == [
+        "asin(x): the angle whose sine is x",
+        "  value  asin(x)",
+        "  d/dx   1 / sqrt((1 - x) * (1 + x))",
+        "  domain -1 <= x <= 1",
+    ]
+    everything = run().stdout
+    assert all(f"\n{name}(" in f"\n{everything}" for name in OPERATORS)
+    wrong = run("tnah")
+    assert wrong.returncode == 2
+    assert "no operator is called 'tnah'. Did you mean 'tanh'?" in wrong.stderr
