@@ -8,6 +8,7 @@ from mt_autodiff.backpropagation import backpropagate, derivatives, topological_
 from mt_autodiff.errors import (
     AutodiffError,
     CyclicGraphError,
+    ForwardError,
     GradientError,
     GraphFreedError,
     NoGradientError,
@@ -15,7 +16,8 @@ from mt_autodiff.errors import (
 from mt_autodiff.graph import Context, History, Variable
 from mt_autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from mt_autodiff.numeric import central_difference, derivative_check
-from mt_autodiff.scalar import Scalar, ScalarFunction
+from mt_autodiff.scalar import Scalar
+from mt_autodiff.scalar_function import ScalarFunction
 
 __version__ = "0.1.0"
 
@@ -23,6 +25,7 @@ __all__ = [
     "AutodiffError",
     "Context",
     "CyclicGraphError",
+    "ForwardError",
     "GradientError",
     "GraphFreedError",
     "History",

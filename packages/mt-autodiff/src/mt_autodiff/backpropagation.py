@@ -27,27 +27,26 @@ def topological_sort(variable: V) -> list[V]:
     if variable.is_constant():
         return []
     finished: list[V] = []
-    open_ids = {variable.unique_id}  # on the path from `variable` to where the walk is
-    seen = {variable.unique_id}
-    stack = [(variable, iter(variable.parents))]
+    open_ids = {variable.unique_id: True}  # False once finished: on the path from `variable`?
+    stack: list[tuple[V, Iterator[Any]]] = [(variable, iter(variable.parents))]
     while stack:
         current, parents = stack[-1]
         for parent in parents:
             if parent.is_constant():
                 continue
-            if parent.unique_id in open_ids:
+            state = open_ids.get(parent.unique_id)
+            if state is None:
+                open_ids[parent.unique_id] = True
+                stack.append((parent, iter(parent.parents)))
+                break
+            if state:
                 raise CyclicGraphError(
                     f"{parent!r} was computed from itself. A recorded history must not be "
                     "assigned to one of its own inputs."
                 )
-            if parent.unique_id not in seen:
-                seen.add(parent.unique_id)
-                open_ids.add(parent.unique_id)
-                stack.append((parent, iter(parent.parents)))  # type: ignore[arg-type]
-                break
         else:
             finished.append(current)
-            open_ids.discard(current.unique_id)
+            open_ids[current.unique_id] = False
             stack.pop()
     finished.reverse()
     return finished

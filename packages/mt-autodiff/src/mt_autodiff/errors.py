@@ -21,3 +21,7 @@ class CyclicGraphError(AutodiffError):
 
 class GradientError(AutodiffError):
     """A backward function returned gradients that do not fit its inputs."""
+
+
+class ForwardError(AutodiffError, TypeError):
+    """A forward function returned something that is not a number."""

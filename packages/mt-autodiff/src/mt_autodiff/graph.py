@@ -7,7 +7,7 @@ backpropagation needs, whatever the values are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -67,7 +67,7 @@ class Differentiable(Protocol):
         """Return the derivative for each input, a tuple if there are several."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class History:
     """How a variable was computed.
 
@@ -83,8 +83,8 @@ class History:
     inputs: tuple[Any, ...]
     name: str
 
-    def chain_rule(self, derivative: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield each input that wants a derivative, with its derivative.
+    def chain_rule(self, derivative: Any) -> list[tuple[Any, Any]]:
+        """Return each input that wants a derivative, with its derivative.
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
@@ -104,12 +104,17 @@ class History:
                 f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
                 f"{len(self.inputs)} input(s); return one for each, None where none is needed."
             )
-        for variable, result in zip(self.inputs, results, strict=True):
-            if result is not None and not variable.is_constant():
-                yield variable, result
+        return [
+            (self.inputs[i], results[i])
+            for i, needed in enumerate(self.ctx.needs_input_grad)
+            if needed and results[i] is not None
+        ]
 
     def free(self) -> None:
         """Forget function, saved values and inputs; `chain_rule` raises from now on."""
         self.last_fn = None
-        self.ctx = Context()
+        self.ctx = _NOTHING_SAVED
         self.inputs = ()
+
+
+_NOTHING_SAVED = Context()

@@ -9,12 +9,14 @@ take.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
 from mt_autodiff.backpropagation import backpropagate, derivatives
-from mt_autodiff.errors import NoGradientError
-from mt_autodiff.graph import Context, Differentiable, History
+from mt_autodiff.errors import GradientError, NoGradientError
+from mt_autodiff.graph import Context, History
 from mt_autodiff.mode import is_grad_enabled, set_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
 from mt_operators.errors import no_attribute
@@ -32,10 +34,12 @@ class Scalar:
         5.0
 
     Every operator of the table is a method (`x.tanh()`), and Python's arithmetic and comparison
-    operators work with plain numbers on either side. A comparison yields a Scalar 1.0 or 0.0.
+    operators work with plain numbers on either side. A comparison yields a Scalar 1.0 or 0.0;
+    `float`, `int`, `round`, `math.floor` and their like yield plain numbers and record nothing.
+    A copy, by `copy` or `pickle`, is a new leaf with the same value.
 
     Args:
-        data: the value.
+        data: the value, a number.
         name: what to call it in messages and pictures.
         requires_grad: whether its derivative is wanted. True for a Scalar made by hand; a plain
             number in an expression becomes a constant.
@@ -44,6 +48,9 @@ class Scalar:
         data: the value.
         derivative: the derivative that `backward` has accumulated; None before.
         history: how it was computed; None for a leaf.
+
+    Raises:
+        TypeError: `data` is no number.
     """
 
     __slots__ = ("data", "derivative", "history", "name", "requires_grad", "unique_id")
@@ -51,7 +58,7 @@ class Scalar:
     def __init__(
         self, data: SupportsFloat, name: str | None = None, requires_grad: bool = True
     ) -> None:
-        self.data = float(data)
+        self.data = data if type(data) is float else _as_float(data)
         self.unique_id = next(_ids)
         self.name = name
         self.requires_grad = requires_grad
@@ -74,12 +81,24 @@ class Scalar:
         return not self.requires_grad
 
     def chain_rule(self, derivative: Any) -> Iterable[tuple[Scalar, Any]]:
-        """Yield each parent with its share of the derivative."""
-        return self.history.chain_rule(derivative) if self.history else ()
+        """Return each parent with its share of the derivative.
+
+        Raises:
+            GraphFreedError: the graph was freed by an earlier backward.
+            GradientError: a function's backward returned something else than a number for each
+                of its inputs.
+        """
+        if self.history is None:
+            return ()
+        shares = self.history.chain_rule(derivative)
+        if not isinstance(self.history.last_fn, LiftedOperator):  # written by hand
+            for _, share in shares:
+                _check_derivative(self.history.name, share)
+        return shares
 
     def accumulate_derivative(self, derivative: Any) -> None:
         """Add to `derivative`, of a leaf."""
-        if self.is_leaf():
+        if self.history is None:
             self.derivative = (
                 derivative if self.derivative is None else self.derivative + derivative
             )
@@ -95,6 +114,14 @@ class Scalar:
         """Say whether a derivative is wanted, and return self."""
         self.requires_grad = requires_grad
         return self
+
+    def detach(self) -> Scalar:
+        """Return a constant Scalar of the same value, through which nothing is differentiated."""
+        return _constant(self.data)
+
+    def clone(self) -> Scalar:
+        """Return a Scalar of the same value, recorded as computed from this one."""
+        return _LIFTED["id"](self)
 
     def backward(
         self,
@@ -116,10 +143,8 @@ class Scalar:
             GraphFreedError: an earlier call freed the graph.
         """
         self._check_recorded()
-        start: Any = 1.0 if d_output is None else d_output
-        backpropagate(
-            self, _constant(start) if create_graph else float(start), retain_graph, create_graph
-        )
+        start: Any = 1.0 if d_output is None else _as_float(d_output)
+        backpropagate(self, _constant(start) if create_graph else start, retain_graph, create_graph)
 
     def grad(self, *inputs: Scalar, create_graph: bool = False) -> tuple[Scalar, ...]:
         """Return the derivatives with respect to `inputs` and accumulate nothing.
@@ -209,6 +234,18 @@ class Scalar:
 
     __hash__ = object.__hash__
 
+    def __and__(self, other: Any) -> Scalar:
+        return _binary("logical_and", self, other)
+
+    def __rand__(self, other: Any) -> Scalar:
+        return _binary("logical_and", other, self)
+
+    def __or__(self, other: Any) -> Scalar:
+        return _binary("logical_or", self, other)
+
+    def __ror__(self, other: Any) -> Scalar:
+        return _binary("logical_or", other, self)
+
     def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
         """Return this Scalar where the condition holds, and `other` elsewhere."""
         return _LIFTED["where"](condition, self, other)
@@ -218,6 +255,24 @@ class Scalar:
 
     def __float__(self) -> float:
         return self.data
+
+    def __int__(self) -> int:
+        return int(self.data)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self.data)
+
+    def __floor__(self) -> int:
+        return math.floor(self.data)
+
+    def __ceil__(self) -> int:
+        return math.ceil(self.data)
+
+    def __round__(self, ndigits: int | None = None) -> float:
+        return round(self.data, ndigits)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scalar, (self.data, self.name, self.requires_grad)
 
     def __repr__(self) -> str:
         name = f", name={self.name!r}" if self.name else ""
@@ -234,6 +289,15 @@ class Scalar:
             raise no_attribute(self, name)
 
 
+def _as_float(value: Any) -> float:
+    """Return a number as a float; text, None and the like are no numbers."""
+    if isinstance(value, str | bytes | bytearray) or not hasattr(value, "__float__"):
+        raise TypeError(
+            f"a Scalar holds one number; {value!r} of type {type(value).__name__} was given."
+        )
+    return float(value)
+
+
 def _constant(value: SupportsFloat) -> Scalar:
     return Scalar(value, requires_grad=False)
 
@@ -243,66 +307,15 @@ def as_scalar(value: SupportsFloat) -> Scalar:
     return value if isinstance(value, Scalar) else _constant(value)
 
 
-def _binary(name: str, left: Any, right: Any) -> Scalar:
-    """Apply an operator, or leave it to the other operand's type if that is no number."""
-    other = right if isinstance(left, Scalar) else left
-    if not isinstance(other, Scalar | int | float) and not hasattr(other, "__float__"):
-        return NotImplemented  # type: ignore[no-any-return]
-    return _LIFTED[name](left, right)
+def _check_derivative(name: str, share: Any) -> None:
+    if not isinstance(share, Scalar | Real):
+        raise GradientError(
+            f"the backward of {name!r} returned {share!r} of type {type(share).__name__} as a "
+            "derivative; return a number for each input, or None where none is needed."
+        )
 
 
-def _recorded(
-    function: Differentiable, ctx: Context, inputs: tuple[Scalar, ...], value: float, name: str
-) -> Scalar:
-    """Return the Scalar `value`, with its history if any input wants a derivative."""
-    result = _constant(value)
-    if any(ctx.needs_input_grad):
-        result.requires_grad = True
-        result.history = History(function, ctx, inputs, name)
-    return result
-
-
-def _context(inputs: Iterable[Scalar]) -> Context:
-    enabled = is_grad_enabled()
-    return Context(tuple(enabled and scalar.requires_grad for scalar in inputs))
-
-
-class ScalarFunction:
-    """A function of Scalars with its own backward; subclass it to add one by hand.
-
-    >>> class Cube(ScalarFunction):
-    ...     @staticmethod
-    ...     def forward(ctx, x):
-    ...         ctx.save_for_backward(x)
-    ...         return x**3
-    ...
-    ...     @staticmethod
-    ...     def backward(ctx, derivative):
-    ...         (x,) = ctx.saved_values
-    ...         return derivative * 3 * x**2
-    >>> x = Scalar(2.0)
-    >>> Cube.apply(x).backward()
-    >>> x.derivative
-    12.0
-    """
-
-    @staticmethod
-    def forward(ctx: Context, *inputs: float) -> float:
-        """Compute the value from floats, and save on `ctx` what backward needs."""
-        raise TypeError("a ScalarFunction must define a static method forward(ctx, *inputs).")
-
-    @staticmethod
-    def backward(ctx: Context, derivative: Any) -> Any:
-        """Return the derivative for each input, a tuple if there are several."""
-        raise TypeError("a ScalarFunction must define a static method backward(ctx, derivative).")
-
-    @classmethod
-    def apply(cls, *values: SupportsFloat) -> Scalar:
-        """Run forward on the values, and record it."""
-        inputs = tuple(as_scalar(value) for value in values)
-        ctx = _context(inputs)
-        value = cls.forward(ctx, *(scalar.data for scalar in inputs))
-        return _recorded(cls, ctx, inputs, value, cls.__name__)
+# --- The table, lifted --------------------------------------------------------------------------
 
 
 class LiftedOperator:
@@ -310,39 +323,56 @@ class LiftedOperator:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self._recording_partials: list[Callable[..., Any]] | None = None
+        self._recording_partials: tuple[Callable[..., Any], ...] = ()
 
     def __call__(self, *values: SupportsFloat) -> Scalar:
         """Apply the operator and record it."""
-        if len(values) != self.operator.arity:
+        operator = self.operator
+        inputs = tuple([v if isinstance(v, Scalar) else _constant(v) for v in values])
+        if len(inputs) != len(operator.partials):
             raise TypeError(
-                f"{self.operator.name} takes {self.operator.arity} argument(s); "
-                f"{len(values)} were given."
+                f"{operator.name} takes {operator.arity} argument(s); {len(inputs)} were given."
             )
-        inputs = tuple(as_scalar(value) for value in values)
-        out = float(self.operator.function(*(scalar.data for scalar in inputs)))
-        ctx = _context(inputs)
-        ctx.save_for_backward(inputs, out)
-        return _recorded(self, ctx, inputs, out, self.operator.name)
+        known = [scalar.data for scalar in inputs]
+        result = _constant(operator.function(*known))
+        if is_grad_enabled():
+            needs = tuple([scalar.requires_grad for scalar in inputs])
+            if True in needs:
+                ctx = Context(needs)
+                ctx.saved_values = (inputs, (*known, result.data))
+                result.requires_grad = True
+                result.history = History(self, ctx, inputs, operator.name)
+        return result
 
     def backward(self, ctx: Context, derivative: Any, /) -> tuple[Any, ...]:
         """Return the derivative for each input: floats, or Scalars if given a Scalar."""
-        inputs, out = ctx.saved_values
+        inputs, known = ctx.saved_values
+        partials = self.operator.partials
         if isinstance(derivative, Scalar):
             known = (*inputs, self(*inputs))  # recorded, so that it can be differentiated again
             partials = self._partials_on_scalars()
-        else:
-            known = (*(scalar.data for scalar in inputs), out)
-            partials = self.operator.partials
         return tuple(
-            derivative * partial(*known) if needed else None
-            for partial, needed in zip(partials, ctx.needs_input_grad, strict=True)
+            [
+                derivative * partials[i](*known) if needed else None
+                for i, needed in enumerate(ctx.needs_input_grad)
+            ]
         )
 
-    def _partials_on_scalars(self) -> Iterable[Callable[..., Any]]:
-        if self._recording_partials is None:
-            self._recording_partials = [lift(p, _LIFTED) for p in self.operator.partials]
+    def _partials_on_scalars(self) -> tuple[Callable[..., Any], ...]:
+        if not self._recording_partials:
+            self._recording_partials = tuple(lift(p, _LIFTED) for p in self.operator.partials)
         return self._recording_partials
+
+
+_NUMBERS = (Scalar, int, float)
+
+
+def _binary(name: str, left: Any, right: Any) -> Scalar:
+    """Apply an operator, or leave it to the other operand's type if that is no number."""
+    for operand in (left, right):
+        if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
+            return NotImplemented  # type: ignore[no-any-return]
+    return _LIFTED[name](left, right)
 
 
 _LIFTED: dict[str, LiftedOperator] = {}

@@ -1,0 +1,73 @@
+"""Functions of Scalars whose backward is written by hand.
+
+Whatever is composed of the table's operators needs none. A function of one's own is for what the
+table does not have, or where a derivative is known in a better form.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, SupportsFloat
+
+from mt_autodiff.errors import ForwardError
+from mt_autodiff.graph import Context, History
+from mt_autodiff.mode import is_grad_enabled
+from mt_autodiff.scalar import Scalar, as_scalar
+
+
+class ScalarFunction:
+    """A function of Scalars with its own backward; subclass it and call `apply`.
+
+    >>> class Cube(ScalarFunction):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x**3
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, derivative):
+    ...         (x,) = ctx.saved_values
+    ...         return derivative * 3 * x**2
+    >>> x = Scalar(2.0)
+    >>> Cube.apply(x).backward()
+    >>> x.derivative
+    12.0
+    """
+
+    @staticmethod
+    def forward(ctx: Context, *inputs: float) -> float:
+        """Compute the value from floats, and save on `ctx` what backward needs."""
+        raise TypeError("a ScalarFunction must define a static method forward(ctx, *inputs).")
+
+    @staticmethod
+    def backward(ctx: Context, derivative: Any) -> Any:
+        """Return the derivative for each input, a tuple if there are several.
+
+        Args:
+            ctx: what forward has saved.
+            derivative: that of the final result with respect to the value: a float, or under
+                `create_graph` a Scalar.
+        """
+        raise TypeError("a ScalarFunction must define a static method backward(ctx, derivative).")
+
+    @classmethod
+    def apply(cls, *values: SupportsFloat) -> Scalar:
+        """Run forward on the values, and record it.
+
+        Raises:
+            ForwardError: forward returned something else than a real number.
+        """
+        inputs = tuple(as_scalar(value) for value in values)
+        recording = is_grad_enabled()
+        ctx = Context(tuple(recording and scalar.requires_grad for scalar in inputs))
+        value = cls.forward(ctx, *(scalar.data for scalar in inputs))
+        if not isinstance(value, Real):
+            raise ForwardError(
+                f"the forward of {cls.__name__!r} returned {value!r} of type "
+                f"{type(value).__name__}; it is given floats and must return one."
+            )
+        result = as_scalar(float(value))
+        if any(ctx.needs_input_grad):
+            result.requires_grad = True
+            result.history = History(cls, ctx, inputs, cls.__name__)
+        return result
