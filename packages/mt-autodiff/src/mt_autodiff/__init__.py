@@ -5,11 +5,13 @@ thing, a float that records. Tensors, in the next stage, are the second.
 """
 
 from mt_autodiff.backpropagation import backpropagate, derivatives, topological_sort
+from mt_autodiff.drawing import Svg, to_svg
 from mt_autodiff.errors import (
     AutodiffError,
     CyclicGraphError,
     GradientError,
     GraphFreedError,
+    GraphTooLargeError,
     NoGradientError,
 )
 from mt_autodiff.graph import Context, History, Variable
@@ -25,10 +27,12 @@ __all__ = [
     "CyclicGraphError",
     "GradientError",
     "GraphFreedError",
+    "GraphTooLargeError",
     "History",
     "NoGradientError",
     "Scalar",
     "ScalarFunction",
+    "Svg",
     "Variable",
     "__version__",
     "backpropagate",
@@ -39,5 +43,6 @@ __all__ = [
     "is_grad_enabled",
     "no_grad",
     "set_grad_enabled",
+    "to_svg",
     "topological_sort",
 ]

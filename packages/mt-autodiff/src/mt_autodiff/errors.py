@@ -21,3 +21,7 @@ class CyclicGraphError(AutodiffError):
 
 class GradientError(AutodiffError):
     """A backward function returned gradients that do not fit its inputs."""
+
+
+class GraphTooLargeError(AutodiffError, ValueError):
+    """A graph has more variables than were asked to be drawn."""
