@@ -5,12 +5,14 @@ thing, a float that records. Tensors, in the next stage, are the second.
 """
 
 from mt_autodiff.backpropagation import backpropagate, derivatives, topological_sort
+from mt_autodiff.drawing import Svg, to_svg
 from mt_autodiff.errors import (
     AutodiffError,
     CyclicGraphError,
     ForwardError,
     GradientError,
     GraphFreedError,
+    GraphTooLargeError,
     NoGradientError,
 )
 from mt_autodiff.graph import Context, History, Variable
@@ -28,10 +30,12 @@ __all__ = [
     "ForwardError",
     "GradientError",
     "GraphFreedError",
+    "GraphTooLargeError",
     "History",
     "NoGradientError",
     "Scalar",
     "ScalarFunction",
+    "Svg",
     "Variable",
     "__version__",
     "backpropagate",
@@ -42,5 +46,6 @@ __all__ = [
     "is_grad_enabled",
     "no_grad",
     "set_grad_enabled",
+    "to_svg",
     "topological_sort",
 ]
