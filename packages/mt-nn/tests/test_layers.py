@@ -112,6 +112,33 @@ def test_a_misspelt_attribute_names_the_nearest() -> None:
         _ = nn.Linear(1, 1).weigth
 
 
+def test_buffers_hold_tensors_and_are_loaded_in_place() -> None:
+    source, target = nn.Linear(2, 2), nn.Linear(2, 2)
+    source.register_buffer("mean", mt.ones(3))
+    with mt.use_backend("simple"):
+        target.register_buffer("mean", mt.zeros(3, dtype="float64"))
+    held = target.mean
+    target.load_state_dict(source.state_dict())
+    assert target.mean is held
+    assert held.tolist() == [1.0, 1.0, 1.0]
+    assert (held.backend.name, held.dtype) == ("simple", mt.float64)
+    with pytest.raises(nn.StateDictError, match=r"mean: shape \(2,\) .* Buffer of shape \(3,\)"):
+        target.load_state_dict({"mean": mt.ones(2)}, strict=False)
+    assert not any(value.requires_grad for value in source.state_dict().values())
+
+
+def test_a_plain_parameter_of_a_tensor_keeps_what_optimizers_hold() -> None:
+    module = nn.Module()
+    module.add_parameter("weight", mt.zeros(2))
+    optimizer = nn.optim.SGD([module.weight.value], lr=1.0)
+    state = {"weight": mt.ones(2)}
+    module.load_state_dict(state)
+    (module.weight.value * 3).sum().backward()
+    optimizer.step()
+    assert module.weight.value.tolist() == [-2.0, -2.0]
+    assert state["weight"].tolist() == [1.0, 1.0]
+
+
 # --- Saving -------------------------------------------------------------------------------------
 
 

@@ -1,8 +1,24 @@
 """Trees of modules: what belongs to them, their modes, their state and their errors."""
 
-import pytest
+import copy
+import pickle
+from typing import Any
 
-from mt_operators import Module, Parameter, StateDictError
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mt_operators import (
+    Buffer,
+    CycleError,
+    MemberError,
+    MemberNameError,
+    ModeError,
+    Module,
+    ModuleError,
+    Parameter,
+    StateDictError,
+)
 
 
 class Leaf(Module):
@@ -36,10 +52,27 @@ def test_members_are_found() -> None:
     assert tree(2.0) == 9.0
 
 
-def test_shared_members_are_listed_once() -> None:
+def test_shared_members_are_listed_once_unless_asked_otherwise() -> None:
     tree = Tree()
     tree.right = tree.left
     assert [name for name, _ in tree.named_parameters()] == ["bias", "left.weight"]
+    assert list(tree.children()) == [tree.left]
+    assert [name for name, _ in tree.named_parameters(remove_duplicate=False)] == [
+        "bias",
+        "left.weight",
+        "right.weight",
+    ]
+    assert [name for name, _ in tree.named_modules(remove_duplicate=False)] == ["", "left", "right"]
+
+
+def test_listings_take_a_prefix_and_stop_at_the_module_itself() -> None:
+    tree = Tree()
+    assert [name for name, _ in tree.named_parameters("net")][:2] == ["net.bias", "net.left.weight"]
+    assert [name for name, _ in tree.named_modules("net")] == ["net", "net.left", "net.right"]
+    assert list(tree.parameters(recurse=False)) == [tree.bias]
+    tree.left.register_buffer("mean", 0.5)
+    assert dict(tree.named_buffers("net")) == {"net.left.mean": 0.5}
+    assert list(tree.buffers(recurse=False)) == []
 
 
 def test_an_attribute_can_change_its_kind() -> None:
@@ -63,14 +96,32 @@ def test_modes_reach_the_whole_tree() -> None:
     assert tree.eval() is tree
     assert not any(module.training for module in tree.modules())
     assert all(module.training for module in tree.train().modules())
+    tree.left.training = False
+    assert [module.training for module in tree.modules()] == [True, False, True]
 
 
-def test_apply_visits_children_first() -> None:
+def test_a_child_can_refuse_a_mode() -> None:
+    class Frozen(Leaf):
+        def train(self, mode: bool = True) -> "Frozen":
+            return super().train(False)
+
+    tree = Tree()
+    tree.left = Frozen(1.0)
+    assert [module.training for module in tree.train().modules()] == [True, False, True]
+
+
+@pytest.mark.parametrize("mode", [1, "yes", None, [1.0]])
+def test_a_mode_is_a_bool(mode: Any) -> None:
+    with pytest.raises(ModeError, match=r"train\(\) takes True or False; .* was given"):
+        Tree().train(mode)
+
+
+def test_apply_visits_children_first_and_each_module_once() -> None:
     seen: list[Module] = []
     tree = Tree()
-    tree.apply(seen.append)
-    assert seen[-1] is tree
-    assert set(map(type, seen[:-1])) == {Leaf}
+    tree.left.add_module("inner", tree.right)
+    assert tree.apply(seen.append) is tree
+    assert seen == [tree.right, tree.left, tree]
 
 
 def test_a_misspelt_attribute_names_the_nearest() -> None:
@@ -92,11 +143,14 @@ def test_a_property_that_fails_is_named() -> None:
 
 def test_forgotten_super_init() -> None:
     class Forgetful(Module):
-        def __init__(self) -> None:
-            self.weight = Parameter(1.0)
+        def __init__(self, weight: bool) -> None:
+            if weight:
+                self.weight = Parameter(1.0)
 
     with pytest.raises(AttributeError, match=r"call super\(\).__init__\(\) first in Forgetful"):
-        Forgetful()
+        Forgetful(weight=True)
+    with pytest.raises(AttributeError, match=r"call super\(\).__init__\(\) first in Forgetful"):
+        next(Forgetful(weight=False).parameters())
 
 
 def test_no_forward() -> None:
@@ -104,13 +158,160 @@ def test_no_forward() -> None:
         Module()(1.0)
 
 
-def test_bad_member_names() -> None:
-    with pytest.raises(ValueError, match="'a.b' cannot name"):
-        Module().add_parameter("a.b", 1.0)
-    with pytest.raises(ValueError, match="must not be empty"):
-        Module().add_module("", Module())
-    with pytest.raises(ValueError, match="'size' cannot name a member of Tree, which has"):
-        Tree().add_module("size", Module())
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.b", "'a.b' cannot name a member of Tree"),
+        ("", "must not be empty"),
+        (0, "must be a string"),
+        ("size", "'size' cannot name a member of Tree, which has an attribute of that name"),
+        ("train", "'train' cannot name a member of Tree, whose class has an attribute"),
+        ("forward", "'forward' cannot name a member of Tree, whose class has"),
+        ("training", "'training' cannot name a member of Tree, whose class has"),
+        ("_modules", "'_modules' cannot name a member of Tree"),
+    ],
+)
+def test_bad_member_names(name: Any, message: str) -> None:
+    tree = Tree()
+    for add in (
+        lambda: tree.add_module(name, Module()),
+        lambda: tree.add_parameter(name, 1.0),
+        lambda: tree.register_parameter(name, Parameter(1.0)),
+        lambda: tree.register_buffer(name, 1.0),
+    ):
+        with pytest.raises(MemberNameError, match=message):
+            add()
+    assert list(tree.state_dict()) == ["bias", "left.weight", "right.weight"]
+
+
+@pytest.mark.parametrize("name", ["a.b", "", "train", "forward", "training", "_modules"])
+@pytest.mark.parametrize("member", [Parameter(1.0), Buffer(1.0), Module()])
+def test_assigning_a_member_checks_its_name_too(name: str, member: Any) -> None:
+    tree = Tree()
+    with pytest.raises(MemberNameError, match=f"{name!r} cannot name a member of Tree"):
+        setattr(tree, name, member)
+
+
+def test_what_holds_the_members_cannot_be_assigned() -> None:
+    with pytest.raises(MemberNameError, match="'_modules' cannot name .*choose another name"):
+        Tree()._modules = {}
+
+
+def test_a_name_has_one_member() -> None:
+    tree = Tree()
+    tree.register_buffer("mean", 0.0)
+    for add in (
+        lambda: tree.add_module("bias", Module()),
+        lambda: tree.add_parameter("left", 1.0),
+        lambda: tree.register_parameter("mean", None),
+        lambda: tree.register_buffer("bias", 1.0),
+    ):
+        with pytest.raises(MemberNameError, match="has an attribute of that name"):
+            add()
+
+
+@pytest.mark.parametrize(
+    ("add", "message"),
+    [
+        (lambda m: m.add_module("x", 5), r"add_module\(\) takes a Module; 5 was given"),
+        (lambda m: m.add_module("x", Module), "takes a Module; <class"),
+        (lambda m: m.add_parameter("x", Module()), r"takes a Parameter .*; Module\(\) was given"),
+        (lambda m: m.add_parameter("x", Buffer(1.0)), r"Buffer\(1.0\) was given"),
+        (lambda m: m.register_parameter("x", 1.0), "takes a Parameter or None; 1.0 was given"),
+        (lambda m: m.register_buffer("x", Parameter(1.0)), r"takes a Buffer .*; Parameter\(1.0\)"),
+        (lambda m: m.register_buffer("x", Module()), r"takes a Buffer .*; Module\(\)"),
+    ],
+)
+def test_members_of_the_wrong_kind(add: Any, message: str) -> None:
+    tree = Tree()
+    with pytest.raises(MemberError, match=message):
+        add(tree)
+    assert not hasattr(tree, "x")
+
+
+def test_members_are_added_by_name() -> None:
+    tree = Module()
+    assert tree.add_parameter("a", 1.0).name == "a"
+    shared = Parameter(2.0)
+    assert tree.add_parameter("b", shared) is shared
+    tree.register_parameter("c", None)
+    assert tree.c is None
+    tree.register_parameter("c", shared)
+    tree.add_module("0", Leaf(3.0))
+    tree.add_module("0", Leaf(4.0))
+    assert tree.state_dict() == {"a": 1.0, "b": 2.0, "c": 2.0, "0.weight": 4.0}
+
+
+def test_a_module_is_no_part_of_itself() -> None:
+    tree = Tree()
+    with pytest.raises(CycleError, match="Tree.myself would be the Tree itself"):
+        tree.myself = tree
+    tree.left.inner = Leaf(1.0)
+    with pytest.raises(CycleError, match="Leaf.top.left.inner would be the Leaf itself"):
+        tree.left.inner.add_module("top", tree)
+    assert "Leaf" in repr(tree)
+    tree.right.inner = tree.left  # sharing is no cycle
+    assert "right.inner.inner.weight" in tree.state_dict()
+
+
+def test_typed_errors_of_modules_have_one_base() -> None:
+    errors = (CycleError, MemberError, MemberNameError, ModeError, StateDictError)
+    assert all(issubclass(error, ModuleError) for error in errors)
+
+
+# --- Buffers ------------------------------------------------------------------------------------
+
+
+def test_a_buffer_reads_and_writes_as_its_value() -> None:
+    tree = Tree()
+    tree.register_buffer("mean", 0.0)
+    assert tree.mean == 0.0
+    tree.mean += 2.0
+    assert dict(tree.named_buffers()) == {"mean": 2.0}
+    assert list(tree.buffers()) == [2.0]
+    assert "mean" in dir(tree)
+    assert "mean" not in dict(tree.named_parameters())
+    del tree.mean
+    assert not hasattr(tree, "mean")
+    assert list(tree.buffers()) == []
+
+
+def test_a_buffer_that_is_assigned_is_registered() -> None:
+    tree = Tree()
+    tree.mean = Buffer(1.0)
+    tree.left.steps = Buffer(3, persistent=False)
+    assert list(tree.named_buffers()) == [("mean", 1.0), ("left.steps", 3)]
+    assert list(tree.state_dict()) == ["bias", "mean", "left.weight", "right.weight"]
+    tree.register_buffer("cache", 4, persistent=False)
+    assert "cache" not in tree.state_dict()
+
+
+@pytest.mark.parametrize("value", [Parameter(1.0), Module()])
+def test_a_buffer_stays_a_buffer(value: Any) -> None:
+    tree = Tree()
+    tree.mean = Buffer(1.0)
+    with pytest.raises(MemberError, match="Tree.mean is a Buffer and cannot become a .* delete"):
+        tree.mean = value
+    with pytest.raises(MemberError, match="Tree.bias is a Parameter and cannot become a Buffer"):
+        tree.bias = Buffer(1.0)
+    del tree.mean
+    tree.mean = value
+    assert tree.mean is value
+
+
+def test_a_shared_buffer_is_listed_once_and_an_empty_one_not_at_all() -> None:
+    tree = Tree()
+    tree.mean = tree.left.mean = Buffer(1.0)
+    tree.register_buffer("later", None)
+    assert tree.later is None
+    assert dict(tree.named_buffers()) == {"mean": 1.0}
+    assert [name for name, _ in tree.named_buffers(remove_duplicate=False)] == ["mean", "left.mean"]
+    assert "later" not in tree.state_dict()
+    tree.later = 5.0
+    assert tree.state_dict()["later"] == 5.0
+
+
+# --- State --------------------------------------------------------------------------------------
 
 
 def test_state_moves_between_equal_trees() -> None:
@@ -151,5 +352,248 @@ def test_a_value_that_does_not_fit_changes_nothing() -> None:
     assert tree.state_dict() == before
 
 
-def test_repr_shows_the_tree() -> None:
-    assert repr(Tree()) == "Tree(\n  (left): Leaf()\n  (right): Leaf()\n)"
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        (5, "takes a dictionary of values by name; int was given"),
+        (Leaf(1.0), "Leaf was given. Pass what state_dict"),
+        ([("weight", 1.0)], "list was given"),
+        ({1: 1.0}, "names in a state dictionary are strings; 1 is none"),
+    ],
+)
+def test_what_is_no_state(state: Any, message: str) -> None:
+    for strict in (True, False):
+        with pytest.raises(StateDictError, match=message):
+            Leaf(1.0).load_state_dict(state, strict)
+
+
+def test_loading_returns_the_names_that_do_not_fit() -> None:
+    tree = Tree()
+    assert tree.load_state_dict(Tree().state_dict()) == ([], [])
+    keys = tree.load_state_dict({"left.weight": 5.0, "up": 1.0}, strict=False)
+    assert keys.missing_keys == ["bias", "right.weight"]
+    assert keys.unexpected_keys == ["up"]
+
+
+def test_a_tied_parameter_is_saved_and_loaded_under_each_name() -> None:
+    tree = Tree()
+    tree.right.weight = tree.left.weight
+    state = tree.state_dict()
+    assert state == {"bias": 3.0, "left.weight": 1.0, "right.weight": 1.0}
+    tree.load_state_dict({**state, "left.weight": 8.0, "right.weight": 8.0})
+    assert tree.left.weight.value == tree.right.weight.value == 8.0
+    with pytest.raises(StateDictError, match="missing: right.weight"):
+        tree.load_state_dict({"bias": 3.0, "left.weight": 1.0})
+
+
+class Recorded:
+    """A value that records, with the methods that scalars and tensors share."""
+
+    def __init__(self, data: float, shape: tuple[int, ...] = ()) -> None:
+        self.data, self.shape, self.requires_grad = data, shape, False
+
+    def requires_grad_(self, requires_grad: bool = True) -> None:
+        self.requires_grad = requires_grad
+
+    def detach(self) -> "Recorded":
+        return copy.copy(self)._constant()
+
+    def clone(self) -> "Recorded":
+        return copy.copy(self)
+
+    def _constant(self) -> "Recorded":
+        self.requires_grad = False
+        return self
+
+
+def test_loaded_values_are_copies_that_record_anew() -> None:
+    source, one, two = (Leaf(Recorded(float(i))) for i in range(3))  # type: ignore[arg-type]
+    state = source.state_dict()
+    assert not state["weight"].requires_grad
+    for target in (one, two):
+        target.load_state_dict(state)
+    values = [leaf.weight.value for leaf in (source, one, two)]
+    assert all(value.requires_grad and value.data == 0.0 for value in values)
+    assert len({id(value) for value in (*values, state["weight"])}) == 4
+
+
+def test_loaded_containers_are_copies_too() -> None:
+    one, two = (Leaf([0.0]) for _ in range(2))  # type: ignore[arg-type]
+    state = {"weight": [1.0]}
+    one.load_state_dict(state)
+    two.load_state_dict(state)
+    one.weight.value[0] = 9.0
+    assert (two.weight.value, state) == ([1.0], {"weight": [1.0]})
+
+
+def test_values_with_shapes_must_agree_in_them() -> None:
+    tree = Tree()
+    tree.left.weight = tree.right.weight = Parameter(Recorded(1.0, (2, 3)))
+    tree.mean = Buffer(Recorded(1.0, (4,)))
+    state = tree.state_dict()
+    for change, message in (
+        (
+            {"mean": Recorded(0.0, (5,))},
+            r"mean: shape \(5,\) was given for a Buffer of shape \(4,\)",
+        ),
+        ({"mean": [0.0] * 4}, "mean: list was given for a Buffer"),
+        ({"right.weight": Recorded(0.0)}, r"right.weight: shape \(\) was given for a Parameter"),
+    ):
+        with pytest.raises(StateDictError, match=message):
+            tree.load_state_dict({**state, "bias": 0.0, **change})
+        assert tree.bias.value == 3.0
+
+
+# --- Showing ------------------------------------------------------------------------------------
+
+
+def test_repr_shows_the_tree_and_what_it_holds() -> None:
+    tree = Tree()
+    tree.mean = Buffer(0.5)
+    del tree.right
+    tree.empty = Module()
+    assert (
+        repr(tree)
+        == """Tree(
+  bias=3.0, mean=0.5
+  (left): Leaf(weight=1.0)
+  (empty): Module()
+)"""
+    )
+
+
+def test_extra_repr_takes_the_place_of_the_values() -> None:
+    class Layer(Leaf):
+        def extra_repr(self) -> str:
+            return self.settings
+
+    tree, layer = Tree(), Layer(1.0)
+    tree.left = layer
+    del tree.right
+    layer.settings = "size=3"
+    assert repr(layer) == "Layer(size=3)"
+    layer.settings = ""
+    assert repr(layer) == "Layer()"
+    layer.settings = "a=1\nb=2"
+    assert repr(tree) == "Tree(\n  bias=3.0\n  (left): Layer(\n    a=1\n    b=2\n  )\n)"
+
+
+def test_a_child_with_a_repr_of_its_own_keeps_it() -> None:
+    class Odd(Leaf):
+        def __repr__(self) -> str:
+            return "odd\none"
+
+    tree = Module()
+    tree.child = Odd(1.0)
+    assert repr(tree) == "Module(\n  (child): odd\n  one\n)"
+
+
+def test_repr_shortens_long_values() -> None:
+    line = repr(Leaf("many\n" * 1000))  # type: ignore[arg-type]
+    assert line.startswith("Leaf(weight='many")
+    assert "..." in line
+    assert len(line) < 60
+
+
+def test_a_deep_tree_can_be_walked() -> None:
+    depth = 2000
+    tree: Module = Leaf(1.0)
+    for _ in range(depth):
+        parent = Module()
+        parent.child = tree
+        tree = parent
+    (name,) = tree.state_dict()
+    assert name.count(".") == depth
+    tree.apply(lambda module: None)
+
+
+# --- Copies -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda tree: pickle.loads(pickle.dumps(tree))]
+)
+def test_copies_are_equal_independent_and_tied_alike(duplicate: Any) -> None:
+    tree = Tree()
+    tree.right.weight = tree.left.weight
+    tree.mean = Buffer(1.0, persistent=False)
+    tree.left.eval()
+    twin = duplicate(tree)
+    assert repr(twin) == repr(tree)
+    assert [m.training for m in twin.modules()] == [True, False, True]
+    assert twin.left.weight is twin.right.weight
+    assert twin.state_dict() == tree.state_dict()
+    twin.mean = 5.0
+    twin.left.weight.update(9.0)
+    twin.extra = Leaf(1.0)
+    assert (tree.mean, tree.left.weight.value, hasattr(tree, "extra")) == (1.0, 1.0, False)
+
+
+# --- Any tree -----------------------------------------------------------------------------------
+
+Spec = tuple[int, tuple[bool, ...], list[Any]]
+"""How many parameters, which persistent or other buffers, and which children a module has."""
+
+specs = st.recursive(
+    st.tuples(st.integers(0, 2), st.lists(st.booleans(), max_size=2), st.just([])),
+    lambda children: st.tuples(
+        st.integers(0, 2), st.lists(st.booleans(), max_size=2), st.lists(children, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+def grown(spec: Spec, kind: Any = Module, parameter: Any = Parameter, value: Any = float) -> Any:
+    """Return the tree of a spec; of modules of torch, if asked."""
+    parameters, buffers, children = spec
+    module = kind()
+    for i, child in enumerate(children):  # first, for the order must not depend on it
+        module.add_module(str(i), grown(child, kind, parameter, value))
+    for i, persistent in enumerate(buffers):
+        module.register_buffer(f"b{i}", value(i), persistent)
+    for i in range(parameters):
+        module.register_parameter(f"p{i}", parameter(value(i)))
+    return module
+
+
+@given(specs)
+def test_state_survives_a_round_trip(spec: Spec) -> None:
+    source, target = grown(spec), grown(spec)
+    for i, parameter in enumerate(source.parameters()):
+        parameter.update(100.0 + i)
+    assert target.load_state_dict(source.state_dict()) == ([], [])
+    assert list(target.state_dict().items()) == list(source.state_dict().items())
+    assert copy.deepcopy(source).state_dict() == source.state_dict()
+
+
+@given(specs)
+def test_names_are_unique_and_find_what_they_name(spec: Spec) -> None:
+    tree = grown(spec)
+    for listed in (tree.named_modules(), tree.named_parameters(), tree.named_buffers()):
+        pairs = list(listed)
+        assert len(dict(pairs)) == len(pairs)
+        for name, found in pairs:
+            at = tree
+            for part in name.split(".") if name else ():
+                at = getattr(at, part)
+            assert at is found
+
+
+@settings(deadline=None)  # the first example imports torch
+@given(specs, st.booleans(), st.booleans())
+def test_names_and_their_order_are_torchs(spec: Spec, recurse: bool, once: bool) -> None:
+    torch = pytest.importorskip("torch")
+    ours = grown(spec)
+    theirs = grown(spec, torch.nn.Module, torch.nn.Parameter, lambda i: torch.tensor(float(i)))
+    for tree in (ours, theirs):
+        if "0" in tree._modules:
+            tree.add_module("shared", tree._modules["0"])
+    listings = (
+        lambda tree: list(tree.state_dict()),
+        lambda tree: [name for name, _ in tree.named_children()],
+        lambda tree: [name for name, _ in tree.named_modules(prefix="x", remove_duplicate=once)],
+        lambda tree: [name for name, _ in tree.named_parameters("x", recurse, once)],
+        lambda tree: [name for name, _ in tree.named_buffers("x", recurse, once)],
+    )
+    for listing in listings:
+        assert listing(ours) == listing(theirs)

@@ -25,5 +25,7 @@ class GradientError(AutodiffError):
 
 class ForwardError(AutodiffError, TypeError):
     """A forward function returned something that is not a number."""
+
+
 class GraphTooLargeError(AutodiffError, ValueError):
     """A graph has more variables than were asked to be drawn."""

@@ -60,7 +60,7 @@ class ScalarFunction:
         inputs = tuple(as_scalar(value) for value in values)
         recording = is_grad_enabled()
         ctx = Context(tuple(recording and scalar.requires_grad for scalar in inputs))
-        value = cls.forward(ctx, *(scalar.data for scalar in inputs))
+        value: object = cls.forward(ctx, *(scalar.data for scalar in inputs))
         if not isinstance(value, Real):
             raise ForwardError(
                 f"the forward of {cls.__name__!r} returned {value!r} of type "

@@ -21,12 +21,13 @@ from mt_nn.layers.loss import CrossEntropyLoss, MSELoss
 from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
 from mt_nn.parameter import Parameter
 from mt_nn.saving import load, save
-from mt_operators import Module, StateDictError
+from mt_operators import Buffer, Module, StateDictError
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AvgPool2d",
+    "Buffer",
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",

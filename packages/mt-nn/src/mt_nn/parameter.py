@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import mt_operators
-from mt_operators import StateDictError
 from mt_tensor import Tensor, no_grad, tensor
 
 
@@ -34,12 +33,6 @@ class Parameter(Tensor, mt_operators.Parameter):
         """Store other elements, converted and moved to this parameter's backend."""
         with no_grad():
             self.copy_(value)
-
-    def check(self, value: Any) -> None:
-        """Raise StateDictError unless `value` has this parameter's shape."""
-        shape = tuple(getattr(value, "shape", ()))
-        if shape != self.shape:
-            raise StateDictError(f"shape {shape} was given for a parameter of shape {self.shape}.")
 
     def __repr__(self) -> str:
         """Show the elements."""

@@ -6,7 +6,12 @@ kernels; none of them writes the mathematics again.
 """
 
 from mt_operators.errors import (
+    CycleError,
     LiftingError,
+    MemberError,
+    MemberNameError,
+    ModeError,
+    ModuleError,
     OperatorError,
     OperatorExistsError,
     StateDictError,
@@ -14,17 +19,26 @@ from mt_operators.errors import (
 )
 from mt_operators.formula import Formula, Operator
 from mt_operators.lifting import lift
-from mt_operators.module import Module, Parameter
+from mt_operators.module import Module
+from mt_operators.parameter import Buffer, Parameter
 from mt_operators.registry import OperatorTable
+from mt_operators.state_dict import IncompatibleKeys
 from mt_operators.table import OPERATORS
 
 __version__ = "0.1.0"
 
 __all__ = [
     "OPERATORS",
+    "Buffer",
+    "CycleError",
     "Formula",
+    "IncompatibleKeys",
     "LiftingError",
+    "MemberError",
+    "MemberNameError",
+    "ModeError",
     "Module",
+    "ModuleError",
     "Operator",
     "OperatorError",
     "OperatorExistsError",
