@@ -7,7 +7,8 @@ The claims are checked on what a user gets, never on the source tree:
 
 1. *Wheels*: each holds its package and `py.typed`, its licence, and no tests.
 2. *Source in the wheel*: no import, however deep inside a function, names a later stage; a stage
-   that needs no third party imports nothing outside the standard library and the stages below it.
+   that needs no third party imports nothing outside the standard library, the stages below it
+   and what its extras bring.
 3. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
    the third-party packages which these declare, with their own needs. The same for each extra
    that adds stages.
@@ -144,11 +145,15 @@ def forbidden_imports(
     """
     below = {other.import_name for other in workspace.upstream(stage)}
     above = {other.import_name for other in workspace.stages.values()} - below
-    self_contained = not third_party(workspace, stage) and not any(stage.extras.values())
+    self_contained = not third_party(workspace, stage)
+    # What an extra brings may be imported where it is used; its distribution is taken to have the
+    # name of its module. That `import` of the stage loads none of it is checked elsewhere.
+    optional = {r.name.replace("-", "_") for extra in stage.extras.values() for r in extra}
+    known = below | optional | sys.stdlib_module_names
     for module, place in imports:
         if module in above:
             yield f"{place} imports {module}, which {stage.name} does not build on"
-        elif self_contained and module not in below and module not in sys.stdlib_module_names:
+        elif self_contained and module not in known:
             yield f"{place} imports {module}, but {stage.name} declares no such dependency"
 
 

@@ -13,6 +13,7 @@ from mt_autodiff.errors import (
     GradientError,
     GraphFreedError,
     GraphTooLargeError,
+    MissingPackageError,
     NoGradientError,
 )
 from mt_autodiff.graph import Context, History, Variable
@@ -32,6 +33,7 @@ __all__ = [
     "GraphFreedError",
     "GraphTooLargeError",
     "History",
+    "MissingPackageError",
     "NoGradientError",
     "Scalar",
     "ScalarFunction",

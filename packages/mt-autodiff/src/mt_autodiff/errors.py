@@ -29,3 +29,7 @@ class ForwardError(AutodiffError, TypeError):
 
 class GraphTooLargeError(AutodiffError, ValueError):
     """A graph has more variables than were asked to be drawn."""
+
+
+class MissingPackageError(ImportError):
+    """A feature needs a package that is not installed."""

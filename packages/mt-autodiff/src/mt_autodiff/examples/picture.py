@@ -1,0 +1,86 @@
+"""A picture of a trained classifier: the score over the plane, the boundary, and the points.
+
+It is drawn with matplotlib, which comes with `pip install "mt-autodiff[plot]"`.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mt_autodiff.errors import MissingPackageError
+from mt_autodiff.examples.training import Epoch
+from mt_operators.datasets import Dataset, Point
+
+CELLS = 60
+"""How many times the score is computed each way."""
+
+COLORS = ("#2f6fb3", "#d1622b")
+MARKS = ("o", "s")
+
+
+def draw(
+    dataset: Dataset, score: Callable[[Point], float], history: Sequence[Epoch], title: str
+) -> bytes:
+    """Return a PNG picture of the boundary, and beside it how training went.
+
+    Args:
+        dataset: the points to show.
+        score: from a point, a number that is positive where the classifier says 1.
+        history: the epochs of the training.
+        title: what to write above the points.
+
+    Raises:
+        MissingPackageError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingPackageError(
+            'the picture is drawn with matplotlib: pip install "mt-autodiff[plot]".'
+        ) from error
+    figure = Figure(figsize=(9.6, 4.6), layout="constrained")
+    plane, loss = figure.subplots(1, 2, width_ratios=[1.15, 1])
+    _draw_plane(plane, dataset, score)
+    plane.set_title(title)
+    _draw_history(loss, history)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110)
+    return content.getvalue()
+
+
+def _draw_plane(axes: Any, dataset: Dataset, score: Callable[[Point], float]) -> None:
+    first, second = (_spread([point[side] for point in dataset.X]) for side in (0, 1))
+    scores = [[score((x1, x2)) for x1 in first] for x2 in second]
+    reach = max(abs(value) for row in scores for value in row) or 1.0
+    axes.contourf(
+        first, second, scores, levels=21, cmap="RdBu_r", vmin=-reach, vmax=reach, alpha=0.45
+    )
+    axes.contour(first, second, scores, levels=[0.0], colors="black", linewidths=1.5)
+    for label, (color, mark) in enumerate(zip(COLORS, MARKS, strict=True)):
+        points = [point for point, given in dataset if given == label]
+        x1, x2 = zip(*points, strict=True) if points else ((), ())
+        axes.scatter(x1, x2, c=color, marker=mark, edgecolors="white", s=42, label=f"class {label}")
+    axes.set(xlabel="x1", ylabel="x2", aspect="equal")
+    axes.legend(framealpha=0.9)
+
+
+def _spread(values: list[float]) -> list[float]:
+    """Return numbers from a little below the smallest value to a little above the largest."""
+    margin = 0.05 * (max(values) - min(values)) or 0.5
+    low, high = min(values) - margin, max(values) + margin
+    return [low + (high - low) * cell / (CELLS - 1) for cell in range(CELLS)]
+
+
+def _draw_history(axes: Any, history: Sequence[Epoch]) -> None:
+    numbers = [epoch.number for epoch in history]
+    axes.plot(numbers, [epoch.loss for epoch in history], color="0.25", label="loss")
+    axes.set(xlabel="epoch", ylabel="loss", ylim=(0, None))
+    right = axes.twinx()
+    percent = [100 * epoch.accuracy for epoch in history]
+    right.plot(numbers, percent, color=COLORS[1], label="accuracy")
+    right.set(ylabel="training accuracy (%)", ylim=(0, 104))
+    lines = [*axes.get_lines(), *right.get_lines()]
+    axes.legend(lines, [line.get_label() for line in lines], loc="center right")
+    axes.grid(alpha=0.3)

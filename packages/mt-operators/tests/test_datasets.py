@@ -1,0 +1,65 @@
+"""The data sets: who belongs to which class, and the same points from the same seed."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mt_operators.datasets import DATASETS, moons, spiral
+
+RULES: dict[str, Callable[[float, float], bool]] = {
+    "simple": lambda x1, x2: x1 < 0.5,
+    "diag": lambda x1, x2: x1 + x2 < 0.5,
+    "split": lambda x1, x2: x1 < 0.2 or x1 > 0.8,
+    "xor": lambda x1, x2: (x1 < 0.5 and x2 > 0.5) or (x1 > 0.5 and x2 < 0.5),
+    "circle": lambda x1, x2: math.hypot(x1 - 0.5, x2 - 0.5) > math.sqrt(0.1),
+}
+
+
+@pytest.mark.parametrize("name", DATASETS)
+@given(N=st.integers(0, 60), seed=st.integers(0, 2**32))
+def test_the_same_seed_gives_the_same_points(name: str, N: int, seed: int) -> None:
+    dataset = DATASETS[name](N, seed)
+    assert dataset.N == len(dataset) == len(dataset.X) == len(dataset.y) == N
+    assert dataset == DATASETS[name](N, seed)
+    assert set(dataset.y) <= {0, 1}
+    assert list(dataset) == list(zip(dataset.X, dataset.y, strict=True))
+    if N > 1:
+        assert dataset != DATASETS[name](N, seed + 1)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_points_of_the_unit_square_and_their_classes(name: str) -> None:
+    dataset = DATASETS[name](1000)
+    assert all(0.0 <= x < 1.0 for point in dataset.X for x in point)
+    assert [bool(label) for label in dataset.y] == [RULES[name](*point) for point in dataset.X]
+    assert 50 < sum(dataset.y) < 950
+    assert abs(sum(x1 for x1, _ in dataset.X) / 1000 - 0.5) < 0.05
+
+
+def test_spiral_has_two_arms_that_wind() -> None:
+    dataset = spiral(401)
+    assert sum(dataset.y) == 200
+    for (x1, x2), label in dataset:
+        x, y = (0.5 - x1, 0.5 - x2) if label else (x1 - 0.5, x2 - 0.5)
+        radius = math.hypot(x, y)
+        assert 0.1 <= radius <= 0.5
+        turned = (math.atan2(y, x) - 20.0 * radius) / math.tau
+        assert turned == pytest.approx(round(turned), abs=1e-6)
+
+
+def test_moons_are_half_circles() -> None:
+    for (x1, x2), label in moons(400, noise=0.0):
+        x, y = (1.0 - x1, 0.5 - x2) if label else (x1, x2)
+        assert math.hypot(x, y) == pytest.approx(1.0)
+        assert y >= 0.0
+    quiet, noisy = moons(2000, noise=0.0), moons(2000, noise=0.3)
+    assert max(x2 for _, x2 in quiet.X) <= 1.0 < max(x2 for _, x2 in noisy.X)
+
+
+@pytest.mark.parametrize("count", [-1, 2.5, "3"])
+def test_a_count_that_makes_no_sense(count: object) -> None:
+    with pytest.raises(ValueError, match="whole number of points"):
+        DATASETS["xor"](count)
