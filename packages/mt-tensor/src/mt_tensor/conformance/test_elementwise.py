@@ -218,6 +218,12 @@ def test_large_integers_are_exact(backend: TensorBackend) -> None:
     assert big.sign().tolist() == [1, -1]
 
 
+def test_the_sign_of_truth_values(backend: TensorBackend) -> None:
+    sign = mt.tensor([True, False], backend=backend).sign()
+    assert sign.dtype is mt.bool_
+    assert sign.tolist() == [True, False]
+
+
 def test_rounding_a_quotient_of_integers(backend: TensorBackend) -> None:
     half = Formula("half", 1, 1, lambda x: floor(div(x, 2)))
     x = mt.tensor([-3, -2, -1, 0, 1, 3], dtype="int32", backend=backend)
