@@ -1,15 +1,15 @@
 """The error function on arrays, which NumPy does not have.
 
-It is odd, and 1 to all digits from some `END` on. Before that it is x times a function of x x that
+It is odd, and 1 to all digits from some end on. Before that it is x times a function of x x that
 a quotient of two polynomials follows to the last digit:
 
-    erf(x) = x P(x x) / Q(x x)    for |x| <= END
+    erf(x) = x P(x x) / Q(x x)    for |x| <= end
 
 All coefficients are positive, so that adding the terms up cancels no digits. They were fitted with
 mpmath in 60 digits, to the smallest relative error: linear least squares of
-(P - Q erf(x) / x) / (Q erf(x) / x) at points `END (1 - cos t) / 2`, with the Q of the round before
-in the denominator and Lawson's weights (each multiplied by the error at its point) until the error
-is the same at all its peaks. That error is 3.1e-17 of float64's fit, and 1.9e-8 of float32's.
+(P - Q erf(x) / x) / (Q erf(x) / x) at points x = end (1 - cos t) / 2, with the Q of the round
+before in the denominator and Lawson's weights (each multiplied by the error at its point) until the
+error is the same at all its peaks. That error is 3.1e-17 of float64's fit, and 1.9e-8 of float32's.
 """
 
 from __future__ import annotations

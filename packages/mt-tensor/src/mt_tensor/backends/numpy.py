@@ -116,7 +116,7 @@ def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
 
     return {
         "where": where,
-        "sign": _sign,  # no elementary function, but faster than two choices
+        "sign": taking_numbers(_sign),  # not elementary, but faster than two choices
         **{name: taking_numbers(FUNCTIONS[name]) for name in ELEMENTARY if name != "where"},
     }
 
