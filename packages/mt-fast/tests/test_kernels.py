@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast import fused, loops, reductions
+from mt_fast import codegen, fused, loops, reductions
 from mt_fast.backend import FastOps
+from mt_fast.compilation import compiled
+from mt_fast.spelling import TABLE
 from mt_operators import OPERATORS
+from mt_operators.elementary import ELEMENTARY
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.dtypes import DTYPES, float32
 
 UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
 
@@ -156,6 +159,21 @@ def test_conversions_are_those_of_simple(fast, source, target, values):
     assert converted[0] == converted[1]
 
 
+@pytest.mark.parametrize("name", sorted(ELEMENTARY.keys() - {"where"}))
+def test_float32_is_never_computed_in_float64(name):
+    operator = OPERATORS[name]
+    views = (float32,) * operator.arity
+    source = codegen.elementwise(
+        operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
+    )
+    serial = compiled(source).serial
+    row = np.ones(3, np.float32)
+    serial(0, 3, *(row, 0) * (operator.arity + 1))
+    (text,) = serial.inspect_llvm().values()
+    assert "float" in text
+    assert "double" not in text
+
+
 def test_integer_powers(fast):
     x = mt.tensor([3, -1, -1, 2, 1, 0, -2])
     y = mt.tensor([40, 3, -2, -1, -7, 0, 3])
@@ -173,19 +191,19 @@ def test_an_operator_added_at_run_time(fast, monkeypatch):
     from mt_operators.elementary import div, exp, log
     from mt_tensor.elementwise import ElementwiseOperation
 
-    softplus = OPERATORS.add(
-        "softplus",
+    smooth = OPERATORS.add(
+        "smooth_relu",
         lambda x: log(1.0 + exp(x)),
         lambda x, out: div(1.0, 1.0 + exp(-x)),
         result="real",
     )
     x = mt.tensor([[-1.0, 0.0], [1.0, 2.0]], requires_grad=True)
-    result = ElementwiseOperation(softplus)(x.T)
+    result = ElementwiseOperation(smooth)(x.T)
     result.sum().backward()
     array = np.asarray(x.detach(), "f8")
     np.testing.assert_allclose(result.detach(), np.log1p(np.exp(array)).T, rtol=1e-6)
     np.testing.assert_allclose(x.grad, 1 / (1 + np.exp(-array)), rtol=1e-6)
-    assert "t0 = exp(x)" in mt_fast.source("softplus")
+    assert "t0 = exp(x)" in mt_fast.source("smooth_relu")
 
 
 def test_results_may_replace_their_arguments(fast):

@@ -12,7 +12,7 @@ from mt_fast.rendering import PYTHON, render
 from mt_fast.spelling import TABLE
 from mt_fast.tracing import trace
 from mt_operators import OPERATORS, Formula, LiftingError
-from mt_operators.elementary import ELEMENTARY, exp, where
+from mt_operators.elementary import ELEMENTARY, div, exp, where
 from mt_operators.testing import SPECIAL, SPECS
 from mt_tensor.dtypes import DTYPES, bool_, float32, float64, int8, uint8
 
@@ -24,10 +24,7 @@ def formula(function, arity=1, outputs=1):
 def executed(traced, arguments):
     """Run the rendered text of a graph on Python floats."""
     names = [f"x{i}" for i in range(len(arguments))]
-    table = {name: f"{name}({{0}}, {{1}})" for name in ("div", "pow", "maximum", "minimum")}
-    table |= {
-        name: f"{name}({{0}})" for name in ("exp", "log", "sqrt", "sin", "cos", "tanh", "floor")
-    }
+    table = {**TABLE, "div": "div({0}, {1})"}
     stored = [bool_ if traced.expressions[at].truth else float64 for at in traced.outputs]
     text = render(traced, names, float64, stored, table)
     namespace = {**ELEMENTARY, "float64": float, "inf": math.inf, "nan": math.nan}
@@ -100,6 +97,15 @@ def test_constants_take_the_type_of_the_computation():
     assert render(trace(formula(lambda x: x * -2)), ["x"], uint8, [uint8], TABLE).statements == (
         "t0 = uint8(x * uint8(254))",
     )
+
+
+@pytest.mark.parametrize("name", ["floor", "ceil", "trunc", "round"])
+def test_rounding_leaves_whole_numbers_alone(name):
+    rounded = ELEMENTARY[name]
+    whole = render(trace(formula(lambda x: rounded(x) + 1)), ["x"], int8, [int8], TABLE)
+    assert whole.statements == ("t0 = int8(x + int8(1))",)
+    fraction = render(trace(formula(lambda x: rounded(div(x, 2)))), ["x"], int8, [int8], TABLE)
+    assert fraction.statements == ("t0 = x / int8(2)", f"t1 = {name}(t0)")
 
 
 def test_truth_values_are_numbers_in_arithmetic():

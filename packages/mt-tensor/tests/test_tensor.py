@@ -526,6 +526,9 @@ def test_strangers_and_misspellings() -> None:
         mt.ones(2).maximum()
     with pytest.raises(errors.DTypeError, match="use logical_not"):
         _ = -(mt.ones(2) > 0)
+    for name in ("abs", "relu", "floor", "ceil", "trunc", "round"):
+        with pytest.raises(errors.DTypeError, match=f"{name} is not defined on bool"):
+            getattr(mt.ones(2) > 0, name)()
     with pytest.raises(errors.DTypeError, match="work on bool tensors"):
         _ = mt.ones(2) & mt.ones(2)
     for exponent in (-1, mt.tensor([2, -1])):

@@ -2,33 +2,41 @@
 
 Most are functions of `math`, which Numba CUDA compiles to the GPU's own for the type at hand and
 the simulator takes from NumPy. They follow IEEE 754: no function of a GPU raises. What `math` lacks
-is spelled otherwise: `math.floor` would yield an integer, so floor comes from CUDA's library of
-device functions, and the power of two whole numbers is a loop that is written into the kernel.
+is spelled otherwise. Its functions that round would yield integers, so those come from CUDA's
+library of device functions, and the power of two whole numbers is a loop that is written into the
+kernel.
 """
 
 from __future__ import annotations
 
+import math
+
 from mt_cuda.kernel import Lines
 from mt_fast.rendering import Table
 from mt_fast.tracing import Graph
+from mt_operators.elementary import ELEMENTARY
 from mt_tensor.dtypes import DType
 
-_COMMON = {
-    # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
-    "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
-    "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
-    "div": "{0} / {1}",
-    "exp": "math.exp({0})",
-    "log": "math.log({0})",
-    "sqrt": "math.sqrt({0})",
-    "sin": "math.sin({0})",
-    "cos": "math.cos({0})",
-    "tanh": "math.tanh({0})",
-}
+ROUNDING = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "rint"}
+"""What the device library calls the functions that round, for float64; for float32 with an f."""
 
-_FLOAT32: Table = {**_COMMON, "floor": "libdevice.floorf({0})", "pow": "math.pow({0}, {1})"}
-_FLOAT64: Table = {**_COMMON, "floor": "libdevice.floor({0})", "pow": "math.pow({0}, {1})"}
-_INTEGER: Table = {**_COMMON, "floor": "{0}", "pow": "whole_power({0}, {1})"}
+
+def _floats(suffix: str) -> Table:
+    """Return the table for floats, with the device library's suffix for the type."""
+    return {
+        **{name: f"math.{name}({{0}})" for name in ELEMENTARY if hasattr(math, name)},
+        **{name: f"libdevice.{device}{suffix}({{0}})" for name, device in ROUNDING.items()},
+        "div": "{0} / {1}",
+        "pow": "math.pow({0}, {1})",
+        # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
+        "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
+        "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
+    }
+
+
+_FLOAT32 = _floats("f")
+_FLOAT64 = _floats("")
+_INTEGER: Table = {**_FLOAT64, "pow": "whole_power({0}, {1})"}
 
 _WHOLE_POWER = """\
 def whole_power(base, exponent):  # by squaring; a fraction is dropped, as everywhere

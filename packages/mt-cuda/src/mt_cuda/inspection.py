@@ -123,11 +123,17 @@ def every_kernel() -> Iterator[Kernel]:
 
 
 def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
-    for name in ("float32", "float64", "int32", "float16", "uint8"):
+    for name, layouts in (
+        ("float32", ELEMENTWISE),
+        ("float64", ("vector",)),
+        ("int32", ELEMENTWISE),
+        ("float16", ("strided",)),
+        ("uint8", ("strided",)),
+    ):
         element = DTYPES[name]
         if operator.result == "real" and not element.is_floating_point:
             continue  # computed in float32
-        for layout in ELEMENTWISE if element.itemsize > 2 else ("strided",):
+        for layout in layouts:
             yield from _both(operator, element, layout)
 
 

@@ -32,10 +32,13 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from mt_cuda.device import ROUNDING
 from mt_cuda.errors import BarrierError, OutOfBoundsError, RaceError, SimulationError
 from mt_cuda.kernel import Kernel, stored_type
 from mt_cuda.machine import Grid, Machine, Size
 from mt_cuda.matrix import Tiling
+from mt_operators import elementary
+from mt_tensor.backends.numpy import FUNCTIONS
 from mt_tensor.dtypes import DTYPES, DType
 
 Array = npt.NDArray[Any]
@@ -225,22 +228,28 @@ def _check_aligned(at: int, lanes: int) -> None:
         raise SimulationError(f"16 bytes from position {at} on do not begin on a boundary.")
 
 
+def _power(x: Any, y: Any) -> Any:
+    """Return a power in the numbers' own type.
+
+    NumPy's takes the square root where it sees a single exponent 0.5, which is nan for -inf.
+    """
+    return np.result_type(x, y).type(elementary.pow(float(x), float(y)))
+
+
 NAMES: dict[str, Any] = {
     **{dtype.name: dtype.numpy.type for dtype in DTYPES.values() if dtype.name != "bool"},
     # Indices and positions; Python's whole numbers hold them all, and are fast.
     "uint32": int,
     "inf": np.inf,
     "nan": np.nan,
-    "math": SimpleNamespace(
-        exp=np.exp,
-        log=np.log,
-        sqrt=np.sqrt,
-        sin=np.sin,
-        cos=np.cos,
-        tanh=np.tanh,
-        pow=np.power,
+    "math": SimpleNamespace(**{**FUNCTIONS, "pow": _power}),
+    "libdevice": SimpleNamespace(
+        **{
+            f"{device}{suffix}": FUNCTIONS[name]
+            for name, device in ROUNDING.items()
+            for suffix in ("", "f")
+        }
     ),
-    "libdevice": SimpleNamespace(floorf=np.floor, floor=np.floor),
     **{f"load{lanes}": _load_lanes(lanes) for lanes in (2, 4)},
     **{f"store{lanes}": _store_lanes(lanes) for lanes in (2, 4)},
 }

@@ -201,7 +201,7 @@ def argument_names(formula: Formula, table: Table) -> list[str]:
     return names if usable else [f"x{i}" for i in range(formula.arity)]
 
 
-_TYPES = frozenset(["float32", "float64", "int8", "int16", "int32", "int64", "uint8", "power"])
+_TYPES = frozenset(["float32", "float64", "int8", "int16", "int32", "int64", "uint8"])
 
 
 def elementwise(

@@ -11,6 +11,7 @@ lose nan or keep LLVM from vectorising a fold with them.
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -21,6 +22,7 @@ from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
 from mt_fast.rendering import Table
+from mt_operators.elementary import ELEMENTARY
 
 
 def _extreme(name: str, integer_comparison: str) -> Any:
@@ -53,18 +55,18 @@ maximum = _extreme("maximum", ">")
 minimum = _extreme("minimum", "<")
 
 
-@intrinsic
-def floor(context: Any, x: Any) -> Any:  # noqa: ARG001 - Numba passes it
-    """Return the largest whole number that is not above `x`, in the type of `x`."""
+def _rounded(name: str) -> Any:
+    """Return the function of a float that LLVM calls `llvm.<name>`, in the float's own type."""
 
-    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        if isinstance(x, types.Integer):
-            return args[0]
-        function = builder.module.declare_intrinsic("llvm.floor", [args[0].type])
-        return builder.call(function, args)
+    @intrinsic
+    def rounded(context: Any, x: Any) -> Any:  # noqa: ARG001 - Numba passes it
+        def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+            function = builder.module.declare_intrinsic(f"llvm.{name}", [args[0].type])
+            return builder.call(function, args)
 
-    signature = templates.signature(x, x)  # type: ignore[no-untyped-call]
-    return signature, generate
+        return templates.signature(x, x), generate  # type: ignore[no-untyped-call]
+
+    return rounded
 
 
 @njit(error_model="numpy")
@@ -121,29 +123,34 @@ def place(layout: Any, index: Any) -> Any:
 
 # --- The table ----------------------------------------------------------------------------------
 
-TABLE: Table = {
-    "div": "{0} / {1}",
-    "pow": "power({0}, {1})",
-    "exp": "exp({0})",
-    "log": "log({0})",
-    "sqrt": "sqrt({0})",
-    "sin": "sin({0})",
-    "cos": "cos({0})",
-    "tanh": "tanh({0})",
-    "floor": "floor({0})",
-    "maximum": "maximum({0}, {1})",
-    "minimum": "minimum({0}, {1})",
+FUNCTIONS: dict[str, Any] = {
+    **{name: getattr(math, name) for name in ELEMENTARY if hasattr(math, name)},
+    "pow": power,
+    "maximum": maximum,
+    "minimum": minimum,
+    # Those of `math` yield integers.
+    "floor": _rounded("floor"),
+    "ceil": _rounded("ceil"),
+    "trunc": _rounded("trunc"),
+    "round": _rounded("rint"),  # of two the even one
 }
+"""The elementary functions that kernels call. Numba compiles those of `math` to C's, for float32
+to its float32 ones."""
+
+
+def _call(name: str) -> str:
+    """Return the template of a function's call."""
+    count = len(inspect.signature(ELEMENTARY[name]).parameters)
+    return f"{name}({', '.join(f'{{{i}}}' for i in range(count))})"
+
+
+TABLE: Table = {"div": "{0} / {1}", **{name: _call(name) for name in FUNCTIONS}}
 """How the elementary functions are written in kernels for the CPU."""
 
 NAMESPACE: dict[str, Any] = {
-    **{name: getattr(math, name) for name in ("exp", "log", "sqrt", "sin", "cos", "tanh")},
-    "power": power,
-    "floor": floor,
+    **FUNCTIONS,
     "unravel": unravel,
     "place": place,
-    "maximum": maximum,
-    "minimum": minimum,
     "inf": math.inf,
     "nan": math.nan,
     **{

@@ -23,7 +23,12 @@ from mt_tensor.tensor_data import TensorData
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
-_NOT_ON_BOOL = {"neg": "use logical_not", "sub": "use ne", "floor": "", "abs": ""}
+_NOT_ON_BOOL = {
+    "neg": "use logical_not",
+    "sub": "use ne",
+    **dict.fromkeys(("pow", "abs", "relu", "floor", "ceil", "trunc", "round"), ""),
+}
+"""Operators that truth values do not have, as in torch, and what to use instead."""
 
 
 class ElementwiseOperation:

@@ -1,7 +1,7 @@
 """The `numpy` backend: whole arrays at a time. It is the default.
 
-Operators are lifted by spelling the elementary functions as NumPy's. For operators that are a
-ufunc of NumPy, the ufunc itself is used: it writes into its output without a temporary array.
+Operators are lifted by spelling the elementary functions as NumPy's. For operators that are one
+function of NumPy, that itself is used: it writes into its output without a temporary array.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_operators import OPERATORS, Formula, Operator, lift
+from mt_operators.elementary import ELEMENTARY
+from mt_tensor.backends.error_function import erf
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.dtypes import bool_, float16
 from mt_tensor.tensor_data import TensorData
@@ -27,16 +29,29 @@ UFUNCS: dict[str, np.ufunc] = {
     "div": np.true_divide,
     "pow": np.power,
     "square": np.square,
-    "abs": np.absolute,
-    "exp": np.exp,
-    "log": np.log,
     "sqrt": np.sqrt,
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
     "sin": np.sin,
     "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
     "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "abs": np.absolute,
     "maximum": np.maximum,
     "minimum": np.minimum,
-    "floor": np.floor,
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,
@@ -45,11 +60,46 @@ UFUNCS: dict[str, np.ufunc] = {
     "ne": np.not_equal,
     "logical_and": np.logical_and,
     "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
     "logical_not": np.logical_not,
 }
-"""Operators that NumPy has as a ufunc. The others are lifted from their source."""
+"""Operators that NumPy has as a ufunc."""
+
+
+def _rounding(ufunc: np.ufunc) -> Callable[..., Any]:
+    """Return a ufunc that rounds as a function that leaves whole numbers as they are.
+
+    The ufunc would make them floats, which do not hold every integer beyond 2**53.
+    """
+
+    def rounded(x: Any, **options: Any) -> Any:
+        whole = np.asarray(x).dtype.kind in "iu"
+        return (np.positive if whole else ufunc)(x, **options)
+
+    return rounded
+
+
+def _sign(x: Any, **options: Any) -> Any:
+    """Return the ufunc's result, which needs numbers: truth values are read as 0 and 1."""
+    x = np.asarray(x)
+    return np.sign(x.view(np.uint8) if x.dtype == np.bool_ else x, **options)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **UFUNCS,
+    "erf": erf,
+    "sign": _sign,
+    "floor": _rounding(np.floor),
+    "ceil": _rounding(np.ceil),
+    "trunc": _rounding(np.trunc),
+    "round": _rounding(np.rint),
+}
+"""Operators that are one call on whole arrays. The others are lifted from their source."""
 
 _UFUNC_OF: dict[Formula, np.ufunc] = {OPERATORS[name].value: u for name, u in UFUNCS.items()}
+_FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
+    OPERATORS[name].value: function for name, function in FUNCTIONS.items()
+}
 
 
 def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
@@ -64,20 +114,11 @@ def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
     def where(condition: Any, if_true: Any, if_false: Any) -> Any:
         return np.where(condition, typed(if_true), typed(if_false))
 
-    names = (
-        "div",
-        "pow",
-        "exp",
-        "log",
-        "sqrt",
-        "sin",
-        "cos",
-        "tanh",
-        "maximum",
-        "minimum",
-        "floor",
-    )
-    return {"where": where, **{name: taking_numbers(UFUNCS[name]) for name in names}}
+    return {
+        "where": where,
+        "sign": taking_numbers(_sign),  # not elementary, but faster than two choices
+        **{name: taking_numbers(FUNCTIONS[name]) for name in ELEMENTARY if name != "where"},
+    }
 
 
 class NumpyOps(HostBackend):
@@ -92,13 +133,13 @@ class NumpyOps(HostBackend):
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
     ) -> None:
-        """Run a ufunc, or the lifted formula, on whole arrays."""
+        """Run one function, or the lifted formula, on whole arrays."""
         arrays = [self.as_array(data) for data in inputs]
         targets = [self.as_array(data) for data in outputs]
         with np.errstate(all="ignore"):
-            ufunc = _UFUNC_OF.get(formula)
-            if ufunc is not None:
-                ufunc(*arrays, out=targets[0], casting="unsafe")
+            function = _FUNCTION_OF.get(formula)
+            if function is not None:
+                function(*arrays, out=targets[0], casting="unsafe")
                 return
             computed = next((d for d in inputs if d.dtype is not bool_), inputs[0]).dtype.numpy
             results = self._function(formula, computed)(*arrays)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import broadcastable_shapes, mutually_broadcastable_shapes
 
 import mt_tensor as mt
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, Formula
+from mt_operators.elementary import div, floor
 from mt_operators.testing import SPECIAL, SPECS, OpSpec
 from mt_tensor.backends import TensorBackend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
@@ -22,6 +23,10 @@ from mt_tensor.conformance.layouts import LAYOUTS
 Array = npt.NDArray[Any]
 
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
+VALUES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, 1e-30, -1e-30)
+ZEROS_ALIKE = {"maximum", "minimum", "relu", "sign"}
+"""Operators that may yield either of the zeros where the other is right, too."""
+
 FLOATS = ["float32", "float64", "float16"]
 SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 1, 3, 1, 2)]
 
@@ -59,10 +64,22 @@ def expected_gradients(name: str, arrays: list[Array], upstream: Array) -> list[
     return results
 
 
-def assert_close(actual: Any, wanted: Array, tolerance: float) -> None:
-    """Compare element by element: nan with nan, the rest relatively."""
+def assert_close(
+    actual: Any, wanted: Array, tolerance: float, absolute: float | None = None
+) -> None:
+    """Compare element by element: nan with nan, the rest relatively.
+
+    Args:
+        actual: what was computed.
+        wanted: what is right.
+        tolerance: the largest relative error that is accepted.
+        absolute: an error that is always accepted; the same number if not given.
+    """
     np.testing.assert_allclose(
-        np.asarray(actual, dtype=np.float64), wanted, rtol=tolerance, atol=tolerance
+        np.asarray(actual, dtype=np.float64),
+        wanted,
+        rtol=tolerance,
+        atol=tolerance if absolute is None else absolute,
     )
 
 
@@ -84,7 +101,8 @@ def test_operator_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> No
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("spec", ROWS)
 def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
-    values = (*SPECIAL, 2.5, -3.0, 800.0, 1e-30)
+    almost_one = float(np.nextafter(np.array(1, dtype), np.array(0, dtype)))
+    values = (*VALUES, almost_one, -almost_one)
     columns = np.array(list(itertools.product(values, repeat=len(spec.ranges))), dtype).T
     arrays = [np.array(column) for column in columns]
     if spec.name == "where":
@@ -92,7 +110,11 @@ def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: st
     result = mt.elementwise(spec.name, *(mt.tensor(a, backend=backend) for a in arrays))
     with np.errstate(all="ignore"):
         wanted = expected(spec, arrays).astype(dtype)  # overflows where the element type does
-    assert_close(result, wanted, spec.tolerance[dtype])
+    smallest = np.finfo(dtype).smallest_normal
+    assert_close(result, wanted, spec.tolerance[dtype], float(smallest))
+    if spec.name not in ZEROS_ALIKE:
+        zeros, signs = wanted == 0, np.signbit(np.asarray(result, dtype=np.float64))
+        assert np.array_equal(signs[zeros], np.signbit(wanted.astype(np.float64))[zeros])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -191,6 +213,23 @@ def test_large_integers_are_exact(backend: TensorBackend) -> None:
     big = mt.tensor([2**62 + 1, -(2**62) - 1], backend=backend)
     assert (big + 2).tolist() == [2**62 + 3, -(2**62) + 1]
     assert big.maximum(0).tolist() == [2**62 + 1, 0]
+    for name in ("floor", "ceil", "trunc", "round", "abs"):
+        assert mt.elementwise(name, big[:1]).tolist() == [2**62 + 1], name
+    assert big.sign().tolist() == [1, -1]
+
+
+def test_the_sign_of_truth_values(backend: TensorBackend) -> None:
+    sign = mt.tensor([True, False], backend=backend).sign()
+    assert sign.dtype is mt.bool_
+    assert sign.tolist() == [True, False]
+
+
+def test_rounding_a_quotient_of_integers(backend: TensorBackend) -> None:
+    half = Formula("half", 1, 1, lambda x: floor(div(x, 2)))
+    x = mt.tensor([-3, -2, -1, 0, 1, 3], dtype="int32", backend=backend)
+    out = backend.allocate(x.shape, x.dtype)
+    backend.elementwise(half, [x._tensor], [out])
+    assert backend.as_array(out).tolist() == [-2, -1, -1, 0, 0, 1]
 
 
 def test_expanded_arguments(backend: TensorBackend) -> None:
