@@ -102,6 +102,13 @@ def test_a_stage_without_dependencies_imports_only_the_standard_library() -> Non
     assert problem == "a.py:4 imports numpy, but mt-operators declares no such dependency"
 
 
+def test_what_an_extra_brings_may_be_imported() -> None:
+    stage = WORKSPACE["autodiff"]
+    assert list(forbidden_imports(WORKSPACE, stage, [("matplotlib", "a.py:1")])) == []
+    (problem,) = forbidden_imports(WORKSPACE, stage, [("numpy", "a.py:2")])
+    assert problem == "a.py:2 imports numpy, but mt-autodiff declares no such dependency"
+
+
 def test_third_parties_come_from_the_stages_below_and_from_the_extra() -> None:
     assert third_party(WORKSPACE, WORKSPACE["operators"]).keys() == set()
     assert third_party(WORKSPACE, WORKSPACE["tensor"]).keys() == {"numpy"}

@@ -20,20 +20,41 @@ from types import ModuleType
 BLOCK = re.compile(
     r"^```python\n(?P<source>.*?)^```$(?:\n\n```\n(?P<output>.*?)^```$)?", re.MULTILINE | re.DOTALL
 )
+COMMAND = re.compile(
+    r"^```console\n\$ python (?P<arguments>[^\n]*)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 PROMISE = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
 
 
 def run_readme(path: Path) -> int:
-    """Run every Python block of a Markdown file, in a process of its own.
+    """Run every Python block of a Markdown file, in a process of its own, and every command.
+
+    A block of the language `console` shows one command, `$ python ...`, and what it prints.
+
+    Returns:
+        The number of Python blocks that were run.
 
     Raises:
         AssertionError: a block failed, or printed something else than it shows.
     """
+    for shown in COMMAND.finditer(path.read_text(encoding="utf-8")):
+        _run_command(shown["arguments"].split(), shown["output"])
     command = [sys.executable, "-W", "error", "-m", "mt_operators.documentation", str(path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         raise AssertionError(result.stderr)
     return int(result.stdout)
+
+
+def _run_command(arguments: list[str], promised: str) -> None:
+    result = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False
+    )
+    if result.stdout != promised:
+        raise AssertionError(
+            f"`python {' '.join(arguments)}` promises:\n{promised}\nbut prints:\n{result.stdout}"
+            f"{result.stderr}"
+        )
 
 
 def run_blocks(path: Path) -> int:
