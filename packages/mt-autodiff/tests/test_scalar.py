@@ -1,16 +1,21 @@
 """Scalars lifted from the table: values, derivatives of every order, Python's operators."""
 
+import copy
 import math
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mt_autodiff import (
     Context,
+    ForwardError,
     GradientError,
     Scalar,
     ScalarFunction,
@@ -106,6 +111,63 @@ def test_python_operators(a: float, b: float) -> None:
     assert +x is x
 
 
+def test_plain_numbers_come_out() -> None:
+    x = Scalar(-2.567)
+    assert (float(x), int(x), math.trunc(x), math.floor(x), math.ceil(x)) == (
+        -2.567,
+        -2,
+        -2,
+        -3,
+        -2,
+    )
+    assert (round(x), round(x, 1), f"{x:.2f}", f"{x}") == (-3, -2.6, "-2.57", "Scalar(-2.567)")
+    assert all(type(n) is int for n in (int(x), math.trunc(x), math.floor(x), round(x)))
+    assert math.exp(Scalar(0.0)) == 1.0
+    assert sum([Scalar(1.0), Scalar(2.0)]).data == 3.0
+    assert ((Scalar(1.0) > 0) & (Scalar(2.0) > 3)).data == 0.0
+    assert (False | (Scalar(1.0) > 0)).data == 1.0
+    assert (1.0 & Scalar(2.0)).data == (Scalar(2.0) | 0.0).data == 1.0
+
+
+@pytest.mark.parametrize("bad", ["1.5", b"1", [1.0], 1j])
+def test_only_numbers_become_scalars(bad: object) -> None:
+    x = Scalar(1.0)
+    for use in (Scalar, x.maximum, x.backward):
+        with pytest.raises(TypeError, match="a Scalar holds one number; .* was given"):
+            use(bad)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_a_copy_is_a_new_leaf(duplicate: Callable[[Scalar], Scalar]) -> None:
+    x = Scalar(2.0, name="x")
+    for original in (x, x * x):
+        twin = duplicate(original)
+        assert (twin.data, twin.name) == (original.data, original.name)
+        assert twin.is_leaf()
+        assert twin.unique_id != original.unique_id
+        (twin * original).backward()
+        assert twin.derivative == original.data
+    assert not duplicate(Scalar(1.0, requires_grad=False)).requires_grad
+
+
+def test_detach_and_clone() -> None:
+    x = Scalar(3.0)
+    y = x.clone() * x.detach()
+    y.backward()
+    assert (y.data, x.derivative) == (9.0, 3.0)
+    assert not x.detach().requires_grad
+
+
+def test_a_change_after_forward_does_not_reach_backward() -> None:
+    x = Scalar(3.0)
+    y = x.square()
+    x.data = 100.0
+    y.backward()
+    assert x.derivative == 6.0
+
+
 def test_operators_leave_strangers_alone() -> None:
     with pytest.raises(TypeError, match="unsupported operand"):
         Scalar(1.0) + "one"  # type: ignore[operator]
@@ -154,6 +216,54 @@ def test_a_wrong_derivative_is_found() -> None:
 
     with pytest.raises(GradientError, match=r"argument 0 at \[3.0\] is 1.0.*difference is 6"):
         derivative_check(Wrong.apply, Scalar(3.0))
+
+
+def function(forward: Callable[..., object], backward: Callable[..., object]) -> Any:
+    """Return a function of Scalars called Made."""
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type("Made", (ScalarFunction,), methods).apply  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("bad", ["one", None, (1.0,), 1j, Scalar(1.0)])
+def test_a_forward_must_return_a_number(bad: object) -> None:
+    made = function(lambda ctx, x: bad, lambda ctx, d: d)
+    with pytest.raises(ForwardError, match="forward of 'Made' returned .*must return one"):
+        made(Scalar(1.0))
+
+
+def test_a_forward_may_return_any_real_number() -> None:
+    for number in (2, True, np.float32(2.0), np.int64(2)):
+        result = function(lambda ctx, x, number=number: number, lambda ctx, d: d)(Scalar(1.0))
+        assert type(result.data) is float
+
+
+@pytest.mark.parametrize("bad", ["one", [1.0], 1j])
+def test_a_backward_must_return_numbers(bad: object) -> None:
+    made = function(lambda ctx, x: x, lambda ctx, d: bad)
+    with pytest.raises(GradientError, match="backward of 'Made' returned .* number for each input"):
+        made(Scalar(1.0)).backward()
+
+
+def test_a_function_without_methods_says_what_is_missing() -> None:
+    with pytest.raises(TypeError, match="static method forward"):
+        ScalarFunction.apply(Scalar(1.0))
+
+    class Half(ScalarFunction):
+        @staticmethod
+        def forward(ctx: Context, x: float) -> float:
+            return x / 2
+
+    with pytest.raises(TypeError, match="static method backward"):
+        Half.apply(Scalar(1.0)).backward()
+
+
+def test_a_function_on_floats_has_no_second_derivative() -> None:
+    cube = function(lambda ctx, x: x**3, lambda ctx, d: d * 12.0)
+    x = Scalar(2.0)
+    y = cube(x) * x  # half of its second derivative would be missing
+    with pytest.raises(GradientError, match="'Made' computes with floats.*Compose"):
+        y.grad(x, create_graph=True)
+    assert y.grad(x)[0].data == 12.0 * 2.0 + 8.0
 
 
 def test_constants_and_no_grad_record_nothing() -> None:

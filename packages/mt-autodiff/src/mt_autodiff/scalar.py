@@ -85,13 +85,20 @@ class Scalar:
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
-            GradientError: a function's backward returned something else than a number for each
-                of its inputs.
+            GradientError: a backward that was written by hand returned something else than a
+                number for each input, or was asked for a derivative that is recorded.
         """
         if self.history is None:
             return ()
+        by_hand = not isinstance(self.history.last_fn, LiftedOperator | None)
+        if by_hand and isinstance(derivative, Scalar):
+            raise GradientError(
+                f"the backward of {self.history.name!r} computes with floats, so that its "
+                "derivative cannot be differentiated again, as create_graph asks for. Compose the "
+                "function of operators, which can."
+            )
         shares = self.history.chain_rule(derivative)
-        if not isinstance(self.history.last_fn, LiftedOperator):  # written by hand
+        if by_hand:
             for _, share in shares:
                 _check_derivative(self.history.name, share)
         return shares
@@ -271,6 +278,9 @@ class Scalar:
     def __round__(self, ndigits: int | None = None) -> float:
         return round(self.data, ndigits)
 
+    def __format__(self, spec: str) -> str:
+        return format(self.data, spec) if spec else str(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Scalar, (self.data, self.name, self.requires_grad)
 
@@ -308,7 +318,7 @@ def as_scalar(value: SupportsFloat) -> Scalar:
 
 
 def _check_derivative(name: str, share: Any) -> None:
-    if not isinstance(share, Scalar | Real):
+    if not isinstance(share, Real):
         raise GradientError(
             f"the backward of {name!r} returned {share!r} of type {type(share).__name__} as a "
             "derivative; return a number for each input, or None where none is needed."

@@ -18,6 +18,9 @@ from mt_autodiff.scalar import Scalar, as_scalar
 class ScalarFunction:
     """A function of Scalars with its own backward; subclass it and call `apply`.
 
+    It computes with floats, forward and backward. Nothing records those, so a ScalarFunction has no
+    second derivative, and an attempt to take one is an error.
+
     >>> class Cube(ScalarFunction):
     ...     @staticmethod
     ...     def forward(ctx, x):
@@ -40,13 +43,12 @@ class ScalarFunction:
         raise TypeError("a ScalarFunction must define a static method forward(ctx, *inputs).")
 
     @staticmethod
-    def backward(ctx: Context, derivative: Any) -> Any:
+    def backward(ctx: Context, derivative: float) -> Any:
         """Return the derivative for each input, a tuple if there are several.
 
         Args:
             ctx: what forward has saved.
-            derivative: that of the final result with respect to the value: a float, or under
-                `create_graph` a Scalar.
+            derivative: that of the final result with respect to the value.
         """
         raise TypeError("a ScalarFunction must define a static method backward(ctx, derivative).")
 

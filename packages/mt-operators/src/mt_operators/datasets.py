@@ -126,7 +126,7 @@ def _in_square(N: int, seed: int, is_one: Callable[[float, float], bool]) -> Dat
     return Dataset(points, tuple(int(is_one(x1, x2)) for x1, x2 in points))
 
 
-def _generator(N: int, seed: int) -> random.Random:
+def _generator(N: object, seed: int) -> random.Random:
     if not isinstance(N, int) or N < 0:
         raise ValueError(f"a data set has a whole number of points, 0 or more; {N!r} was given.")
     return random.Random(seed)

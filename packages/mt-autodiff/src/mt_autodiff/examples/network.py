@@ -73,8 +73,8 @@ class Network(Module):
         values: Sequence[Scalar | float] = inputs
         for layer in self.layers[:-1]:
             values = [value.relu() for value in layer(values)]
-        (score,) = self.layers[-1](values)
-        return score
+        scores: list[Scalar] = self.layers[-1](values)
+        return scores[0]
 
 
 def classify(network: Module, point: Sequence[float]) -> int:

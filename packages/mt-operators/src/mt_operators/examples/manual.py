@@ -95,7 +95,8 @@ def network_for(name: str) -> Network:
 
 def accuracy(network: Network, dataset: Dataset) -> float:
     """Return the share of the points that are classified right."""
-    return sum(network(point) == label for point, label in dataset) / len(dataset)
+    right: int = sum(network(point) == label for point, label in dataset)
+    return right / len(dataset)
 
 
 def main(arguments: list[str] | None = None) -> None:
