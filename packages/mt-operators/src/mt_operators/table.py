@@ -19,7 +19,11 @@ steps, 0.
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from mt_operators.elementary import (
     acos,
@@ -60,8 +64,18 @@ OPERATORS = OperatorTable()
 """The table of all operators."""
 
 define = OPERATORS.add
+define_real = partial(OPERATORS.add, result="real")
 
-INFINITY = math.inf
+
+def define_truth(name: str, function: Callable[..., bool], **rest: Any) -> None:
+    """Add a row that yields truth values: steps, so that every derivative is 0."""
+    arity = len(inspect.signature(function).parameters)
+    define(name, function, *[zero] * arity, result="truth", **rest)
+
+
+FROM_MINUS_1, FROM_0, FROM_1 = (((low, math.inf),) for low in (-1.0, 0.0, 1.0))
+WITHIN_1 = ((-1.0, 1.0),)
+
 LN_2 = math.log(2.0)
 LN_10 = math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -73,15 +87,14 @@ define("neg", lambda x: -x, lambda x, out: -1.0, note="-x")
 define("add", lambda x, y: x + y, one, one, identity=0, note="x + y")
 define("sub", lambda x, y: x - y, one, lambda x, y, out: -1.0, note="x - y")
 define("mul", lambda x, y: x * y, lambda x, y, out: y, lambda x, y, out: x, identity=1, note="x y")
-define(
+define_real(
     "div",
     div,
     lambda x, y, out: div(1.0, y),
     lambda x, y, out: -div(out, y),
-    result="real",
     note="x / y; IEEE 754's infinity or nan where y is zero",
 )
-define("inv", lambda x: div(1.0, x), lambda x, out: -(out * out), result="real", note="1 / x")
+define_real("inv", lambda x: div(1.0, x), lambda x, out: -(out * out), note="1 / x")
 define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
 define(
     "pow",
@@ -92,117 +105,80 @@ define(
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     note="x to the power y; nan for x < 0 unless y is whole",
 )
-define(
-    "sqrt",
-    sqrt,
-    lambda x, out: div(0.5, out),
-    domain=((0.0, INFINITY),),
-    result="real",
-    note="square root",
-)
-define(
+define_real("sqrt", sqrt, lambda x, out: div(0.5, out), domain=FROM_0, note="square root")
+define_real(
     "rsqrt",
     lambda x: div(1.0, sqrt(x)),
     lambda x, out: -0.5 * (out * out * out),
-    domain=((0.0, INFINITY),),
-    result="real",
+    domain=FROM_0,
     note="1 / sqrt(x)",
 )
 
 # --- Exponentials and logarithms ----------------------------------------------------------------
 
-define("exp", exp, lambda x, out: out, result="real", note="e to the power x")
-define("exp2", exp2, lambda x, out: LN_2 * out, result="real", note="2 to the power x")
-define("expm1", expm1, lambda x, out: out + 1.0, result="real", note="exp(x) - 1, for small x too")
-define(
-    "log",
-    log,
-    lambda x, out: div(1.0, x),
-    domain=((0.0, INFINITY),),
-    result="real",
-    note="natural logarithm",
+define_real("exp", exp, lambda x, out: out, note="e to the power x")
+define_real("exp2", exp2, lambda x, out: LN_2 * out, note="2 to the power x")
+define_real("expm1", expm1, lambda x, out: out + 1.0, note="exp(x) - 1, for small x too")
+define_real("log", log, lambda x, out: div(1.0, x), domain=FROM_0, note="natural logarithm")
+define_real(
+    "log2", log2, lambda x, out: div(1.0 / LN_2, x), domain=FROM_0, note="logarithm to base 2"
 )
-define(
-    "log2",
-    log2,
-    lambda x, out: div(1.0 / LN_2, x),
-    domain=((0.0, INFINITY),),
-    result="real",
-    note="logarithm to base 2",
+define_real(
+    "log10", log10, lambda x, out: div(1.0 / LN_10, x), domain=FROM_0, note="logarithm to base 10"
 )
-define(
-    "log10",
-    log10,
-    lambda x, out: div(1.0 / LN_10, x),
-    domain=((0.0, INFINITY),),
-    result="real",
-    note="logarithm to base 10",
-)
-define(
+define_real(
     "log1p",
     log1p,
     lambda x, out: div(1.0, 1.0 + x),
-    domain=((-1.0, INFINITY),),
-    result="real",
+    domain=FROM_MINUS_1,
     note="log(1 + x), for small x too",
 )
 
 # --- Trigonometric functions --------------------------------------------------------------------
 
-define("sin", sin, lambda x, out: cos(x), result="real", note="sine, x in radians")
-define("cos", cos, lambda x, out: -sin(x), result="real", note="cosine, x in radians")
-define("tan", tan, lambda x, out: 1.0 + out * out, result="real", note="tangent, x in radians")
+define_real("sin", sin, lambda x, out: cos(x), note="sine, x in radians")
+define_real("cos", cos, lambda x, out: -sin(x), note="cosine, x in radians")
+define_real("tan", tan, lambda x, out: 1.0 + out * out, note="tangent, x in radians")
 # (1 - x) (1 + x) keeps the digits near 1 that 1 - x x loses.
-define(
+define_real(
     "asin",
     asin,
     lambda x, out: div(1.0, sqrt((1.0 - x) * (1.0 + x))),
-    domain=((-1.0, 1.0),),
-    result="real",
+    domain=WITHIN_1,
     note="the angle whose sine is x",
 )
-define(
+define_real(
     "acos",
     acos,
     lambda x, out: div(-1.0, sqrt((1.0 - x) * (1.0 + x))),
-    domain=((-1.0, 1.0),),
-    result="real",
+    domain=WITHIN_1,
     note="the angle whose cosine is x",
 )
-define(
-    "atan",
-    atan,
-    lambda x, out: div(1.0, 1.0 + x * x),
-    result="real",
-    note="the angle whose tangent is x",
-)
+define_real("atan", atan, lambda x, out: div(1.0, 1.0 + x * x), note="the angle whose tangent is x")
 
 # --- Hyperbolic functions -----------------------------------------------------------------------
 
-define("sinh", sinh, lambda x, out: cosh(x), result="real", note="hyperbolic sine")
-define("cosh", cosh, lambda x, out: sinh(x), result="real", note="hyperbolic cosine")
-define("tanh", tanh, lambda x, out: 1.0 - out * out, result="real", note="hyperbolic tangent")
-define(
+define_real("sinh", sinh, lambda x, out: cosh(x), note="hyperbolic sine")
+define_real("cosh", cosh, lambda x, out: sinh(x), note="hyperbolic cosine")
+define_real("tanh", tanh, lambda x, out: 1.0 - out * out, note="hyperbolic tangent")
+define_real(
     "asinh",
     asinh,
     lambda x, out: div(1.0, sqrt(1.0 + x * x)),
-    result="real",
     note="the number whose hyperbolic sine is x",
 )
-define(
+define_real(
     "acosh",
     acosh,
     lambda x, out: div(1.0, sqrt(x - 1.0) * sqrt(x + 1.0)),
-    domain=((1.0, INFINITY),),
-    result="real",
+    domain=FROM_1,
     note="the number whose hyperbolic cosine is x",
 )
-define(
+define_real(
     "atanh",
     atanh,
     lambda x, out: div(1.0, (1.0 - x) * (1.0 + x)),
-    domain=((-1.0, 1.0),),
-    result="real",
+    domain=WITHIN_1,
     note="the number whose hyperbolic tangent is x",
 )
 
@@ -215,25 +191,17 @@ def sigmoid(x: float) -> float:
     return div(where(x >= 0.0, 1.0, decay), 1.0 + decay)
 
 
-define(
-    "sigmoid",
-    sigmoid,
-    lambda x, out: out * (1.0 - out),
-    result="real",
-    note="1 / (1 + exp(-x))",
-)
-define(
+define_real("sigmoid", sigmoid, lambda x, out: out * (1.0 - out), note="1 / (1 + exp(-x))")
+define_real(
     "softplus",
     lambda x: maximum(x, 0.0) + log1p(exp(-abs(x))),  # log(1 + exp(x)), which would overflow
     lambda x, out: sigmoid(x),
-    result="real",
     note="log(1 + exp(x))",
 )
-define(
+define_real(
     "erf",
     erf,
     lambda x, out: TWO_OVER_ROOT_PI * exp(-(x * x)),
-    result="real",
     note="error function: the integral of 2 / sqrt(pi) exp(-t t) from 0 to x",
 )
 
@@ -286,40 +254,23 @@ define("round", round, zero, note="the nearest whole number, of two the even one
 
 # --- Comparisons and logic: steps too -----------------------------------------------------------
 
-define("lt", lambda x, y: x < y, zero, zero, result="truth", note="x < y")
-define("le", lambda x, y: x <= y, zero, zero, result="truth", note="x <= y")
-define("gt", lambda x, y: x > y, zero, zero, result="truth", note="x > y")
-define("ge", lambda x, y: x >= y, zero, zero, result="truth", note="x >= y")
-define("eq", lambda x, y: x == y, zero, zero, result="truth", note="x == y; nan equals nothing")
-define("ne", lambda x, y: x != y, zero, zero, result="truth", note="x != y")
-define(
-    "is_close", lambda x, y: abs(x - y) < 1e-2, zero, zero, result="truth", note="|x - y| < 1/100"
+define_truth("lt", lambda x, y: x < y, note="x < y")
+define_truth("le", lambda x, y: x <= y, note="x <= y")
+define_truth("gt", lambda x, y: x > y, note="x > y")
+define_truth("ge", lambda x, y: x >= y, note="x >= y")
+define_truth("eq", lambda x, y: x == y, note="x == y; nan equals nothing")
+define_truth("ne", lambda x, y: x != y, note="x != y")
+define_truth("is_close", lambda x, y: abs(x - y) < 1e-2, note="|x - y| < 1/100")
+define_truth(
+    "logical_and", lambda x, y: (x != 0) & (y != 0), identity=1, note="whether both are non-zero"
 )
-define(
-    "logical_and",
-    lambda x, y: (x != 0) & (y != 0),
-    zero,
-    zero,
-    result="truth",
-    identity=1,
-    note="whether both are non-zero",
+define_truth(
+    "logical_or", lambda x, y: (x != 0) | (y != 0), identity=0, note="whether either is non-zero"
 )
-define(
-    "logical_or",
-    lambda x, y: (x != 0) | (y != 0),
-    zero,
-    zero,
-    result="truth",
-    identity=0,
-    note="whether either is non-zero",
-)
-define(
+define_truth(
     "logical_xor",
     lambda x, y: (x != 0) != (y != 0),
-    zero,
-    zero,
-    result="truth",
     identity=0,
     note="whether exactly one is non-zero",
 )
-define("logical_not", lambda x: x == 0, zero, result="truth", note="whether x is zero")
+define_truth("logical_not", lambda x: x == 0, note="whether x is zero")
