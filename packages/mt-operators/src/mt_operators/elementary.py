@@ -20,6 +20,9 @@ from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MOST_BITS = 2**22
+"""Beyond so many bits a power of whole numbers is a float: it would take minutes to compute."""
+
 ELEMENTARY: dict[str, Callable[..., Any]] = {}
 """Every function that a stage must spell, by name."""
 
@@ -49,11 +52,19 @@ def total(
             except ValueError:
                 return poles.get(x, math.nan)
             except OverflowError:
-                return math.inf
+                return math.inf if isinstance(x, float) else everywhere(_as_float(x))
 
         return everywhere
 
     return decorate
+
+
+def _as_float(x: float) -> float:
+    """Return a number as a float, an infinity if it is a whole number beyond all floats."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
 
 
 # --- Choices ------------------------------------------------------------------------------------
@@ -89,13 +100,16 @@ def div(x: float, y: float) -> float:
         if x == 0.0 or x != x:
             return math.nan
         return math.copysign(math.inf, x) * math.copysign(1.0, y)
+    except OverflowError:
+        return _as_float(x) / _as_float(y)
 
 
 @elementary
 def pow(x: float, y: float) -> float:
     """Return `x` to the power `y`: nan for a negative base with a fractional exponent."""
-    if isinstance(x, int) and isinstance(y, int) and y >= 0:
+    if isinstance(x, int) and isinstance(y, int) and 0 <= y * x.bit_length() < MOST_BITS:
         return int(x**y)  # whole numbers stay exact
+    x, y = _as_float(x), _as_float(y)
     odd = y == y and not math.isinf(y) and math.fmod(y, 2.0) in (1.0, -1.0)
     try:
         return math.pow(x, y)
@@ -203,6 +217,7 @@ def acos(x: float) -> float:
 
 
 @elementary
+@total(poles={})
 def atan(x: float) -> float:
     """Return the angle in radians, from -pi/2 to pi/2, whose tangent is `x`."""
     return math.atan(x)
@@ -217,7 +232,7 @@ def sinh(x: float) -> float:
     try:
         return math.sinh(x)
     except OverflowError:
-        return math.copysign(math.inf, x)
+        return math.inf if x > 0 else -math.inf
 
 
 @elementary
@@ -228,12 +243,14 @@ def cosh(x: float) -> float:
 
 
 @elementary
+@total(poles={})
 def tanh(x: float) -> float:
     """Return the hyperbolic tangent."""
     return math.tanh(x)
 
 
 @elementary
+@total(poles={})
 def asinh(x: float) -> float:
     """Return the number whose hyperbolic sine is `x`."""
     return math.asinh(x)
@@ -257,6 +274,7 @@ def atanh(x: float) -> float:
 
 
 @elementary
+@total(poles={})
 def erf(x: float) -> float:
     """Return the error function, the integral of `2 / sqrt(pi) exp(-t t)` from 0 to `x`."""
     return math.erf(x)

@@ -64,7 +64,9 @@ def no_attribute(owner: object, name: str) -> AttributeError:
     return AttributeError(f"{type(owner).__name__} has no attribute {name!r}.{hint}")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: object, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x'?"` for the known name closest to `name`, or `""`."""
+    if not isinstance(name, str):
+        return ""
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" Did you mean {matches[0]!r}?" if matches else ""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import dis
 import inspect
+import keyword
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from mt_operators.elementary import where
 from mt_operators.errors import OperatorError
 
 Source = Callable[..., Any]
@@ -56,6 +58,16 @@ def one(*_: Any) -> float:
     return 1.0
 
 
+def scaled(upstream: float, slope: float) -> float:
+    """Return the share of the upstream gradient that an argument gets: the chain rule."""
+    return upstream * slope
+
+
+def gated(upstream: float, slope: float) -> float:
+    """Return the same, but nothing where the slope is 0, though the gradient may be infinite."""
+    return where(slope == 0.0, 0.0, upstream * slope)
+
+
 @dataclass(frozen=True, eq=False)
 class Operator:
     """One row of the operator table.
@@ -69,12 +81,16 @@ class Operator:
             not given. At an end the value may be infinite, beyond it it is nan.
         result: `"number"` keeps integers integers, `"real"` makes them floating point, `"truth"`
             yields a truth value.
+        gates: whether the partial derivatives only say which arguments the value comes from, as
+            those of `maximum` do. An argument that it does not come from has gradient 0 then, also
+            where the upstream gradient is infinite.
         identity: the value that leaves the other argument unchanged, for operators that can
             reduce an empty axis; None for the others.
         note: one line for the documentation: meaning, formula, convention at kinks.
 
     Raises:
-        OperatorError: `partials`, `domain` and the parameters of `function` differ in number.
+        OperatorError: name or result cannot be one, or function, partial derivatives and domain
+            do not fit each other.
     """
 
     name: str
@@ -82,6 +98,7 @@ class Operator:
     partials: tuple[Source, ...] = field(repr=False)
     domain: tuple[Interval, ...] = ()
     result: Result = "number"
+    gates: bool = False
     identity: float | None = None
     note: str = ""
     _formulas: dict[Any, Formula] = field(default_factory=dict, init=False, repr=False)
@@ -90,24 +107,37 @@ class Operator:
     )
 
     def __post_init__(self) -> None:
-        """Check that there is one partial derivative for each parameter."""
-        if not self.name.isidentifier():
-            raise OperatorError(
-                f"{self.name!r} cannot be an operator's name: give a Python identifier."
-            )
-        parameters = len(inspect.signature(self.function).parameters)
-        if parameters != len(self.partials):
-            raise OperatorError(
-                f"operator {self.name!r}: its function takes {parameters} argument(s) but "
-                f"{len(self.partials)} partial derivative(s) were given; give one for each."
-            )
+        """Fill in the domain, and check that everything fits."""
         if not self.domain:
-            object.__setattr__(self, "domain", (EVERYWHERE,) * parameters)
-        if parameters != len(self.domain):
-            raise OperatorError(
-                f"operator {self.name!r}: its function takes {parameters} argument(s) but "
-                f"{len(self.domain)} interval(s) were given as its domain; give one for each."
-            )
+            object.__setattr__(self, "domain", (EVERYWHERE,) * len(self.partials))
+        for problem in self._problems():
+            raise OperatorError(f"operator {self.name!r}: {problem}.")
+
+    def _problems(self) -> Iterator[str]:
+        """Yield what is wrong, and what to do."""
+        if not str(self.name).isidentifier() or keyword.iskeyword(self.name):
+            yield "this cannot be an operator's name; give a Python identifier"
+        if self.result not in get_args(Result):
+            yield f"its result is {self.result!r}; give one of {', '.join(get_args(Result))}"
+        parameters = _count(self.function)
+        for what, given in (
+            ("partial derivative(s)", self.partials),
+            ("interval(s) as its domain", self.domain),
+        ):
+            if parameters != len(given):
+                yield (
+                    f"its function takes {parameters} argument(s) but {len(given)} {what} were "
+                    "given; give one for each"
+                )
+        for partial in self.partials:
+            if _count(partial) not in (parameters + 1, None):
+                yield (
+                    f"a partial derivative takes {_count(partial)} argument(s); it must take the "
+                    f"{parameters} of the function, and the output"
+                )
+        for low, high in self.domain:
+            if not low < high:
+                yield f"its domain holds nothing between {low} and {high}; give the lower end first"
 
     @property
     def arity(self) -> int:
@@ -148,9 +178,17 @@ class Operator:
             )
             which = "".join(str(i) for i, need in enumerate(needed) if need)
             self._formulas[needed] = Formula(
-                f"{self.name}_gradient_{which}", self.arity + 2, len(wanted), _chain(wanted)
+                f"{self.name}_gradient_{which}",
+                self.arity + 2,
+                len(wanted),
+                _fused(self.share, wanted),
             )
         return self._formulas[needed]
+
+    @property
+    def share(self) -> Source:
+        """The chain rule: from the upstream gradient and a slope, the share of an argument."""
+        return gated if self.gates else scaled
 
 
 def _read(source: Source) -> Iterator[int]:
@@ -165,9 +203,17 @@ def _read(source: Source) -> Iterator[int]:
                     yield names.index(name)
 
 
-def _chain(partials: tuple[Source, ...]) -> Source:
+def _fused(share: Source, partials: tuple[Source, ...]) -> Source:
     """Return the chain rule for these partial derivatives, as one function to lift."""
     if len(partials) == 1:
         (partial,) = partials
-        return lambda upstream, *known: upstream * partial(*known)
-    return lambda upstream, *known: tuple(upstream * partial(*known) for partial in partials)
+        return lambda upstream, *known: share(upstream, partial(*known))
+    return lambda upstream, *known: tuple(share(upstream, p(*known)) for p in partials)
+
+
+def _count(source: Source) -> int | None:
+    """Return how many arguments a function takes, None if any number."""
+    parameters = inspect.signature(source).parameters.values()
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return None
+    return len(parameters)

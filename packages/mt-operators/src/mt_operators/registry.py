@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from mt_operators.elementary import ELEMENTARY
-from mt_operators.errors import OperatorExistsError, UnknownOperatorError, nearest
+from mt_operators.errors import (
+    LiftingError,
+    OperatorExistsError,
+    UnknownOperatorError,
+    nearest,
+)
 from mt_operators.formula import Operator
-from mt_operators.lifting import NAMED, lift
+from mt_operators.lifting import NAMED
+from mt_operators.written import written, written_partials
 
 
 class OperatorTable(Mapping[str, Operator]):
@@ -61,8 +66,10 @@ class OperatorTable(Mapping[str, Operator]):
                 f"an operator or a method called {name!r} exists already: choose another name."
             )
         row = Operator(name, function, partials, **rest)
-        for source in (function, *partials):
-            lift(source, ELEMENTARY)  # a trial, so that a mistake shows here and not in a backend
+        try:  # a trial, so that a mistake shows here and not in a backend
+            written(row), written_partials(row)
+        except TypeError as error:
+            raise LiftingError(f"operator {name!r} cannot be lifted: {error}") from error
         self._rows[name] = row
         NAMED.setdefault(function, name)
         for listener in self._listeners:

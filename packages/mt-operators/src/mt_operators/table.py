@@ -67,10 +67,13 @@ define = OPERATORS.add
 define_real = partial(OPERATORS.add, result="real")
 
 
-def define_truth(name: str, function: Callable[..., bool], **rest: Any) -> None:
-    """Add a row that yields truth values: steps, so that every derivative is 0."""
+def define_steps(name: str, function: Callable[..., Any], **rest: Any) -> None:
+    """Add a row whose value only jumps, so that every derivative is 0."""
     arity = len(inspect.signature(function).parameters)
-    define(name, function, *[zero] * arity, result="truth", **rest)
+    define(name, function, *[zero] * arity, gates=True, **rest)
+
+
+define_truth = partial(define_steps, result="truth")
 
 
 FROM_MINUS_1, FROM_0, FROM_1 = (((low, math.inf),) for low in (-1.0, 0.0, 1.0))
@@ -99,8 +102,8 @@ define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
 define(
     "pow",
     pow,
-    # x ** 0 is 1 for every x, so its derivative is 0: 1 stands in for x where x ** -1 is infinite.
-    lambda x, y, out: y * pow(where(y == 0.0, where(abs(x) < 1e-37, 1.0, x), x), y - 1.0),
+    # x ** 0 is 1 for every x, so its derivative is 0: 1 stands in for x where x ** -1 is no number.
+    lambda x, y, out: y * pow(where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x), y - 1.0),
     # 0 ** y stays 0 while y > 0, so its derivative is 0: log(1) stands in for the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     note="x to the power y; nan for x < 0 unless y is whole",
@@ -215,11 +218,12 @@ def sign(x: float) -> float:
 
 # A builtin cannot be lifted itself, but code that calls it can: it asks the value's __abs__.
 define("abs", lambda x: abs(x), lambda x, out: sign(x), note="|x|; derivative 0 at 0")  # noqa: PLW0108
-define("sign", sign, zero, note="1, 0 or -1 as x is positive, zero or negative; derivative 0")
+define_steps("sign", sign, note="1, 0 or -1 as x is positive, zero or negative; derivative 0")
 define(
     "relu",
     lambda x: maximum(x, 0.0),
     lambda x, out: where(x > 0.0, 1.0, 0.0),
+    gates=True,
     note="max(x, 0); derivative 0 at 0",
 )
 define(
@@ -227,6 +231,7 @@ define(
     maximum,
     lambda x, y, out: where(x > y, 1.0, where(x == y, 0.5, 0.0)),
     lambda x, y, out: where(y > x, 1.0, where(x == y, 0.5, 0.0)),
+    gates=True,
     note="the larger; nan if either is nan; equal arguments share the derivative",
 )
 define(
@@ -234,6 +239,7 @@ define(
     minimum,
     lambda x, y, out: where(x < y, 1.0, where(x == y, 0.5, 0.0)),
     lambda x, y, out: where(y < x, 1.0, where(x == y, 0.5, 0.0)),
+    gates=True,
     note="the smaller; nan if either is nan; equal arguments share the derivative",
 )
 define(
@@ -242,15 +248,16 @@ define(
     zero,
     lambda condition, x, y, out: where(condition, 1.0, 0.0),
     lambda condition, x, y, out: where(condition, 0.0, 1.0),
+    gates=True,
     note="x where the condition holds, else y",
 )
 
 # --- Rounding: steps, so every derivative is zero -----------------------------------------------
 
-define("floor", floor, zero, note="the largest whole number not above x; derivative 0")
-define("ceil", ceil, zero, note="the smallest whole number not below x; derivative 0")
-define("trunc", trunc, zero, note="x without its fraction; derivative 0")
-define("round", round, zero, note="the nearest whole number, of two the even one; derivative 0")
+define_steps("floor", floor, note="the largest whole number not above x; derivative 0")
+define_steps("ceil", ceil, note="the smallest whole number not below x; derivative 0")
+define_steps("trunc", trunc, note="x without its fraction; derivative 0")
+define_steps("round", round, note="the nearest whole number, of two the even one; derivative 0")
 
 # --- Comparisons and logic: steps too -----------------------------------------------------------
 

@@ -89,6 +89,17 @@ class Text:
     def __abs__(self) -> Text:
         return Text(f"abs({self.text})")
 
+    def __pow__(self, other: Any) -> Text:
+        raise TypeError("it uses **, which is not IEEE 754's power on floats: call pow(x, y).")
+
+    __rpow__ = __pow__
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "it branches on a value (if, and, or, not, a chained comparison): choose with "
+            "where(condition, if_true, if_false), and join conditions with & and |."
+        )
+
     def __lt__(self, other: Any) -> Text:
         return _join(self, "<", other, COMPARISON)
 
