@@ -1,10 +1,13 @@
 """The order of differentiation, accumulation, freeing, and the errors."""
 
+import math
 import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from mt_autodiff import (
+    AutodiffError,
     CyclicGraphError,
     GradientError,
     GraphFreedError,
@@ -12,8 +15,10 @@ from mt_autodiff import (
     Scalar,
     ScalarFunction,
     enable_grad,
+    grad,
     is_grad_enabled,
     no_grad,
+    set_grad_enabled,
     topological_sort,
 )
 
@@ -120,9 +125,120 @@ def test_create_graph_through_backward() -> None:
 def test_grad_accumulates_nothing_and_keeps_the_graph() -> None:
     x, unused = Scalar(3.0), Scalar(1.0)
     y = x * x
-    assert [d.data for d in y.grad(x, unused)] == [6.0, 0.0]
-    assert [d.data for d in y.grad(x)] == [6.0]
+    assert [d.data for d in grad(y, [x, unused], allow_unused=True)] == [6.0, 0.0]
+    assert [d.data for d in grad(y, x)] == [6.0]
     assert x.derivative is None
+
+
+def test_grad_of_what_has_no_part_in_it() -> None:
+    x, unused, constant = Scalar(3.0), Scalar(1.0), Scalar(2.0, requires_grad=False)
+    y = x * constant
+    for wrong in (constant, x.detach(), no_grad()(lambda: x * 2.0)()):
+        with pytest.raises(NoGradientError, match="has no derivative: it was computed from const"):
+            grad(y, wrong)
+    with pytest.raises(NoGradientError, match="was not computed from .* allow_unused=True"):
+        grad(y, [x, unused])
+    with pytest.raises(TypeError, match=r"takes Scalars; 2.0 was given"):
+        grad(y, [2.0])
+    with pytest.raises(NoGradientError):
+        grad(constant, x)
+
+
+def test_a_computed_scalar_cannot_stop_wanting_its_derivative() -> None:
+    x = Scalar(2.0)
+    middle = x * 3.0
+    with pytest.raises(AutodiffError, match=r"detach\(\)"):
+        middle.requires_grad_(False)
+    middle.backward()
+    assert x.derivative == x.grad == 3.0
+    x.grad = None
+    assert x.derivative is None
+
+
+def test_only_leaves_store_derivatives_and_the_graph_is_freed() -> None:
+    x = Scalar(2.0)
+    middle = x * 3.0
+    result = middle * middle
+    result.backward()
+    assert (x.derivative, middle.derivative, result.derivative) == (36.0, None, None)
+    assert result.history.inputs == middle.history.inputs == ()
+    assert result.history.ctx.saved_values == ()
+
+
+def test_a_change_between_forward_and_a_recorded_backward_is_found() -> None:
+    x = Scalar(2.0)
+    y = x * x
+    x.data = 5.0
+    assert grad(y, x)[0].data == 4.0
+    with pytest.raises(GradientError, match=r"was changed after 'mul' was computed from 2.0"):
+        grad(y, x, create_graph=True)
+    x.copy_(2.0)
+    assert grad(y, x, create_graph=True)[0].data == 4.0
+
+
+def test_weights_of_a_recorded_backward_are_recorded_too() -> None:
+    x, weight = Scalar(2.0), Scalar(3.0)
+    (x * x).backward(weight, create_graph=True)
+    assert x.derivative.data == 12.0
+    assert grad(x.derivative, weight)[0].data == 4.0
+
+
+@pytest.mark.parametrize(
+    ("program", "derivative"),
+    [
+        (lambda x: x.relu().sqrt(), 0.0),
+        (lambda x: x.maximum(0.0).log(), 0.0),
+        (lambda x: (x * 0.0).where(0.0, 3.0 * x).sqrt(), math.nan),
+        (lambda x: x.where(1.0, 0.0 * x).log(), -1.0),
+        (lambda x: (x.floor() / 0.0) + x, 1.0),
+        (lambda x: (x > math.inf) * 2.0 + x, 1.0),
+    ],
+)
+def test_gates_stop_infinite_derivatives(
+    program: Callable[[Scalar], Scalar], derivative: float
+) -> None:
+    for create_graph in (False, True):
+        x = Scalar(-1.0)
+        program(x).backward(create_graph=create_graph)
+        assert float(x.derivative) == pytest.approx(derivative, nan_ok=True)
+
+
+def test_comparisons_are_constants() -> None:
+    for truth in (Scalar(1.0) < 2.0, Scalar(1.0).logical_not(), Scalar(1.0) == Scalar(1.0)):
+        assert truth.is_constant()
+        assert truth.is_leaf()
+
+
+def test_setting_the_mode_at_once() -> None:
+    set_grad_enabled(False)
+    assert not is_grad_enabled()
+    set_grad_enabled(True)
+    assert is_grad_enabled()
+    with set_grad_enabled(False):
+        assert not is_grad_enabled()
+    assert is_grad_enabled()
+    with pytest.raises(TypeError, match="takes True or False; 'off'"):
+        set_grad_enabled("off")
+
+
+def test_modes_as_decorators() -> None:
+    @no_grad
+    def bare() -> bool:
+        return is_grad_enabled()
+
+    @set_grad_enabled(False)
+    def called() -> bool:
+        return is_grad_enabled()
+
+    assert is_grad_enabled()
+    assert not bare()
+    assert not called()
+
+    def generator() -> Iterator[bool]:
+        yield is_grad_enabled()
+
+    with pytest.raises(TypeError, match="no_grad cannot decorate 'generator'.*`with` block"):
+        no_grad(generator)
 
 
 def test_modes_nest_and_belong_to_a_thread() -> None:

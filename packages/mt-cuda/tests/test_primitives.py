@@ -9,14 +9,13 @@ import pytest
 import mt_tensor as mt
 from mt_cuda.backend import CudaOps
 from mt_operators import OPERATORS
-from mt_operators.testing import SPECIAL, SPECS
+from mt_operators.testing import SPECIAL, SPECS, TOLERANCE
 from mt_tensor.backends import get_backend
 from mt_tensor.dtypes import DTYPES
 
 NUMPY = get_backend("numpy")
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 UPDATES = ("add", "mul", "maximum", "minimum")
-TOLERANCE = {"float16": 8e-3, "float32": 4e-6, "float64": 1e-12}
 
 
 def numbers(shape, dtype, seed=0):

@@ -7,7 +7,6 @@ differenced there.
 
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import mpmath
@@ -17,30 +16,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Operator, lift
-from mt_operators.testing import SPECS, OpSpec
+from mt_operators.testing import SPECS, OpSpec, high_precision
 
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 LARGEST = 1.7976931348623157e308
 
 
-EXACT: dict[str, Callable[..., Any]] = {
-    **{name: getattr(mpmath, name) for name in ("exp", "expm1", "log", "log10", "log1p", "sqrt")},
-    **{name: getattr(mpmath, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan")},
-    **{name: getattr(mpmath, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
-    "erf": mpmath.erf,
-    "exp2": lambda x: mpmath.power(2, x),
-    "log2": lambda x: mpmath.log(x, 2),
-    "pow": mpmath.power,
-    "div": lambda x, y: x / y,
-    "maximum": max,
-    "minimum": min,
-    "where": lambda condition, x, y: x if condition else y,
-    "floor": mpmath.floor,
-    "ceil": mpmath.ceil,
-    "trunc": lambda x: mpmath.sign(x) * mpmath.floor(abs(x)),
-    "round": mpmath.nint,
-}
-"""How mpmath spells the elementary functions."""
+EXACT = high_precision(mpmath)
 
 
 def room(operator: Operator, spec: OpSpec, args: tuple[float, ...]) -> float:

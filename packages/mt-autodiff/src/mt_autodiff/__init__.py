@@ -13,13 +13,12 @@ from mt_autodiff.errors import (
     GradientError,
     GraphFreedError,
     GraphTooLargeError,
-    MissingPackageError,
     NoGradientError,
 )
 from mt_autodiff.graph import Context, History, Variable
 from mt_autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from mt_autodiff.numeric import central_difference, derivative_check
-from mt_autodiff.scalar import Scalar
+from mt_autodiff.scalar import Scalar, grad
 from mt_autodiff.scalar_function import ScalarFunction
 
 __version__ = "0.1.0"
@@ -33,7 +32,6 @@ __all__ = [
     "GraphFreedError",
     "GraphTooLargeError",
     "History",
-    "MissingPackageError",
     "NoGradientError",
     "Scalar",
     "ScalarFunction",
@@ -45,6 +43,7 @@ __all__ = [
     "derivative_check",
     "derivatives",
     "enable_grad",
+    "grad",
     "is_grad_enabled",
     "no_grad",
     "set_grad_enabled",

@@ -1,4 +1,4 @@
-"""The errors of differentiation."""
+"""The errors of this stage, nearly all of differentiation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,3 @@ class ForwardError(AutodiffError, TypeError):
 
 class GraphTooLargeError(AutodiffError, ValueError):
     """A graph has more variables than were asked to be drawn."""
-
-
-class MissingPackageError(ImportError):
-    """A feature needs a package that is not installed."""

@@ -6,9 +6,13 @@ updates, `with enable_grad():` to switch it on again inside.
 
 from __future__ import annotations
 
+import inspect
 import threading
+from collections.abc import Callable
 from contextlib import ContextDecorator
-from typing import Self
+from typing import Any, Self, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Mode(threading.local):
@@ -23,16 +27,12 @@ def is_grad_enabled() -> bool:
     return _mode.enabled
 
 
-class set_grad_enabled(ContextDecorator):  # noqa: N801 - torch's name
-    """Switch recording on or off inside a `with` block or a decorated function."""
+class _Switch(ContextDecorator):
+    """Sets the mode inside a `with` block or a decorated function, and sets it back after."""
 
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
         self._before: list[bool] = []
-
-    def _recreate_cm(self) -> set_grad_enabled:
-        """Return a fresh instance for each call of a decorated function, in whatever thread."""
-        return set_grad_enabled(self._enabled)
 
     def __enter__(self) -> Self:
         """Switch, and remember what was before."""
@@ -44,16 +44,71 @@ class set_grad_enabled(ContextDecorator):  # noqa: N801 - torch's name
         """Switch back."""
         _mode.enabled = self._before.pop()
 
+    def __call__(self, function: F) -> F:
+        """Return `function`, run in this mode.
 
-class no_grad(set_grad_enabled):  # noqa: N801 - torch's name
+        Raises:
+            TypeError: it is a generator or a coroutine function, whose body runs after it returned.
+        """
+        if (
+            inspect.isgeneratorfunction(function)
+            or inspect.iscoroutinefunction(function)
+            or inspect.isasyncgenfunction(function)
+        ):
+            raise TypeError(
+                f"{type(self).__name__} cannot decorate {function.__name__!r}, whose body runs "
+                "after the call has returned: write a `with` block inside of it."
+            )
+        return super().__call__(function)
+
+    def _recreate_cm(self) -> _Switch:
+        """Return a fresh instance for each call of a decorated function, in whatever thread."""
+        return _Switch(self._enabled)
+
+
+class set_grad_enabled(_Switch):  # noqa: N801 - torch's name
+    """Switch recording on or off: at once, and inside a `with` block only for that block.
+
+    Raises:
+        TypeError: `mode` is no bool.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled() takes True or False; {mode!r} was given.")
+        super().__init__(mode)
+        super().__enter__()
+
+    def __enter__(self) -> Self:
+        """Stay switched: that was done when this was made."""
+        return self
+
+    def __call__(self, function: F) -> F:
+        """Return `function`, run in this mode; outside of it nothing is switched."""
+        self.__exit__()
+        return super().__call__(function)
+
+
+class _Fixed(_Switch):
+    """A switch to one mode, which also decorates without parentheses."""
+
+    mode: bool
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        """Return a switch, or the decorated function if one is given."""
+        return super().__new__(cls) if function is None else cls()(function)
+
+    def __init__(self) -> None:
+        super().__init__(self.mode)
+
+
+class no_grad(_Fixed):  # noqa: N801 - torch's name
     """Do not record inside this block or function."""
 
-    def __init__(self) -> None:
-        super().__init__(False)
+    mode = False
 
 
-class enable_grad(set_grad_enabled):  # noqa: N801 - torch's name
+class enable_grad(_Fixed):  # noqa: N801 - torch's name
     """Record inside this block or function."""
 
-    def __init__(self) -> None:
-        super().__init__(True)
+    mode = True

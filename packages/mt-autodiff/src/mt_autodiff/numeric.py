@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff.errors import GradientError
-from mt_autodiff.scalar import Scalar
+from mt_autodiff.mode import enable_grad
+from mt_autodiff.scalar import Scalar, as_scalar
 
 
 def central_difference(
@@ -16,18 +17,26 @@ def central_difference(
     """Return an approximation of the partial derivative of `f` at `vals`.
 
     That is `(f(..., x + epsilon, ...) - f(..., x - epsilon, ...)) / (2 epsilon)`, with an error
-    of the order of epsilon squared.
+    of the order of epsilon squared, and one from rounding of the order of `1e-16 f / epsilon`.
 
     Args:
         f: a function of numbers, or of anything that adds and subtracts numbers.
         *vals: where to differentiate.
         arg: the index of the argument to differentiate by.
         epsilon: half the width of the difference.
+
+    Raises:
+        ValueError: there is no such argument, or `epsilon` is lost beside its size.
     """
+    if not -len(vals) <= arg < len(vals):
+        raise ValueError(f"there are {len(vals)} value(s), but none of index {arg}.")
     above, below = list(vals), list(vals)
     above[arg] = vals[arg] + epsilon
     below[arg] = vals[arg] - epsilon
-    return (f(*above) - f(*below)) / (2.0 * epsilon)
+    width = above[arg] - below[arg]  # not quite 2 epsilon, after rounding
+    if not float(width):
+        raise ValueError(f"epsilon {epsilon} is lost beside {vals[arg]}: give a larger one.")
+    return (f(*above) - f(*below)) / width
 
 
 def derivative_check(
@@ -37,19 +46,30 @@ def derivative_check(
 
     An argument that the result does not depend on has derivative 0.
 
+    Args:
+        f: from Scalars to a Scalar.
+        *scalars: where to check.
+        rel: how much may be wrong, relative to the larger of both numbers.
+        tolerance: how much may be wrong in any case.
+
     Raises:
-        GradientError: one differs by more than `tolerance` plus `rel` times its size; the
-            message gives the argument and both numbers.
+        GradientError: a derivative differs by more; the message gives the argument and both
+            numbers.
     """
-    inputs = [Scalar(scalar.data) for scalar in scalars]
-    result = f(*inputs)
-    if result.requires_grad:
-        result.backward()
+    with enable_grad():
+        inputs = [Scalar(float(scalar)) for scalar in scalars]
+        result = as_scalar(f(*inputs))
+        if result.requires_grad:
+            result.backward()
+    point = [scalar.data for scalar in inputs]
     for index, variable in enumerate(inputs):
         exact = 0.0 if variable.derivative is None else float(variable.derivative)
-        numeric = float(central_difference(f, *inputs, arg=index))
-        if not math.isclose(exact, numeric, rel_tol=rel, abs_tol=tolerance):
+        # Relative to the point, for functions that vary on its scale, or else on the scale of 1.
+        size = abs(point[index])
+        steps = {1e-6 * max(size, least) for least in (1e-100, 1.0)}
+        numeric = [float(central_difference(f, *inputs, arg=index, epsilon=step)) for step in steps]
+        if not any(math.isclose(exact, n, rel_tol=rel, abs_tol=tolerance) for n in numeric):
             raise GradientError(
-                f"the derivative by argument {index} at {[s.data for s in inputs]} is {exact}, "
-                f"but the central difference is {numeric}."
+                f"the derivative by argument {index} at {point} is {exact}, but the central "
+                f"difference is {' or '.join(map(str, sorted(set(numeric))))}."
             )

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
-from numbers import Real
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
 from mt_autodiff.backpropagation import backpropagate, derivatives
-from mt_autodiff.errors import GradientError, NoGradientError
+from mt_autodiff.errors import AutodiffError, GradientError, NoGradientError
 from mt_autodiff.graph import Context, History
 from mt_autodiff.mode import is_grad_enabled, set_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
@@ -45,25 +44,45 @@ class Scalar:
             number in an expression becomes a constant.
 
     Attributes:
-        data: the value.
+        data: the value; assigning another one is not recorded.
         derivative: the derivative that `backward` has accumulated; None before.
         history: how it was computed; None for a leaf.
 
     Raises:
-        TypeError: `data` is no number.
+        TypeError: `data` is no number, or `name` no string.
     """
 
-    __slots__ = ("data", "derivative", "history", "name", "requires_grad", "unique_id")
+    __slots__ = ("_data", "derivative", "history", "name", "requires_grad", "unique_id")
 
     def __init__(
         self, data: SupportsFloat, name: str | None = None, requires_grad: bool = True
     ) -> None:
-        self.data = data if type(data) is float else _as_float(data)
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a Scalar is a string; {name!r} was given.")
+        self._data = data if type(data) is float else _as_float(data)
         self.unique_id = next(_ids)
         self.name = name
         self.requires_grad = requires_grad
         self.derivative: Any = None
         self.history: History | None = None
+
+    @property
+    def data(self) -> float:
+        """The value."""
+        return self._data
+
+    @data.setter
+    def data(self, value: SupportsFloat) -> None:
+        self._data = _as_float(value)
+
+    @property
+    def grad(self) -> Any:
+        """The same as `derivative`, by torch's name."""
+        return self.derivative
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        self.derivative = value
 
     # --- What backpropagation asks (the Variable protocol) --------------------------------------
 
@@ -81,27 +100,8 @@ class Scalar:
         return not self.requires_grad
 
     def chain_rule(self, derivative: Any) -> Iterable[tuple[Scalar, Any]]:
-        """Return each parent with its share of the derivative.
-
-        Raises:
-            GraphFreedError: the graph was freed by an earlier backward.
-            GradientError: a backward that was written by hand returned something else than a
-                number for each input, or was asked for a derivative that is recorded.
-        """
-        if self.history is None:
-            return ()
-        by_hand = not isinstance(self.history.last_fn, LiftedOperator | None)
-        if by_hand and isinstance(derivative, Scalar):
-            raise GradientError(
-                f"the backward of {self.history.name!r} computes with floats, so that its "
-                "derivative cannot be differentiated again, as create_graph asks for. Compose the "
-                "function of operators, which can."
-            )
-        shares = self.history.chain_rule(derivative)
-        if by_hand:
-            for _, share in shares:
-                _check_derivative(self.history.name, share)
-        return shares
+        """Return each parent with its share of the derivative."""
+        return self.history.chain_rule(derivative) if self.history else ()
 
     def accumulate_derivative(self, derivative: Any) -> None:
         """Add to `derivative`, of a leaf."""
@@ -118,8 +118,22 @@ class Scalar:
     # --- Differentiation ------------------------------------------------------------------------
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether a derivative is wanted, and return self."""
+        """Say whether a derivative is wanted, and return self.
+
+        Raises:
+            AutodiffError: it is not, but this Scalar was computed from others that want one.
+        """
+        if self.history and not requires_grad:
+            raise AutodiffError(
+                f"{self!r} was computed from others, whose derivatives would be lost without it. "
+                "Go on with x.detach(), through which nothing is differentiated."
+            )
         self.requires_grad = requires_grad
+        return self
+
+    def copy_(self, other: SupportsFloat) -> Self:
+        """Take over the value of `other`, unrecorded, and return self."""
+        self.data = other
         return self
 
     def detach(self) -> Scalar:
@@ -148,30 +162,13 @@ class Scalar:
         Raises:
             NoGradientError: nothing was recorded for this Scalar.
             GraphFreedError: an earlier call freed the graph.
+            GradientError: the backward of a function does not fit, or cannot be recorded.
+            CyclicGraphError: a Scalar was computed from itself.
         """
         self._check_recorded()
-        start: Any = 1.0 if d_output is None else _as_float(d_output)
-        backpropagate(self, _constant(start) if create_graph else start, retain_graph, create_graph)
-
-    def grad(self, *inputs: Scalar, create_graph: bool = False) -> tuple[Scalar, ...]:
-        """Return the derivatives with respect to `inputs` and accumulate nothing.
-
-        The graph stays, and with `create_graph` the results can be differentiated again:
-
-            >>> x = Scalar(2.0)
-            >>> (first,) = (x * x * x).grad(x, create_graph=True)
-            >>> (second,) = first.grad(x)
-            >>> first.data, second.data
-            (12.0, 12.0)
-
-        Raises:
-            NoGradientError: nothing was recorded for this Scalar.
-        """
-        self._check_recorded()
-        start: Any = _constant(1.0) if create_graph else 1.0
-        with set_grad_enabled(create_graph):
-            found = {v.unique_id: d for v, d in derivatives(self, start, retain_graph=True)}
-        return tuple(as_scalar(found.get(variable.unique_id, 0.0)) for variable in inputs)
+        start: Any = 1.0 if d_output is None else d_output
+        start = as_scalar(start) if create_graph else _as_float(start)
+        backpropagate(self, start, retain_graph, create_graph)
 
     def _check_recorded(self) -> None:
         if not self.requires_grad:
@@ -317,14 +314,6 @@ def as_scalar(value: SupportsFloat) -> Scalar:
     return value if isinstance(value, Scalar) else _constant(value)
 
 
-def _check_derivative(name: str, share: Any) -> None:
-    if not isinstance(share, Real):
-        raise GradientError(
-            f"the backward of {name!r} returned {share!r} of type {type(share).__name__} as a "
-            "derivative; return a number for each input, or None where none is needed."
-        )
-
-
 # --- The table, lifted --------------------------------------------------------------------------
 
 
@@ -333,23 +322,23 @@ class LiftedOperator:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self._recording_partials: tuple[Callable[..., Any], ...] = ()
+        self._on_scalars: tuple[tuple[Callable[..., Any], ...], Callable[..., Any]] | None = None
 
     def __call__(self, *values: SupportsFloat) -> Scalar:
-        """Apply the operator and record it."""
+        """Apply the operator and record it. A truth value is a constant."""
         operator = self.operator
         inputs = tuple([v if isinstance(v, Scalar) else _constant(v) for v in values])
         if len(inputs) != len(operator.partials):
             raise TypeError(
                 f"{operator.name} takes {operator.arity} argument(s); {len(inputs)} were given."
             )
-        known = [scalar.data for scalar in inputs]
+        known = [scalar._data for scalar in inputs]
         result = _constant(operator.function(*known))
-        if is_grad_enabled():
+        if is_grad_enabled() and operator.result != "truth":
             needs = tuple([scalar.requires_grad for scalar in inputs])
             if True in needs:
                 ctx = Context(needs)
-                ctx.saved_values = (inputs, (*known, result.data))
+                ctx.saved_values = (inputs, (*known, result._data))
                 result.requires_grad = True
                 result.history = History(self, ctx, inputs, operator.name)
         return result
@@ -357,21 +346,34 @@ class LiftedOperator:
     def backward(self, ctx: Context, derivative: Any, /) -> tuple[Any, ...]:
         """Return the derivative for each input: floats, or Scalars if given a Scalar."""
         inputs, known = ctx.saved_values
-        partials = self.operator.partials
+        partials, share = self.operator.partials, self.operator.share
         if isinstance(derivative, Scalar):
+            _check_unchanged(self.operator.name, inputs, known)
             known = (*inputs, self(*inputs))  # recorded, so that it can be differentiated again
-            partials = self._partials_on_scalars()
+            partials, share = self._recording()
         return tuple(
             [
-                derivative * partials[i](*known) if needed else None
+                share(derivative, partials[i](*known)) if needed else None
                 for i, needed in enumerate(ctx.needs_input_grad)
             ]
         )
 
-    def _partials_on_scalars(self) -> tuple[Callable[..., Any], ...]:
-        if not self._recording_partials:
-            self._recording_partials = tuple(lift(p, _LIFTED) for p in self.operator.partials)
-        return self._recording_partials
+    def _recording(self) -> tuple[tuple[Callable[..., Any], ...], Callable[..., Any]]:
+        """Return the partial derivatives and the chain rule, on Scalars."""
+        if self._on_scalars is None:
+            partials = tuple(lift(partial, _LIFTED) for partial in self.operator.partials)
+            self._on_scalars = partials, lift(self.operator.share, _LIFTED)
+        return self._on_scalars
+
+
+def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]) -> None:
+    """Raise if a recorded derivative would be that at another point than the value's."""
+    for scalar, before in zip(inputs, known, strict=False):
+        if scalar._data != before and before == before:
+            raise GradientError(
+                f"{scalar!r} was changed after {name!r} was computed from {before!r}. Change "
+                "values after the backward, or compute anew what is differentiated twice."
+            )
 
 
 _NUMBERS = (Scalar, int, float)
@@ -405,3 +407,49 @@ def _install(operator: Operator) -> None:
 
 
 OPERATORS.for_each(_install, taken=lambda name: hasattr(Scalar, name))
+
+
+def grad(
+    output: Scalar,
+    inputs: Scalar | Sequence[Scalar],
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Scalar, ...]:
+    """Return the derivatives of `output` with respect to `inputs`, and add to none that is stored.
+
+    The graph stays. With `create_graph` the results can be differentiated again:
+
+        >>> x = Scalar(2.0)
+        >>> (first,) = grad(x * x * x, x, create_graph=True)
+        >>> (second,) = grad(first, x)
+        >>> first.data, second.data
+        (12.0, 12.0)
+
+    Args:
+        output: the result.
+        inputs: what to differentiate by: leaves or anything on the way to the result.
+        create_graph: whether the derivatives are recorded.
+        allow_unused: whether the result may not depend on an input; its derivative is 0 then.
+
+    Raises:
+        NoGradientError: nothing was recorded for the output, an input is a constant, or the output
+            was not computed from it.
+        GraphFreedError: an earlier backward freed the graph.
+        GradientError: the backward of a function does not fit, or cannot be recorded.
+        CyclicGraphError: a Scalar was computed from itself.
+    """
+    inputs = (inputs,) if isinstance(inputs, Scalar) else tuple(inputs)
+    for scalar in (output, *inputs):
+        if not isinstance(scalar, Scalar):
+            raise TypeError(f"grad() takes Scalars; {scalar!r} was given.")
+        scalar._check_recorded()
+    start: Any = _constant(1.0) if create_graph else 1.0
+    with set_grad_enabled(create_graph):
+        found = {v.unique_id: d for v, d in derivatives(output, start, retain_graph=True)}
+    for scalar in inputs:
+        if scalar.unique_id not in found and not allow_unused:
+            raise NoGradientError(
+                f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
+                "derivative is to be 0."
+            )
+    return tuple(as_scalar(found.get(scalar.unique_id, 0.0)) for scalar in inputs)

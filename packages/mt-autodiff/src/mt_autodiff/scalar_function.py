@@ -9,7 +9,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, SupportsFloat
 
-from mt_autodiff.errors import ForwardError
+from mt_autodiff.errors import ForwardError, GradientError
 from mt_autodiff.graph import Context, History
 from mt_autodiff.mode import is_grad_enabled
 from mt_autodiff.scalar import Scalar, as_scalar
@@ -71,5 +71,34 @@ class ScalarFunction:
         result = as_scalar(float(value))
         if any(ctx.needs_input_grad):
             result.requires_grad = True
-            result.history = History(cls, ctx, inputs, cls.__name__)
+            result.history = History(_OnFloats(cls), ctx, inputs, cls.__name__)
         return result
+
+
+class _OnFloats:
+    """A function's backward, and checks of what goes in and of what comes out."""
+
+    def __init__(self, function: type[ScalarFunction]) -> None:
+        self.function = function
+
+    def backward(self, ctx: Context, derivative: Any, /) -> Any:
+        """Return the derivative for each input.
+
+        Raises:
+            GradientError: the derivative should be recorded, or one that comes out is no number.
+        """
+        name = self.function.__name__
+        if not isinstance(derivative, float):
+            raise GradientError(
+                f"the backward of {name!r} computes with floats, so that its derivative cannot be "
+                "differentiated again, as create_graph asks for. Compose the function of "
+                "operators, which can."
+            )
+        shares = self.function.backward(ctx, derivative)
+        for share in shares if isinstance(shares, tuple) else (shares,):
+            if not isinstance(share, Real | None):
+                raise GradientError(
+                    f"the backward of {name!r} returned {share!r} of type {type(share).__name__} "
+                    "as a derivative; return a number for each input, or None where none is needed."
+                )
+        return shares

@@ -1,7 +1,7 @@
 """The errors of stage 0, and the one way every stage suggests a nearest name.
 
-Each error says what was wrong, what was given and what to do, and derives from a builtin
-exception, so that code which catches `KeyError` or `AttributeError` keeps working.
+Each error says what was wrong, what was given and what to do, and derives from the builtin
+exception that fits, so that code which catches `KeyError` or `ValueError` keeps working.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Iterable
 
 
-class OperatorError(Exception):
+class OperatorError(ValueError):
     """Base of the errors raised about operators."""
 
 
@@ -20,7 +20,7 @@ class UnknownOperatorError(OperatorError, KeyError):
     __str__ = Exception.__str__  # KeyError would show the message in quotes
 
 
-class OperatorExistsError(OperatorError, ValueError):
+class OperatorExistsError(OperatorError):
     """An operator was registered under a name that is taken."""
 
 

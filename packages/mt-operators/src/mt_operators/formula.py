@@ -7,7 +7,6 @@ upstream gradient, the arguments and the output, and writes every gradient that 
 
 from __future__ import annotations
 
-import dis
 import inspect
 import keyword
 import math
@@ -102,9 +101,6 @@ class Operator:
     identity: float | None = None
     note: str = ""
     _formulas: dict[Any, Formula] = field(default_factory=dict, init=False, repr=False)
-    _reads: dict[tuple[bool, ...], tuple[int, ...]] = field(
-        default_factory=dict, init=False, repr=False
-    )
 
     def __post_init__(self) -> None:
         """Fill in the domain, and check that everything fits."""
@@ -151,21 +147,6 @@ class Operator:
             self._formulas["value"] = Formula(self.name, self.arity, 1, self.function)
         return self._formulas["value"]
 
-    def read_by(self, needed: tuple[bool, ...]) -> tuple[int, ...]:
-        """Return which of the arguments and, last, the output the needed gradients read.
-
-        The derivative of a sum, for example, reads nothing: it is 1 everywhere.
-        """
-        if needed not in self._reads:
-            read = {
-                position
-                for partial, need in zip(self.partials, needed, strict=True)
-                if need
-                for position in _read(partial)
-            }
-            self._reads[needed] = tuple(sorted(read))
-        return self._reads[needed]
-
     def gradient(self, needed: tuple[bool, ...]) -> Formula:
         """Return the fused backward: upstream gradient, arguments, output -> gradients.
 
@@ -189,18 +170,6 @@ class Operator:
     def share(self) -> Source:
         """The chain rule: from the upstream gradient and a slope, the share of an argument."""
         return gated if self.gates else scaled
-
-
-def _read(source: Source) -> Iterator[int]:
-    """Yield the positions of the parameters that a function reads."""
-    code = source.__code__
-    names = code.co_varnames[: code.co_argcount]
-    for instruction in dis.get_instructions(code):
-        if instruction.opname != "STORE_FAST":
-            loaded = instruction.argval
-            for name in loaded if isinstance(loaded, tuple) else (loaded,):
-                if name in names:
-                    yield names.index(name)
 
 
 def _fused(share: Source, partials: tuple[Source, ...]) -> Source:

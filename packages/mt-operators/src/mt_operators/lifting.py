@@ -6,9 +6,11 @@ elementary functions. A stage *lifts* it by binding those names anew:
     >>> from mt_operators.elementary import exp
     >>> def gaussian(x):
     ...     return exp(-x * x)
-    >>> written = lift(gaussian, {"exp": lambda x: f"exp({x})"})
+    >>> lifted = lift(gaussian, {"exp": lambda x: f"exp({x})"})
+    >>> lifted(2.0)
+    'exp(-4.0)'
 
-`written` is the same code, run with another `exp`. Functions that the source calls in turn, or
+`lifted` is the same code, run with another `exp`. Functions that the source calls in turn, or
 holds in its closure, are lifted with it. Nothing is parsed or copied: a lifted function shares the
 code object of its source, so the mathematics cannot drift apart between the stages.
 """
@@ -19,7 +21,7 @@ import builtins
 import dis
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 from mt_operators.elementary import ELEMENTARY
@@ -82,8 +84,6 @@ class _Lifting:
                 # Cells start empty: a helper may refer to the function it belongs to.
                 tuple(CellType() for _ in source.__closure__ or ()),
             )
-            lifted.__kwdefaults__ = source.__kwdefaults__
-            lifted.__doc__ = source.__doc__
             self.done[id(source)] = lifted
             self._bind(source, lifted, namespace)
         return self.done[id(source)]
@@ -96,6 +96,8 @@ class _Lifting:
         for name in _free_names(source.__code__):
             if name in source.__globals__:
                 namespace[name] = self._value(name, source.__globals__[name])
+            elif name != "abs" and isinstance(getattr(builtins, name, None), BuiltinFunctionType):
+                raise _foreign(name)
         for name, old, new in zip(
             source.__code__.co_freevars,
             source.__closure__ or (),
@@ -128,6 +130,9 @@ def _attributes(code: CodeType) -> Iterator[tuple[str, str]]:
     for before, after in itertools.pairwise(dis.get_instructions(code)):
         if before.opname == "LOAD_GLOBAL" and after.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
             yield before.argval, after.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _attributes(constant)
 
 
 def _free_names(code: CodeType) -> Iterator[str]:

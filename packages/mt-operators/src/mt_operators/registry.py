@@ -6,7 +6,6 @@ The rows themselves are in `mt_operators.table`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from mt_operators.errors import (
     LiftingError,
@@ -14,7 +13,7 @@ from mt_operators.errors import (
     UnknownOperatorError,
     nearest,
 )
-from mt_operators.formula import Operator
+from mt_operators.formula import Interval, Operator, Result, Source
 from mt_operators.lifting import NAMED
 from mt_operators.written import written, written_partials
 
@@ -52,20 +51,30 @@ class OperatorTable(Mapping[str, Operator]):
         """Return the number of operators."""
         return len(self._rows)
 
-    def add(self, name: str, function: Callable[..., Any], *partials: Any, **rest: Any) -> Operator:
-        """Add a row and return it; the arguments are those of `Operator`.
+    def add(
+        self,
+        name: str,
+        function: Source,
+        *partials: Source,
+        domain: tuple[Interval, ...] = (),
+        result: Result = "number",
+        gates: bool = False,
+        identity: float | None = None,
+        note: str = "",
+    ) -> Operator:
+        """Add a row and return it; see `Operator`, of which each partial is an argument here.
 
         Raises:
             OperatorExistsError: the name is taken, by an operator or by a method of a type that
                 has a method for every operator.
-            OperatorError: function and partial derivatives do not fit.
+            OperatorError: name, function, partial derivatives and domain do not fit.
             LiftingError: they use something that cannot be lifted.
         """
         if name in self._rows or any(taken(name) for taken in self._reserved):
             raise OperatorExistsError(
                 f"an operator or a method called {name!r} exists already: choose another name."
             )
-        row = Operator(name, function, partials, **rest)
+        row = Operator(name, function, partials, domain, result, gates, identity, note)
         try:  # a trial, so that a mistake shows here and not in a backend
             written(row), written_partials(row)
         except TypeError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from mt_operators.formula import Interval
@@ -24,19 +24,19 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan)
 """Values at which every operator is compared with its oracle."""
 
 
-def _smooth(*_: float) -> float:
+def _nowhere(*_: float) -> float:
     return math.inf
 
 
-def _zero(x: float) -> float:
+def _at_zero(x: float) -> float:
     return x
 
 
-def _equal(x: float, y: float) -> float:
+def _where_equal(x: float, y: float) -> float:
     return (x - y) / 2.0  # each of the two may move
 
 
-def _whole(x: float) -> float:
+def _at_whole(x: float) -> float:
     return math.remainder(x, 1.0)
 
 
@@ -54,27 +54,54 @@ class OpSpec:
         ranges: for each argument, the interval from which it is drawn where large numbers would
             only test the element type. It lies inside the operator's domain.
         kink: zero where the operator is not differentiable, at a pole for example, and elsewhere
-            at most the distance to such a point. Finite differences are never taken across it.
-        tolerance: for each dtype, the largest relative error that is accepted.
+            in absolute value at most the distance to such a point. Finite differences are never
+            taken across it.
     """
 
     name: str
     oracle: Callable[..., Any]
     ranges: tuple[Interval, ...]
-    kink: Callable[..., float] = _smooth
-    tolerance: dict[str, float] = field(
-        default_factory=lambda: {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
-    )
+    kink: Callable[..., float] = _nowhere
 
+
+TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
+"""For each element type, the largest relative error that a backend may make."""
 
 SPECS: dict[str, OpSpec] = {}
 """The rows by operator name."""
 
 
-def sample(name: str, oracle: Callable[..., Any], *ranges: Interval, **rest: Any) -> OpSpec:
-    """Add a row to `SPECS` and return it; the arguments are those of `OpSpec`."""
-    SPECS[name] = OpSpec(name, oracle, ranges, **rest)
+def sample(
+    name: str,
+    oracle: Callable[..., Any],
+    *ranges: Interval,
+    kink: Callable[..., float] = _nowhere,
+) -> OpSpec:
+    """Add a row to `SPECS` and return it; see `OpSpec`."""
+    SPECS[name] = OpSpec(name, oracle, ranges, kink)
     return SPECS[name]
+
+
+def high_precision(mp: Any) -> dict[str, Callable[..., Any]]:
+    """Return how mpmath spells the elementary functions, given the module `mpmath`.
+
+    An operator's source that is lifted to it runs on numbers of as many digits as one likes, and so
+    can be differenced without losing any that matter.
+    """
+    names = "exp expm1 log log10 log1p sqrt erf floor ceil sin cos tan asin acos atan"
+    return {
+        **{name: getattr(mp, name) for name in names.split()},
+        **{name: getattr(mp, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
+        "exp2": lambda x: mp.power(2, x),
+        "log2": lambda x: mp.log(x, 2),
+        "pow": mp.power,
+        "div": lambda x, y: mp.mpf(x) / y,
+        "maximum": max,
+        "minimum": min,
+        "where": lambda condition, x, y: x if condition else y,
+        "trunc": lambda x: mp.sign(x) * mp.floor(abs(x)),
+        "round": mp.nint,
+    }
 
 
 # --- Arithmetic ---------------------------------------------------------------------------------
@@ -85,9 +112,9 @@ sample("add", lambda np, x, y: x + y, WIDE, WIDE)
 sample("sub", lambda np, x, y: x - y, WIDE, WIDE)
 sample("mul", lambda np, x, y: x * y, WIDE, WIDE)
 sample("div", lambda np, x, y: x / y, WIDE, POSITIVE, kink=lambda x, y: y)
-sample("inv", lambda np, x: 1.0 / x, POSITIVE, kink=_zero)
+sample("inv", lambda np, x: 1.0 / x, POSITIVE, kink=_at_zero)
 sample("square", lambda np, x: x * x, WIDE)
-# A negative number has powers at whole exponents only, which cannot be differentiated by.
+# For x < 0 the power exists only for whole y, so there is no derivative by y: those are left out.
 sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: max(x, 0.0))
 sample("sqrt", lambda np, x: np.sqrt(x), POSITIVE)
 sample("rsqrt", lambda np, x: 1.0 / np.sqrt(x), POSITIVE)
@@ -128,28 +155,28 @@ sample("erf", _erf, NARROW)
 
 # --- Kinks and choices --------------------------------------------------------------------------
 
-sample("abs", lambda np, x: np.abs(x), WIDE, kink=_zero)
-sample("sign", lambda np, x: np.sign(x), WIDE, kink=_zero)
-sample("relu", lambda np, x: np.maximum(x, 0.0), WIDE, kink=_zero)
-sample("maximum", lambda np, x, y: np.maximum(x, y), WIDE, WIDE, kink=_equal)
-sample("minimum", lambda np, x, y: np.minimum(x, y), WIDE, WIDE, kink=_equal)
+sample("abs", lambda np, x: np.abs(x), WIDE, kink=_at_zero)
+sample("sign", lambda np, x: np.sign(x), WIDE, kink=_at_zero)
+sample("relu", lambda np, x: np.maximum(x, 0.0), WIDE, kink=_at_zero)
+sample("maximum", lambda np, x, y: np.maximum(x, y), WIDE, WIDE, kink=_where_equal)
+sample("minimum", lambda np, x, y: np.minimum(x, y), WIDE, WIDE, kink=_where_equal)
 sample("where", lambda np, c, x, y: np.where(c, x, y), TRUTH, WIDE, WIDE, kink=lambda c, x, y: c)
 
 # --- Rounding -----------------------------------------------------------------------------------
 
-sample("floor", lambda np, x: np.floor(x), WIDE, kink=_whole)
-sample("ceil", lambda np, x: np.ceil(x), WIDE, kink=_whole)
-sample("trunc", lambda np, x: np.trunc(x), WIDE, kink=_whole)
-sample("round", lambda np, x: np.round(x), WIDE, kink=lambda x: _whole(x - 0.5))
+sample("floor", lambda np, x: np.floor(x), WIDE, kink=_at_whole)
+sample("ceil", lambda np, x: np.ceil(x), WIDE, kink=_at_whole)
+sample("trunc", lambda np, x: np.trunc(x), WIDE, kink=_at_whole)
+sample("round", lambda np, x: np.round(x), WIDE, kink=lambda x: _at_whole(x - 0.5))
 
 # --- Comparisons and logic ----------------------------------------------------------------------
 
-sample("lt", lambda np, x, y: x < y, WIDE, WIDE, kink=_equal)
-sample("le", lambda np, x, y: x <= y, WIDE, WIDE, kink=_equal)
-sample("gt", lambda np, x, y: x > y, WIDE, WIDE, kink=_equal)
-sample("ge", lambda np, x, y: x >= y, WIDE, WIDE, kink=_equal)
-sample("eq", lambda np, x, y: x == y, WIDE, WIDE, kink=_equal)
-sample("ne", lambda np, x, y: x != y, WIDE, WIDE, kink=_equal)
+sample("lt", lambda np, x, y: x < y, WIDE, WIDE, kink=_where_equal)
+sample("le", lambda np, x, y: x <= y, WIDE, WIDE, kink=_where_equal)
+sample("gt", lambda np, x, y: x > y, WIDE, WIDE, kink=_where_equal)
+sample("ge", lambda np, x, y: x >= y, WIDE, WIDE, kink=_where_equal)
+sample("eq", lambda np, x, y: x == y, WIDE, WIDE, kink=_where_equal)
+sample("ne", lambda np, x, y: x != y, WIDE, WIDE, kink=_where_equal)
 sample(
     "is_close",
     lambda np, x, y: np.abs(x - y) < 1e-2,
@@ -160,4 +187,4 @@ sample(
 sample("logical_and", lambda np, x, y: np.logical_and(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
 sample("logical_or", lambda np, x, y: np.logical_or(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
 sample("logical_xor", lambda np, x, y: np.logical_xor(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
-sample("logical_not", lambda np, x: np.logical_not(x), TRUTH, kink=_zero)
+sample("logical_not", lambda np, x: np.logical_not(x), TRUTH, kink=_at_zero)

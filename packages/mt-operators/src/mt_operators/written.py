@@ -37,7 +37,7 @@ def written_partials(operator: Operator) -> tuple[str, ...]:
 
 def _lifted_to_text(source: Source, names: list[str] | None = None) -> str:
     names = names or list(inspect.signature(source).parameters)
-    spelling = {name: _call(name) for name in (*ELEMENTARY, *NAMED.values())}
+    spelling = {name: _call(name) for name in {*ELEMENTARY, *NAMED.values()}}
     spelling["div"] = lambda x, y: _join(x, "/", y, PRODUCT)
     return _text(lift(source, spelling)(*map(Text, names))).text
 

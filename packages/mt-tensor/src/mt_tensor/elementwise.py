@@ -7,11 +7,14 @@ Under `create_graph` the partial derivatives run on tensors instead and record t
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import Context, is_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
+from mt_operators.written import written_partials
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, int64, result_type
 from mt_tensor.errors import DTypeError
@@ -37,6 +40,7 @@ class ElementwiseOperation:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self._partials_on_tensors: list[Callable[..., Any]] | None = None
+        self._reads: dict[tuple[bool, ...], tuple[int, ...]] = {}
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
@@ -118,7 +122,20 @@ class ElementwiseOperation:
     ) -> tuple[int, ...]:
         """Return the versions of what the gradients will read."""
         known = (*(operand._tensor for operand in operands), out)
-        return tuple(known[position].version for position in self.operator.read_by(needs))
+        return tuple(known[position].version for position in self._read_for(needs))
+
+    def _read_for(self, needs: tuple[bool, ...]) -> tuple[int, ...]:
+        """Return which of the arguments and, last, the output the needed gradients read.
+
+        The derivative of a sum, for example, reads nothing: it is 1 everywhere.
+        """
+        if needs not in self._reads:
+            partials = zip(written_partials(self.operator), needs, strict=True)
+            text = " ".join(partial for partial, need in partials if need)
+            names = (*inspect.signature(self.operator.function).parameters, "out")
+            words = set(re.findall(r"\w+", text))
+            self._reads[needs] = tuple(i for i, name in enumerate(names) if name in words)
+        return self._reads[needs]
 
     def _fused_gradients(
         self,
@@ -141,9 +158,10 @@ class ElementwiseOperation:
         """The partial derivatives run on tensors, so that they can be differentiated again."""
         if self._partials_on_tensors is None:
             self._partials_on_tensors = [lift(p, LIFTED) for p in self.operator.partials]
+            self._share_on_tensors = lift(self.operator.share, LIFTED)
         known = (*operands, self(*operands))
         return [
-            (grad * partial(*known)).to(grad.dtype) if need else None
+            self._share_on_tensors(grad, partial(*known)).to(grad.dtype) if need else None
             for need, partial in zip(needs, self._partials_on_tensors, strict=True)
         ]
 
