@@ -122,7 +122,7 @@ def test_buffers_hold_tensors_and_are_loaded_in_place() -> None:
     assert target.mean is held
     assert held.tolist() == [1.0, 1.0, 1.0]
     assert (held.backend.name, held.dtype) == ("simple", mt.float64)
-    with pytest.raises(nn.StateDictError, match=r"mean: shape \(2,\) .* Buffer of shape \(3,\)"):
+    with pytest.raises(nn.StateDictError, match=r"mean: Tensor of shape \(2,\) .* Buffer of shape"):
         target.load_state_dict({"mean": mt.ones(2)}, strict=False)
     assert not any(value.requires_grad for value in source.state_dict().values())
 
@@ -163,7 +163,9 @@ def test_strided_values_and_every_dtype_survive(tmp_path: Path) -> None:
 def test_a_state_of_another_shape(tmp_path: Path) -> None:
     model = nn.Linear(3, 2)
     before = model.weight.detach().numpy().copy()
-    with pytest.raises(nn.StateDictError, match=r"weight: shape \(2, 4\) was given .* \(2, 3\)"):
+    with pytest.raises(
+        nn.StateDictError, match=r"weight: Tensor of shape \(2, 4\) was .* \(2, 3\)"
+    ):
         model.load_state_dict(nn.Linear(4, 2).state_dict())
     with pytest.raises(nn.StateDictError, match="missing: bias"):
         model.load_state_dict(nn.Linear(3, 2, bias=False).state_dict())

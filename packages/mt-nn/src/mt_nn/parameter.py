@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import mt_operators
+from mt_operators import StateDictError
 from mt_tensor import Tensor, no_grad, tensor
 
 
@@ -33,6 +34,18 @@ class Parameter(Tensor, mt_operators.Parameter):
         """Store other elements, converted and moved to this parameter's backend."""
         with no_grad():
             self.copy_(value)
+
+    def fitting(self, saved: Any) -> Tensor:
+        """Return a saved value as a tensor.
+
+        Raises:
+            StateDictError: it has another shape, or is nothing that a tensor can hold.
+        """
+        value = super().fitting(saved)
+        try:
+            return value if isinstance(value, Tensor) else tensor(value)
+        except (TypeError, ValueError) as error:
+            raise StateDictError(str(error)) from error
 
     def __repr__(self) -> str:
         """Show the elements."""

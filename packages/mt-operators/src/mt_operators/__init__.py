@@ -6,11 +6,9 @@ kernels; none of them writes the mathematics again.
 """
 
 from mt_operators.errors import (
-    CycleError,
     LiftingError,
     MemberError,
     MemberNameError,
-    ModeError,
     ModuleError,
     OperatorError,
     OperatorExistsError,
@@ -30,13 +28,11 @@ __version__ = "0.1.0"
 __all__ = [
     "OPERATORS",
     "Buffer",
-    "CycleError",
     "Formula",
     "IncompatibleKeys",
     "LiftingError",
     "MemberError",
     "MemberNameError",
-    "ModeError",
     "Module",
     "ModuleError",
     "Operator",

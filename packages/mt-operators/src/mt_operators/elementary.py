@@ -52,14 +52,14 @@ def total(
             except ValueError:
                 return poles.get(x, math.nan)
             except OverflowError:
-                return math.inf if isinstance(x, float) else everywhere(_as_float(x))
+                return everywhere(_as_float(x)) if isinstance(x, int) else math.inf
 
         return everywhere
 
     return decorate
 
 
-def _as_float(x: float) -> float:
+def _as_float(x: float | int) -> float:
     """Return a number as a float, an infinity if it is a whole number beyond all floats."""
     try:
         return float(x)

@@ -28,27 +28,19 @@ class LiftingError(OperatorError, TypeError):
     """An operator's source uses something that the target of the lifting does not spell."""
 
 
-class ModuleError(Exception):
+class ModuleError(ValueError):
     """Base of the errors raised about trees of modules."""
 
 
 class MemberError(ModuleError, TypeError):
-    """Something of the wrong kind was to become a member of a module."""
+    """Something was to become a member of a module that cannot be one."""
 
 
-class MemberNameError(ModuleError, ValueError):
+class MemberNameError(ModuleError):
     """A member of a module was to have a name under which it could not be held or found."""
 
 
-class CycleError(ModuleError, ValueError):
-    """A module was to become part of itself."""
-
-
-class ModeError(ModuleError, ValueError):
-    """A module was to be put into a mode that is neither training nor evaluation."""
-
-
-class StateDictError(ModuleError, ValueError):
+class StateDictError(ModuleError):
     """A state dictionary does not fit the module that should load it."""
 
 

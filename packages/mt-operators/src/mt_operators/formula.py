@@ -115,21 +115,23 @@ class Operator:
             yield "this cannot be an operator's name; give a Python identifier"
         if self.result not in get_args(Result):
             yield f"its result is {self.result!r}; give one of {', '.join(get_args(Result))}"
-        parameters = _count(self.function)
+        count = len(inspect.signature(self.function).parameters)
         for what, given in (
             ("partial derivative(s)", self.partials),
             ("interval(s) as its domain", self.domain),
         ):
-            if parameters != len(given):
+            if count != len(given):
                 yield (
-                    f"its function takes {parameters} argument(s) but {len(given)} {what} were "
-                    "given; give one for each"
+                    f"its function takes {count} argument(s) but {len(given)} {what} were given; "
+                    "give one for each"
                 )
         for partial in self.partials:
-            if _count(partial) not in (parameters + 1, None):
+            try:
+                inspect.signature(partial).bind(*range(count + 1))
+            except TypeError:
                 yield (
-                    f"a partial derivative takes {_count(partial)} argument(s); it must take the "
-                    f"{parameters} of the function, and the output"
+                    f"a partial derivative does not take {count + 1} argument(s); give it those of "
+                    "the function, and the output"
                 )
         for low, high in self.domain:
             if not low < high:
@@ -178,11 +180,3 @@ def _fused(share: Source, partials: tuple[Source, ...]) -> Source:
         (partial,) = partials
         return lambda upstream, *known: share(upstream, partial(*known))
     return lambda upstream, *known: tuple(share(upstream, p(*known)) for p in partials)
-
-
-def _count(source: Source) -> int | None:
-    """Return how many arguments a function takes, None if any number."""
-    parameters = inspect.signature(source).parameters.values()
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return None
-    return len(parameters)

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from mt_operators.errors import (
-    CycleError,
     MemberError,
     MemberNameError,
-    ModeError,
+    ModuleError,
     no_attribute,
 )
 from mt_operators.parameter import Buffer, Holder, Parameter
@@ -53,8 +52,8 @@ class Module:
     _modules: dict[str, Module]
 
     def __init__(self) -> None:
-        for registry in _REGISTRIES.values():
-            self.__dict__[registry] = {}
+        for store in _STORES.values():
+            self.__dict__[store] = {}
 
     # --- Attributes -----------------------------------------------------------------------------
 
@@ -65,8 +64,8 @@ class Module:
 
         Raises:
             AttributeError: `super().__init__()` has not been called yet.
-            CycleError: the module would become part of itself.
-            MemberError: a parameter, buffer or module would silently leave the tree.
+            MemberError: a parameter, buffer or module would silently leave the tree, or a module
+                would become part of itself.
             MemberNameError: nothing can be held, and found again, under this name.
         """
         if "_modules" not in self.__dict__:
@@ -77,7 +76,7 @@ class Module:
             self._buffers[name].update(value)
         elif name in self._parameters or name in self._modules:
             self._let_go(name, value)
-        elif name in _REGISTRIES.values():
+        elif name in _STORES.values():
             raise _bad_name(self, name, "which keeps its members there: choose another name")
         else:
             object.__setattr__(self, name, value)
@@ -92,7 +91,7 @@ class Module:
         if isinstance(member, Module):
             self._check_no_cycle(name, member)
         self.__dict__.pop(name, None)
-        self.__dict__[_REGISTRIES[kind]][name] = member
+        self.__dict__[_STORES[kind]][name] = member
 
     def _let_go(self, name: str, value: Any) -> None:
         """Replace a parameter or module by None; by anything else it is probably a mistake."""
@@ -104,8 +103,8 @@ class Module:
     def _member(self, name: str) -> Any:
         """Return the member of this name, or None."""
         attributes = self.__dict__
-        for registry in _REGISTRIES.values():
-            members = attributes.get(registry)
+        for store in _STORES.values():
+            members = attributes.get(store)
             if members and name in members:
                 return members[name]
         return None
@@ -125,14 +124,14 @@ class Module:
 
     def __delattr__(self, name: str) -> None:
         """Remove an attribute or a member of the tree."""
-        for registry in _REGISTRIES.values():
-            if self.__dict__.get(registry, {}).pop(name, None) is not None:
+        for store in _STORES.values():
+            if self.__dict__.get(store, {}).pop(name, None) is not None:
                 return
         object.__delattr__(self, name)
 
     def __dir__(self) -> Iterable[str]:
         """Names of attributes and of members of the tree."""
-        members = (self.__dict__.get(registry, {}) for registry in _REGISTRIES.values())
+        members = (self.__dict__.get(store, {}) for store in _STORES.values())
         return sorted({*object.__dir__(self)}.union(*members))
 
     # --- Growing the tree -----------------------------------------------------------------------
@@ -190,7 +189,7 @@ class Module:
         Args:
             name: any string without a dot.
             value: a `Buffer`, which is held itself, or the value for one.
-            persistent: whether the buffer is part of the state dictionary.
+            persistent: whether the buffer is part of the state dictionary; a `Buffer` knows itself.
 
         Raises:
             MemberError: `value` is a parameter or a module.
@@ -198,9 +197,8 @@ class Module:
         """
         if isinstance(value, (Parameter, Module)):
             raise _wrong_kind("register_buffer", "a Buffer or the value for one", value)
-        buffer = value if isinstance(value, Buffer) else Buffer(value, name)
+        buffer = value if isinstance(value, Buffer) else Buffer(value, persistent)
         self._add(Buffer, name, buffer)
-        buffer.persistent = persistent
 
     def _add(self, kind: type, name: str, member: Parameter | Buffer | Module | None) -> None:
         """Hold a member under a name that is free, or that a member of its kind has."""
@@ -219,7 +217,7 @@ class Module:
                 "for it must be a string, must not be empty and must not hold a dot, which "
                 "separates the levels in a state dictionary",
             )
-        if name in _REGISTRIES.values() or any(name in vars(c) for c in type(self).__mro__):
+        if name in _STORES.values() or any(name in vars(c) for c in type(self).__mro__):
             raise _bad_name(
                 self,
                 name,
@@ -230,7 +228,7 @@ class Module:
     def _check_no_cycle(self, name: str, module: Module) -> None:
         for path, below in module.named_modules(prefix=name):
             if below is self:
-                raise CycleError(
+                raise MemberError(
                     f"{type(self).__name__}.{path} would be the {type(self).__name__} itself, in a "
                     "tree without end. Hand the module to forward(), or keep it out of the tree "
                     "in a tuple."
@@ -313,35 +311,23 @@ class Module:
             yield value
 
     def _named_holders(
-        self, registry: str, prefix: str, recurse: bool, remove_duplicate: bool
+        self, store: str, prefix: str, recurse: bool, remove_duplicate: bool
     ) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
         modules = self.named_modules(prefix, remove_duplicate) if recurse else [(prefix, self)]
         for path, module in modules:
-            for name, holder in getattr(module, registry).items():
+            for name, holder in getattr(module, store).items():
                 if remove_duplicate and id(holder) in seen:
                     continue
                 seen.add(id(holder))
                 yield _joined(path, name), holder
 
     def apply(self, fn: Callable[[Module], object]) -> Self:
-        """Call `fn` with every module of the tree once, children first, and return self."""
-        for module in list(self._children_first()):
-            fn(module)
+        """Call `fn` with every module of the tree, children first, and return self."""
+        for child in self.children():
+            child.apply(fn)
+        fn(self)
         return self
-
-    def _children_first(self) -> Iterator[Module]:
-        seen = {id(self)}
-        path = [(self, self.children())]
-        while path:
-            module, children = path[-1]
-            child = next((child for child in children if id(child) not in seen), None)
-            if child is None:
-                path.pop()
-                yield module
-            else:
-                seen.add(id(child))
-                path.append((child, child.children()))
 
     # --- Modes ----------------------------------------------------------------------------------
 
@@ -351,10 +337,10 @@ class Module:
         Every child's own `train` is called, so that a module can override it to stay as it is.
 
         Raises:
-            ModeError: `mode` is no bool.
+            ModuleError: `mode` is no bool.
         """
         if not isinstance(mode, bool):
-            raise ModeError(
+            raise ModuleError(
                 f"train() takes True or False; {mode!r} was given. To train a model, write the "
                 "loop over the data, or use a function that has one."
             )
@@ -369,28 +355,33 @@ class Module:
 
     # --- Saving and loading ---------------------------------------------------------------------
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self, prefix: str = "") -> dict[str, Any]:
         """Return the values of all parameters and persistent buffers by dotted name.
 
         What is shared is listed under each of its names. Values that record computations are
         detached; tensors share their memory with the module.
-        """
-        return {name: holder.state() for name, holder in self._saved_holders()}
 
-    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True) -> IncompatibleKeys:
+        Args:
+            prefix: what all names begin with.
+        """
+        return {prefix + name: holder.state() for name, holder in self._saved_holders()}
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True
+    ) -> IncompatibleKeys:
         """Take over the values of a state dictionary. If anything does not fit, nothing changes.
 
         Args:
-            state: values by dotted name, as `state_dict` returns them.
+            state_dict: values by dotted name, as `state_dict` returns them.
             strict: whether the names must match exactly; otherwise only common ones are loaded.
 
         Returns:
-            The names that are missing in `state`, and those in it that the module lacks.
+            The names that are missing in `state_dict`, and those in it that the module lacks.
 
         Raises:
             StateDictError: names are missing or unexpected, or a value does not fit.
         """
-        return load(type(self).__name__, dict(self._saved_holders()), state, strict)
+        return load(type(self).__name__, dict(self._saved_holders()), state_dict, strict)
 
     def _saved_holders(self) -> Iterator[tuple[str, Holder]]:
         for path, module in self.named_modules(remove_duplicate=False):
@@ -430,7 +421,7 @@ class Module:
 
 # --- Names, kinds and their errors --------------------------------------------------------------
 
-_REGISTRIES: dict[type, str] = {
+_STORES: dict[type, str] = {
     Parameter: "_parameters",
     Buffer: "_buffers",
     Module: "_modules",
@@ -443,7 +434,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def _kind_of(member: object) -> type:
-    return next(kind for kind in _REGISTRIES if isinstance(member, kind))
+    return next(kind for kind in _STORES if isinstance(member, kind))
 
 
 def _not_initialized(module: Module, name: str) -> AttributeError:

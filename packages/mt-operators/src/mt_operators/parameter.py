@@ -1,29 +1,23 @@
 """What modules hold: parameters, which training changes, and buffers, which it leaves alone.
 
 Both are holders of a value, and what the value is stays open: a float here, a recorded scalar in
-stage 1, a tensor later. A holder asks its value what it can do (`detach`, `clone`, `copy_`), and so
-serves every stage.
+stage 1, a tensor later. A holder asks its value what it can do (`detach`, `clone`, `copy_`,
+`requires_grad_`), and so serves every stage.
 """
 
 from __future__ import annotations
 
 import copy
-import numbers
+from numbers import Real
 from typing import Any
 
 from mt_operators.errors import StateDictError
 
 
 class Holder:
-    """What `Parameter` and `Buffer` share: a value that can be replaced, saved and loaded.
+    """What `Parameter` and `Buffer` share: a value that can be replaced, saved and loaded."""
 
-    Args:
-        value: what to hold.
-        name: what to call it.
-    """
-
-    def __init__(self, value: Any, name: str | None = None) -> None:
-        self.name = name
+    def __init__(self, value: Any) -> None:
         self.update(value)
 
     @property
@@ -37,26 +31,39 @@ class Holder:
 
     def state(self) -> Any:
         """Return the value as a state dictionary holds it: detached, if it records anything."""
-        return _detached(self.value)
+        return self.value.detach() if hasattr(self.value, "detach") else self.value
 
-    def check(self, value: Any) -> None:
-        """Raise StateDictError if a saved value does not fit: its shape is not that of this one."""
-        if hasattr(self.value, "shape") and _shape(value) != tuple(self.value.shape):
-            given = f"shape {_shape(value)}" if hasattr(value, "shape") else type(value).__name__
-            raise StateDictError(
-                f"{given} was given for a {type(self).__name__} of shape {tuple(self.value.shape)}."
-            )
+    def fitting(self, saved: Any) -> Any:
+        """Return a saved value as `load` takes it: a copy that later changes of either spare.
 
-    def load(self, value: Any) -> None:
-        """Take over a saved value that has passed `check`; later changes of either spare the other.
-
-        What can be overwritten (a tensor) is, so that it stays where it is and whoever else holds
-        it, such as an optimizer, sees the change. Anything else is replaced by a copy.
+        Raises:
+            StateDictError: it is no number where one is held, or has another shape.
         """
-        if hasattr(self.value, "copy_"):
-            self.value.detach().copy_(_detached(value))
-        else:
-            self.update(_copied(value))
+        if _is_number(self.value) and not _is_number(saved):
+            raise StateDictError(f"{_described(saved)} was given where a number is held.")
+        if getattr(self.value, "shape", None) is not None and _shape(saved) != _shape(self.value):
+            raise StateDictError(
+                f"{_described(saved)} was given for a {type(self).__name__} of shape "
+                f"{_shape(self.value)}."
+            )
+        if hasattr(saved, "detach"):
+            return saved.detach().clone()
+        try:
+            return copy.deepcopy(saved)
+        except TypeError as error:
+            raise StateDictError(f"{_described(saved)} cannot be copied: {error}.") from error
+
+    def load(self, fitting: Any) -> None:
+        """Take over a value that `fitting` returned.
+
+        What can be overwritten (a Scalar, a tensor) is, so that it stays where it is, stays frozen
+        if it is, and whoever else holds it, such as an optimizer, sees the change.
+        """
+        if not hasattr(self.value, "copy_"):
+            self.update(fitting)
+            return
+        requires_grad = self.value.requires_grad
+        self.value.requires_grad_(False).copy_(fitting).requires_grad_(requires_grad)
 
     def __repr__(self) -> str:
         """Show the value."""
@@ -67,7 +74,15 @@ class Parameter(Holder):
     """A value that training changes.
 
     If the value records computations (it has `requires_grad_`), it is asked to.
+
+    Args:
+        value: what to hold.
+        name: what to call the value in pictures, if it has a name.
     """
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        self.name = name
+        super().__init__(value)
 
     def update(self, value: Any) -> None:
         """Hold another value from now on."""
@@ -85,26 +100,27 @@ class Buffer(Holder):
 
     Args:
         value: what to hold; a buffer that holds None is empty, and neither listed nor saved.
-        name: what to call it.
         persistent: whether it is part of the state dictionary.
     """
 
-    def __init__(self, value: Any, name: str | None = None, persistent: bool = True) -> None:
-        super().__init__(value, name)
+    def __init__(self, value: Any, persistent: bool = True) -> None:
+        super().__init__(value)
         self.persistent = persistent
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is a plain number, or records one: a Scalar is a number, a tensor is not."""
+    return isinstance(value, Real) or (
+        hasattr(value, "requires_grad_") and not hasattr(value, "shape")
+    )
+
+
 def _shape(value: Any) -> tuple[int, ...] | None:
-    if isinstance(value, numbers.Number):
+    if _is_number(value):
         return ()
     return tuple(value.shape) if hasattr(value, "shape") else None
 
 
-def _detached(value: Any) -> Any:
-    return value.detach() if hasattr(value, "detach") else value
-
-
-def _copied(value: Any) -> Any:
-    if hasattr(value, "detach") and hasattr(value, "clone"):
-        return value.detach().clone()
-    return copy.deepcopy(value)
+def _described(value: Any) -> str:
+    shape = f" of shape {_shape(value)}" if hasattr(value, "shape") else ""
+    return f"{type(value).__name__}{shape}"

@@ -39,14 +39,15 @@ def load(
     )
     if strict and any(keys):
         raise _keys_do_not_fit(owner, keys)
-    fitting = {name: holder for name, holder in own.items() if name in state}
-    for name, holder in fitting.items():  # all are checked before the first is changed
-        try:
-            holder.check(state[name])
-        except StateDictError as error:
-            raise StateDictError(f"{name}: {error}") from error
-    for name, holder in fitting.items():
-        holder.load(state[name])
+    fitting = {}
+    for name, holder in own.items():  # all are prepared before the first is changed
+        if name in state:
+            try:
+                fitting[name] = holder.fitting(state[name])
+            except StateDictError as error:
+                raise StateDictError(f"{name}: {error}") from error
+    for name, value in fitting.items():
+        own[name].load(value)
     return keys
 
 
