@@ -154,7 +154,8 @@ def test_fused_gradient_is_the_chain_rule(spec: OpSpec, data: st.DataObject) -> 
     args = data.draw(arguments(spec))
     upstream = data.draw(st.floats(-10, 10))
     out = operator.function(*args)
-    expected = [upstream * partial(*args, out) for partial in operator.partials]
+    slopes = [partial(*args, out) for partial in operator.partials]
+    expected = [upstream * slope for slope in slopes]
     for needed in itertools.product((True, False), repeat=operator.arity):
         if any(needed):
             formula = operator.gradient(needed)
@@ -163,3 +164,15 @@ def test_fused_gradient_is_the_chain_rule(spec: OpSpec, data: st.DataObject) -> 
                 gradients = (gradients,)
             wanted = [e for e, need in zip(expected, needed, strict=True) if need]
             assert np.array_equal(gradients, wanted, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", [n for n, row in OPERATORS.items() if row.gates])
+@given(data=st.data())
+def test_gates_pass_nothing_where_the_slope_is_zero(name: str, data: st.DataObject) -> None:
+    operator = OPERATORS[name]
+    args = data.draw(st.tuples(*(st.floats(low, high) for low, high in SPECS[name].ranges)))
+    out = operator.function(*args)
+    gradients = operator.gradient((True,) * operator.arity).function(math.inf, *args, out)
+    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+    slopes = [partial(*args, out) for partial in operator.partials]
+    assert list(gradients) == [0.0 if slope == 0.0 else math.inf for slope in slopes]

@@ -74,7 +74,7 @@ def test_powers(x: float, m: float, n: float) -> None:
     power = op("pow")
     assert power(x, m + n) == pytest.approx(power(x, m) * power(x, n))
     assert power(power(x, m), n) == pytest.approx(power(x, m * n))
-    assert power(x, 2.0) == op("square")(x)
+    assert power(x, 2.0) == pytest.approx(op("square")(x))
     assert power(x, 0.5) == pytest.approx(op("sqrt")(x))
     assert op("rsqrt")(x) * op("sqrt")(x) == close(1.0)
     assert power(x, m) == pytest.approx(op("exp")(m * op("log")(x)))

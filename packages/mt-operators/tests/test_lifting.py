@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -118,3 +119,51 @@ def test_table_errors() -> None:
         Operator("bad", exp, (exp, exp))
     with pytest.raises(OperatorError, match="identifier"):
         Operator("two words", exp, (exp,))
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"name": "two words"}, "Python identifier"),
+        ({"name": "class"}, "Python identifier"),
+        ({"result": "banana"}, "'banana'; give one of number, real, truth"),
+        ({"partials": ()}, r"takes 1 argument.s. but 0 partial"),
+        ({"partials": (lambda x: 1.0,)}, r"does not take 2 argument.s."),
+        ({"domain": ((0.0, 1.0), (0.0, 1.0))}, r"1 argument.s. but 2 interval"),
+        ({"domain": ((3.0, 1.0),)}, "nothing between 3.0 and 1.0"),
+    ],
+)
+def test_rows_that_do_not_fit(row: dict[str, Any], problem: str) -> None:
+    table = OperatorTable()
+    good = {"name": "good", "function": lambda x: x, "partials": (lambda x, out: 1.0,)}
+    name, function, partials = (({**good, **row}).pop(key) for key in good)
+    rest = {key: value for key, value in row.items() if key not in good}
+    with pytest.raises(OperatorError, match=problem):
+        table.add(name, function, *partials, **rest)
+    assert not table
+
+
+@pytest.mark.parametrize(
+    ("function", "problem"),
+    [
+        (lambda x: x if x > 0.0 else -x, "branches on a value.*where"),
+        (lambda x: x**2, r"uses \*\*.*call pow"),
+        (lambda x: max(x, 0.0), "uses 'max'"),
+        (lambda x: [math.gamma(y) for y in (x,)][0], "uses 'math.gamma'"),
+        (lambda x: x.real, "no attribute 'real'"),
+    ],
+)
+def test_sources_that_cannot_be_lifted_are_refused(
+    function: Callable[[float], float], problem: str
+) -> None:
+    table = OperatorTable()
+    with pytest.raises(LiftingError, match=problem):
+        table.add("bad", function, lambda x, out: 1.0)
+    assert not table
+
+
+@pytest.mark.parametrize("key", [5, None, ()])
+def test_keys_that_are_no_names(key: object) -> None:
+    assert OPERATORS.get(key) is None  # type: ignore[call-overload]
+    with pytest.raises(UnknownOperatorError, match="no operator is called"):
+        OPERATORS[key]  # type: ignore[index]

@@ -97,3 +97,29 @@ KEEP_ZERO += ["sqrt", "expm1", "log1p", "id", "neg", "sign"]
 def test_the_sign_of_zero_is_kept(name: str) -> None:
     for zero in (0.0, -0.0):
         assert signed(OPERATORS[name].function(zero)) == signed(-zero if name == "neg" else zero)
+
+
+LOGARITHMS = ("log", "log2", "log10")
+TAKING_ONE = [name for name in ELEMENTARY if OPERATORS[name].arity == 1]
+
+
+@pytest.mark.parametrize("name", TAKING_ONE)
+def test_whole_numbers_beyond_all_floats(name: str) -> None:
+    function = OPERATORS[name].function
+    for number, infinity in ((10**400, math.inf), (-(10**400), -math.inf)):
+        value, limit = function(number), function(infinity)
+        if math.isnan(limit) or name not in {"floor", "ceil", "trunc", "round", *LOGARITHMS}:
+            assert value == limit or (math.isnan(value) and math.isnan(limit))
+        else:  # these know better
+            assert value == number or value == pytest.approx(400 * function(10))
+
+
+def test_powers_and_quotients_of_large_whole_numbers() -> None:
+    power, div = OPERATORS["pow"].function, OPERATORS["div"].function
+    assert power(3, 1000) == 3**1000
+    assert power(7, 10**8) == math.inf  # exactly, it would take minutes
+    assert power(-7, 10**8 + 1) == -math.inf
+    assert power(10**400, 0.5) == math.inf
+    assert div(10**400, 3) == math.inf
+    assert div(10**400, -(10**399)) == -10.0
+    assert div(1, 10**400) == 0.0

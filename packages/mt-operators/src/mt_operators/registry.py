@@ -77,7 +77,7 @@ class OperatorTable(Mapping[str, Operator]):
         row = Operator(name, function, partials, domain, result, gates, identity, note)
         try:  # a trial, so that a mistake shows here and not in a backend
             written(row), written_partials(row)
-        except TypeError as error:
+        except (AttributeError, TypeError) as error:
             raise LiftingError(f"operator {name!r} cannot be lifted: {error}") from error
         self._rows[name] = row
         NAMED.setdefault(function, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import zlib
 from typing import Any
 
@@ -176,6 +177,20 @@ def test_operator_second_derivatives(backend: TensorBackend, spec: OpSpec) -> No
                 sides.append(slope(*(mt.tensor(m, backend=backend) for m in moved)).item())
             numeric[i] = (sides[0] - sides[1]) / 2e-5
         np.testing.assert_allclose(exact, numeric, rtol=1e-3, atol=1e-3)
+
+
+def test_gates_stop_infinite_gradients(backend: TensorBackend) -> None:
+    points = [-1.0, 0.0, 4.0]
+    for create_graph in (False, True):
+        for program, wanted in (
+            (lambda x: x.relu().sqrt(), [0.0, 0.0, 0.25]),
+            (lambda x: x.maximum(0.0).log(), [0.0, math.inf, 0.25]),
+            (lambda x: x.floor().log() + x, [1.0, 1.0, 1.0]),
+        ):
+            x = mt.tensor(points, backend=backend, requires_grad=True)
+            program(x).sum().backward(create_graph=create_graph)
+            assert x.grad is not None
+            np.testing.assert_array_equal(np.asarray(x.grad.detach()), wanted)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8"])
