@@ -27,16 +27,16 @@ def topological_sort(variable: V) -> list[V]:
     if variable.is_constant():
         return []
     finished: list[V] = []
-    open_ids = {variable.unique_id: True}  # False once finished: on the path from `variable`?
+    on_path = {variable.unique_id: True}  # whether the walk is still behind it; False once finished
     stack: list[tuple[V, Iterator[Any]]] = [(variable, iter(variable.parents))]
     while stack:
         current, parents = stack[-1]
         for parent in parents:
             if parent.is_constant():
                 continue
-            state = open_ids.get(parent.unique_id)
+            state = on_path.get(parent.unique_id)
             if state is None:
-                open_ids[parent.unique_id] = True
+                on_path[parent.unique_id] = True
                 stack.append((parent, iter(parent.parents)))
                 break
             if state:
@@ -46,7 +46,7 @@ def topological_sort(variable: V) -> list[V]:
                 )
         else:
             finished.append(current)
-            open_ids[current.unique_id] = False
+            on_path[current.unique_id] = False
             stack.pop()
     finished.reverse()
     return finished
@@ -55,7 +55,7 @@ def topological_sort(variable: V) -> list[V]:
 def derivatives(
     variable: V, derivative: Any, retain_graph: bool = False
 ) -> Iterator[tuple[V, Any]]:
-    """Yield every variable behind `variable` with its complete derivative, in that order.
+    """Yield every variable behind `variable` with its complete derivative, each before its inputs.
 
     Args:
         variable: the final result.

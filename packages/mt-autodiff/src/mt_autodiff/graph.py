@@ -47,6 +47,7 @@ class Context:
 
     Attributes:
         needs_input_grad: for each input of the function, whether its gradient is wanted.
+        saved_values: what `save_for_backward` was given. Any other attribute may be set too.
     """
 
     __slots__ = ("__dict__", "needs_input_grad", "saved_values")
@@ -56,7 +57,7 @@ class Context:
         self.saved_values: tuple[Any, ...] = ()
 
     def save_for_backward(self, *values: Any) -> None:
-        """Keep values until backward has run."""
+        """Keep values until the graph is freed."""
         self.saved_values = values
 
 

@@ -14,10 +14,10 @@ import math
 from mt_cuda.kernel import Lines
 from mt_fast.rendering import Table
 from mt_fast.tracing import Graph
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.dtypes import DType
 
-ROUNDING = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "round": "rint"}
+LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}
 """What the device library calls the functions that round, for float64; for float32 with an f."""
 
 
@@ -25,7 +25,7 @@ def _floats(suffix: str) -> Table:
     """Return the table for floats, with the device library's suffix for the type."""
     return {
         **{name: f"math.{name}({{0}})" for name in ELEMENTARY if hasattr(math, name)},
-        **{name: f"libdevice.{device}{suffix}({{0}})" for name, device in ROUNDING.items()},
+        **{name: f"libdevice.{device}{suffix}({{0}})" for name, device in LIBRARY.items()},
         "div": "{0} / {1}",
         "pow": "math.pow({0}, {1})",
         # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.

@@ -32,7 +32,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mt_cuda.device import ROUNDING
+from mt_cuda.device import LIBRARY
 from mt_cuda.errors import BarrierError, OutOfBoundsError, RaceError, SimulationError
 from mt_cuda.kernel import Kernel, stored_type
 from mt_cuda.machine import Grid, Machine, Size
@@ -246,7 +246,7 @@ NAMES: dict[str, Any] = {
     "libdevice": SimpleNamespace(
         **{
             f"{device}{suffix}": FUNCTIONS[name]
-            for name, device in ROUNDING.items()
+            for name, device in LIBRARY.items()
             for suffix in ("", "f")
         }
     ),

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from mt_fast.tracing import ARITHMETIC, Expression, Graph, Number
 from mt_operators import OPERATORS
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.dtypes import DType, float64, int64
 
 Table = Mapping[str, str]
@@ -45,9 +45,6 @@ that compilers make it a selection without a branch."""
 
 _REAL = frozenset(name for name in ELEMENTARY if OPERATORS[name].result == "real")
 """Elementary functions whose value has a fraction even where the arguments have none."""
-
-_ROUNDING = ("floor", "ceil", "trunc", "round")
-"""Elementary functions that leave whole numbers as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +119,7 @@ def render(
             texts.append(arguments[int(expression.number)])
         elif expression.operation == "constant":
             texts.append(constant(expression.number, dtype))
-        elif expression.operation in _ROUNDING and kind == "number" and dtype.kind == "integer":
+        elif expression.operation in ROUNDING and kind == "number" and dtype.kind == "integer":
             texts.append(texts[expression.operands[0]])
         else:
             template = templates[expression.operation]

@@ -22,7 +22,7 @@ from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
 from mt_fast.rendering import Table
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.elementary import ELEMENTARY, ROUNDING
 
 
 def _extreme(name: str, integer_comparison: str) -> Any:
@@ -128,11 +128,8 @@ FUNCTIONS: dict[str, Any] = {
     "pow": power,
     "maximum": maximum,
     "minimum": minimum,
-    # Those of `math` yield integers.
-    "floor": _rounded("floor"),
-    "ceil": _rounded("ceil"),
-    "trunc": _rounded("trunc"),
-    "round": _rounded("rint"),  # of two the even one
+    # Those of `math` yield integers, and LLVM's `round` does not choose the even one of two.
+    **{name: _rounded("rint" if name == "round" else name) for name in ROUNDING},
 }
 """The elementary functions that kernels call. Numba compiles those of `math` to C's, for float32
 to its float32 ones."""

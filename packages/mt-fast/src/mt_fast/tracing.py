@@ -350,7 +350,7 @@ class Symbol:
 
     def __bool__(self) -> bool:  # noqa: PLE0304 - it raises
         self._recorder.refuse(
-            "branches on a value (if, and, or, not, a chained comparison, min or max)",
+            "branches on a value (if, and, or, not, a chained comparison)",
             "choose with where(condition, if_true, if_false), and join conditions with & and |",
         )
 
@@ -367,7 +367,7 @@ class Symbol:
 
     def _unknown(self, *_: Any) -> NoReturn:
         self._recorder.refuse(
-            "uses an operator that kernels do not have (//, %, ~, ^, <<, >>, round, ...)",
+            "uses an operator that kernels do not have (//, %, ~, ^, <<, >>, ...)",
             "write it with arithmetic, comparisons, & and |, and mt_operators.elementary",
         )
 

@@ -16,6 +16,7 @@ import builtins
 import math
 from collections.abc import Callable, Mapping
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -33,10 +34,10 @@ def elementary(function: F) -> F:
     return function
 
 
-def total(
-    poles: Mapping[float, float],
+def ieee_754(
+    poles: Mapping[float, float] = MappingProxyType({}),
 ) -> Callable[[Callable[[float], float]], Callable[[float], float]]:
-    """Make a function of `math` total: where it raises, it yields what IEEE 754 says.
+    """Let a function of `math` yield what IEEE 754 says wherever it would raise.
 
     That is infinity where the value overflows, and nan outside the domain.
 
@@ -120,7 +121,7 @@ def pow(x: float, y: float) -> float:
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def sqrt(x: float) -> float:
     """Return the square root: nan below zero."""
     return math.sqrt(x)
@@ -130,49 +131,49 @@ def sqrt(x: float) -> float:
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def exp(x: float) -> float:
     """Return e to the power `x`; infinity from about 709.8 on."""
     return math.exp(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def exp2(x: float) -> float:
     """Return 2 to the power `x`; infinity from 1024 on."""
     return math.exp2(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def expm1(x: float) -> float:
     """Return e to the power `x`, minus 1, exact for small `x` too."""
     return math.expm1(x)
 
 
 @elementary
-@total(poles={0.0: -math.inf})
+@ieee_754(poles={0.0: -math.inf})
 def log(x: float) -> float:
     """Return the natural logarithm: -inf at zero, nan below."""
     return math.log(x)
 
 
 @elementary
-@total(poles={0.0: -math.inf})
+@ieee_754(poles={0.0: -math.inf})
 def log2(x: float) -> float:
     """Return the logarithm to base 2: -inf at zero, nan below."""
     return math.log2(x)
 
 
 @elementary
-@total(poles={0.0: -math.inf})
+@ieee_754(poles={0.0: -math.inf})
 def log10(x: float) -> float:
     """Return the logarithm to base 10: -inf at zero, nan below."""
     return math.log10(x)
 
 
 @elementary
-@total(poles={-1.0: -math.inf})
+@ieee_754(poles={-1.0: -math.inf})
 def log1p(x: float) -> float:
     """Return the natural logarithm of `1 + x`, exact for small `x` too: -inf at -1, nan below."""
     return math.log1p(x)
@@ -182,42 +183,42 @@ def log1p(x: float) -> float:
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def sin(x: float) -> float:
     """Return the sine of an angle in radians: nan at the infinities."""
     return math.sin(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def cos(x: float) -> float:
     """Return the cosine of an angle in radians: nan at the infinities."""
     return math.cos(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def tan(x: float) -> float:
     """Return the tangent of an angle in radians: nan at the infinities."""
     return math.tan(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def asin(x: float) -> float:
     """Return the angle in radians, from -pi/2 to pi/2, whose sine is `x`: nan beyond -1 and 1."""
     return math.asin(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def acos(x: float) -> float:
     """Return the angle in radians, from 0 to pi, whose cosine is `x`: nan beyond -1 and 1."""
     return math.acos(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def atan(x: float) -> float:
     """Return the angle in radians, from -pi/2 to pi/2, whose tangent is `x`."""
     return math.atan(x)
@@ -236,35 +237,35 @@ def sinh(x: float) -> float:
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def cosh(x: float) -> float:
     """Return the hyperbolic cosine; infinity beyond about 710.5."""
     return math.cosh(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def tanh(x: float) -> float:
     """Return the hyperbolic tangent."""
     return math.tanh(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def asinh(x: float) -> float:
     """Return the number whose hyperbolic sine is `x`."""
     return math.asinh(x)
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def acosh(x: float) -> float:
     """Return the number, not negative, whose hyperbolic cosine is `x`: nan below 1."""
     return math.acosh(x)
 
 
 @elementary
-@total(poles={-1.0: -math.inf, 1.0: math.inf})
+@ieee_754(poles={-1.0: -math.inf, 1.0: math.inf})
 def atanh(x: float) -> float:
     """Return the number whose hyperbolic tangent is `x`: infinite at -1 and 1, nan beyond."""
     return math.atanh(x)
@@ -274,13 +275,16 @@ def atanh(x: float) -> float:
 
 
 @elementary
-@total(poles={})
+@ieee_754()
 def erf(x: float) -> float:
     """Return the error function, the integral of `2 / sqrt(pi) exp(-t t)` from 0 to `x`."""
     return math.erf(x)
 
 
 # --- Rounding -----------------------------------------------------------------------------------
+
+ROUNDING = ("floor", "ceil", "trunc", "round")
+"""The functions that yield whole numbers, and leave whole numbers as they are."""
 
 
 def _whole(rounded: Callable[[float], int], x: float) -> float:

@@ -2,7 +2,7 @@
 
 A `Module` is a node: it finds its parameters, buffers and child modules by watching what is
 assigned to its attributes. What a `Parameter` or a `Buffer` holds is open, so one `Module` serves
-every stage. Names, arguments and order are torch's.
+every stage. Names and order are torch's.
 """
 
 from __future__ import annotations

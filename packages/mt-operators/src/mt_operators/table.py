@@ -102,9 +102,10 @@ define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
 define(
     "pow",
     pow,
-    # x ** 0 is 1 for every x, so its derivative is 0: 1 stands in for x where x ** -1 is no number.
+    # x ** 0 is 1 for every x, so its derivative is 0: 1 stands in for x where x ** -1 would be nan
+    # or overflow, also in float32.
     lambda x, y, out: y * pow(where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x), y - 1.0),
-    # 0 ** y stays 0 while y > 0, so its derivative is 0: log(1) stands in for the infinite log(0).
+    # 0 ** y does not vary with y >= 0 but at 0: log(1) stands in for the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     note="x to the power y; nan for x < 0 unless y is whole",
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import Context, is_grad_enabled
 from mt_operators import OPERATORS, Operator, lift
+from mt_operators.elementary import ROUNDING
 from mt_operators.written import written_partials
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, int64, result_type
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 _NOT_ON_BOOL = {
     "neg": "use logical_not",
     "sub": "use ne",
-    **dict.fromkeys(("pow", "abs", "relu", "floor", "ceil", "trunc", "round"), ""),
+    **dict.fromkeys(("pow", "abs", "relu", *ROUNDING), ""),
 }
 """Operators that truth values do not have, as in torch, and what to use instead."""
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_operators import OPERATORS, Formula, Operator, lift
-from mt_operators.elementary import ELEMENTARY
+from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.backends.error_function import erf
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.dtypes import bool_, float16
@@ -89,10 +89,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **UFUNCS,
     "erf": erf,
     "sign": _sign,
-    "floor": _rounding(np.floor),
-    "ceil": _rounding(np.ceil),
-    "trunc": _rounding(np.trunc),
-    "round": _rounding(np.rint),
+    **{name: _rounding(np.rint if name == "round" else getattr(np, name)) for name in ROUNDING},
 }
 """Operators that are one call on whole arrays. The others are lifted from their source."""
 
