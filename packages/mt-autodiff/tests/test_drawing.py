@@ -479,6 +479,16 @@ def test_a_graph_too_large_to_read() -> None:
     assert isinstance(to_svg(y, max_nodes=301), Svg)
 
 
+def test_what_is_drawn_is_a_scalar() -> None:
+    x = Scalar(1.0)
+    for wrong in (3.0, [x], None):
+        with pytest.raises(TypeError, match=r"draws a Scalar; .* was given"):
+            to_svg(wrong)
+    for count in (2.5, "300", None):
+        with pytest.raises(TypeError, match=f"max_nodes is a whole number; {count!r} was given"):
+            to_svg(x, max_nodes=count)
+
+
 def test_a_cycle_is_reported() -> None:
     x = Scalar(1.0)
     y = x + 1

@@ -10,20 +10,8 @@ from mt_autodiff.scalar import Scalar
 
 LONGEST = 14  # how many characters of a name a box shows
 
-SYMBOLS = {
-    "add": "+",
-    "sub": "−",
-    "neg": "−",
-    "mul": "×",
-    "div": "÷",
-    "pow": "**",
-    "lt": "<",
-    "le": "≤",
-    "gt": ">",
-    "ge": "≥",
-    "eq": "=",
-    "ne": "≠",
-}
+SYMBOLS = {"add": "+", "sub": "−", "neg": "−", "mul": "×", "div": "÷", "pow": "**"}
+SYMBOLS |= {"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠"}
 """The operators with a sign of their own; all others are shown by their names."""
 
 
@@ -59,6 +47,7 @@ def to_svg(result: Scalar, *, max_nodes: int = 300) -> Svg:
         )
     found = _derivatives(result)
     nodes = [_node(variable, found.get(variable.unique_id, 0.0)) for variable in variables]
+    nodes[0].kind += " result"
     return render(nodes, inputs, f"The computation of {_called(result)}")
 
 
@@ -99,9 +88,9 @@ def _derivatives(result: Scalar) -> dict[int, float]:
 
 def _node(variable: Scalar, derivative: float) -> Node:
     """Return what is to be seen of one variable."""
-    name, value = variable.name, _short(variable.data)
+    name, shown, value = variable.name, _on_one_line(variable.name or ""), _short(variable.data)
     kind, origin, operator = _origin(variable)
-    lines = [f"{_on_one_line(name)} = {value}" if name else value]
+    lines = [f"{shown} = {value}" if shown else value]
     details = [f"{name}, {origin}" if name else origin, f"value: {variable.data}"]
     if not variable.is_constant():
         lines.append(f"∂ {_short(derivative)}")

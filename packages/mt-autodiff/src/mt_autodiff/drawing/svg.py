@@ -15,7 +15,6 @@ CHARACTER = 7.9  # the width of a character, in nearly every monospace font of 1
 LINE = 18.0  # from one line of text to the next
 PORT = 14.0  # the height that each edge needs to arrive
 PADDING = 12.0  # on either side of a text
-RING = 3.0  # how far the second outline is around the result
 MARGIN = 10.0  # around the picture
 
 STYLE = """
@@ -28,9 +27,8 @@ STYLE = """
 .mt-graph .sign{font-size:18px}
 .mt-graph .input .box{fill:#e3edfb;stroke:#4a6fa5}
 .mt-graph .constant .box{fill:#fff;stroke-dasharray:4 3}
-.mt-graph .result .box{fill:#e3f5e8;stroke:#2f7d48}
+.mt-graph .result .box{fill:#e3f5e8;stroke:#2f7d48;stroke-width:3.5}
 .mt-graph .result .cap{fill:#2f7d48}
-.mt-graph .ring{fill:none;stroke:#2f7d48;stroke-width:1.5}
 .mt-graph .edge,.mt-graph .track{fill:none;stroke:#8494a4;stroke-width:1.5;stroke-linecap:round}
 @media (prefers-color-scheme:dark){
 .mt-graph text{fill:#e8eef5}
@@ -64,14 +62,13 @@ class Node:
     """What a box shows: its lines of text, and in a cap at its left end what made it.
 
     The edges arrive at the cap. The `details` are told when the box is pointed at; the `kind` is
-    "input", "constant" or "operation".
+    "input", "constant" or "operation", with "result" after it for the first node.
     """
 
     kind: str
     operator: str
     lines: list[str]
     details: str
-    ring: float = 0.0
 
     def cap(self) -> float:
         """Return how wide the cap is."""
@@ -80,29 +77,26 @@ class Node:
     def size(self, edges: int) -> tuple[float, float]:
         """Return how wide and how high the box is, if so many edges arrive."""
         width = self.cap() + max(map(_width, self.lines)) + 2 * PADDING
-        height = max(len(self.lines) * LINE + 8.0, edges * PORT)
-        return width + 2 * self.ring, height + 2 * self.ring
+        return width, max(len(self.lines) * LINE + 8.0, edges * PORT)
 
     def draw(self, slot: Slot) -> Iterator[str]:
         """Yield the elements, at a place of this size."""
-        x, y = slot.x + self.ring, slot.y - slot.height / 2 + self.ring
-        width, height = slot.width - 2 * self.ring, slot.height - 2 * self.ring
-        corner = {"input": height / 2, "constant": 0.0}.get(self.kind, 7.0)
-        yield f'<g class="{self.kind}{" result" if self.ring else ""}">'
+        x, y, width, height = slot.x, slot.y - slot.height / 2, slot.width, slot.height
+        corner = height / 2 if "input" in self.kind else 0.0 if "constant" in self.kind else 7.0
+        yield f'<g class="{self.kind}">'
         yield f"<title>{_escaped(self.details)}</title>"
-        if self.ring:
-            outside = (x - self.ring, y - self.ring, slot.width, slot.height, corner + self.ring)
-            yield _rectangle("ring", *outside)
-        yield _rectangle("box", x, y, width, height, corner)
+        yield (
+            f'<rect class="box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+            f'height="{height:.1f}" rx="{corner:.1f}"/>'
+        )
         base = slot.y + 4.5  # of a line of text that stands in the middle
         if self.operator:
             yield _cap(x, y, self.cap(), height, corner)
             kind = "operator sign" if len(self.operator) == 1 else "operator"
             yield _text(kind, x + self.cap() / 2, base, self.operator)
         base -= LINE / 2 * (len(self.lines) - 1)
-        for number, (kind, line) in enumerate(
-            zip(("value", "derivative"), self.lines, strict=False)
-        ):
+        for number, line in enumerate(self.lines):
+            kind = "derivative" if number else "value"
             yield _text(kind, x + (self.cap() + width) / 2, base + LINE * number, line)
         yield "</g>"
 
@@ -115,7 +109,6 @@ def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -
         inputs: for each node the nodes it was made from, each of which comes after it.
         title: what a screen reader tells of the picture.
     """
-    nodes[0].ring = RING  # it is the result
     sizes = [node.size(len(made_from)) for node, made_from in zip(nodes, inputs, strict=True)]
     layout = layered_layout(sizes, inputs)
     width, height = (f"{side + 2 * MARGIN:.1f}" for side in (layout.width, layout.height))
@@ -129,11 +122,6 @@ def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -
     for node, slot in zip(nodes, layout.boxes, strict=True):
         lines += node.draw(slot)
     return Svg("\n".join([*lines, "</svg>\n"]))
-
-
-def _rectangle(kind: str, x: float, y: float, width: float, height: float, corner: float) -> str:
-    size = f'width="{width:.1f}" height="{height:.1f}"'
-    return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" {size} rx="{corner:.1f}"/>'
 
 
 def _cap(x: float, y: float, width: float, height: float, r: float) -> str:
