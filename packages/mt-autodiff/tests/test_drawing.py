@@ -426,7 +426,7 @@ def test_a_tree_has_no_crossings() -> None:
     assert len(seen.boxes) == 63
 
 
-def test_sweeps_find_an_order_with_fewer_crossings() -> None:
+def test_sorting_by_users_leaves_few_crossings() -> None:
     """Node 5 is met first, but the edges to it cross less if it stands below node 6."""
     inputs = [[1, 2, 3, 4], [5], [6], [5], [5], [], []]
     layout = layered_layout([(10.0, 10.0)] * 7, inputs)

@@ -3,9 +3,9 @@
 This is the layered method of Sugiyama, Tagawa and Toda (1981). Each node gets a layer, one further
 left than all that use it, so that inputs stand next to where they are needed. An edge that spans
 several layers passes the ones between at points of its own, and so never runs through a box; all
-edges from one node share them. Sweeps to and fro then sort each layer by where its users are, and
-move each slot as near as it may to its users, and to its sources. A sweep is a loop that takes no
-longer than sorting the layers, and the same graph always gives the same.
+edges from one node share them. One sweep from the result to the left sorts each layer by where its
+users are, and moves each slot as near to them as it may; one back moves it to its sources. That is
+a loop which takes no longer than sorting the layers, and the same graph always gives the same.
 """
 
 from __future__ import annotations
@@ -15,11 +15,7 @@ from dataclasses import dataclass, field
 
 SPACE = 14.0  # between two slots of a layer
 GAP = 50.0  # between two layers
-SWEEPS = 4  # there and back
-
-# How firmly a slot holds its place among others that are pushed aside: the straightness of long
-# edges matters most, and inputs make way.
-INPUT_WEIGHT, BOX_WEIGHT, PASSING_WEIGHT = 0.001, 1.0, 4.0
+INPUT_WEIGHT = 0.001  # how firmly an input holds its place; operations, with 1, push it aside
 
 
 @dataclass(eq=False, slots=True)
@@ -32,7 +28,6 @@ class Slot:
 
     width: float = 0.0
     height: float = 0.0
-    weight: float = PASSING_WEIGHT
     layer: int = 0
     x: float = 0.0
     y: float = 0.0
@@ -73,41 +68,39 @@ def layered_layout(sizes: Sequence[tuple[float, float]], inputs: Sequence[Sequen
         inputs: for each node the nodes that it is made from, each of which has a higher number; a
             node that is named twice is joined by two edges.
     """
-    boxes = [
-        Slot(width, height, BOX_WEIGHT if sources else INPUT_WEIGHT)
-        for (width, height), sources in zip(sizes, inputs, strict=True)
-    ]
-    _assign_layers(boxes, inputs)
+    boxes = [Slot(width, height) for width, height in sizes]
     layers = _connect(boxes, inputs)
     _place(layers)
     return _measure(boxes, layers)
 
 
-def _assign_layers(boxes: list[Slot], inputs: Sequence[Sequence[int]]) -> None:
-    """Put each node one layer further from the result than its furthest user."""
-    for user, sources in zip(boxes, inputs, strict=True):
-        for source in sources:
-            boxes[source].layer = max(boxes[source].layer, user.layer + 1)
-
-
 def _connect(boxes: list[Slot], inputs: Sequence[Sequence[int]]) -> list[list[Slot]]:
-    """Join neighbouring layers, with a slot in each that the edges from a node must pass."""
-    tracks = [[box] for box in boxes]
-    for user, sources in zip(boxes, inputs, strict=True):
+    """Return the layers, which are joined by edges from each one to the next.
+
+    Each node is one layer further from the result than its furthest user.
+    """
+    layers: list[list[Slot]] = []
+    users: list[list[tuple[Slot, float]]] = [[] for _ in boxes]
+    for box, sources, used in zip(boxes, inputs, users, strict=True):
+        box.layer = max((user.layer + 1 for user, _ in used), default=0)
+        layers += [[] for _ in range(box.layer + 1 - len(layers))]
+        layers[box.layer].append(box)
+        _lead(box, used, layers)
         for index, source in enumerate(sources):
-            track = tracks[source]
-            distance = boxes[source].layer - user.layer
-            while len(track) < distance:
-                passing = Slot(layer=track[-1].layer - 1)
-                _join(track[-1], passing)
-                track.append(passing)
-            port = ((index + 0.5) / len(sources) - 0.5) * user.height
-            _join(track[distance - 1], user, port)
-    layers: list[list[Slot]] = [[] for _ in range(1 + max(box.layer for box in boxes))]
-    for track in tracks:
-        for slot in track:
-            layers[slot.layer].append(slot)
+            users[source].append((box, ((index + 0.5) / len(sources) - 0.5) * box.height))
     return layers
+
+
+def _lead(box: Slot, users: list[tuple[Slot, float]], layers: list[list[Slot]]) -> None:
+    """Join a box to its users, with a slot in each layer that its edges must pass."""
+    track = [box]
+    for user, port in users:
+        while track[-1].layer > user.layer + 1:
+            passing = Slot(layer=track[-1].layer - 1)
+            layers[passing.layer].append(passing)
+            _join(track[-1], passing)
+            track.append(passing)
+        _join(track[box.layer - user.layer - 1], user, port)
 
 
 def _join(source: Slot, user: Slot, port: float = 0.0) -> None:
@@ -117,24 +110,23 @@ def _join(source: Slot, user: Slot, port: float = 0.0) -> None:
 
 def _place(layers: list[list[Slot]]) -> None:
     """Order the slots of each layer by where their users are, and move them to their neighbours."""
-    for _ in range(SWEEPS):
-        for layer in layers:
-            layer.sort(key=_mean_of_ports)
-            _settle(layer, _mean_of_ports)
-        for layer in reversed(layers):
-            _settle(layer, _mean_of_sources)
+    for layer in layers:
+        layer.sort(key=_mean_of_ports)
+        _settle(layer, _mean_of_ports)
+    for layer in reversed(layers):
+        _settle(layer, _mean_of_sources)
     for layer in layers:
         _settle(layer, lambda slot: slot.y if slot.sources else _mean_of_ports(slot))
 
 
 def _mean_of_ports(slot: Slot) -> float:
-    """Return the mean of where the edges from a slot arrive."""
-    return _mean([user.y + port for user, port in slot.users]) if slot.users else slot.y
+    """Return the mean of where the edges from a slot arrive; the result has its own place."""
+    return _mean([user.y + port for user, port in slot.users] or [slot.y])
 
 
 def _mean_of_sources(slot: Slot) -> float:
     """Return the mean of the operations that a slot is made from, or else of all its sources."""
-    operations = [source.y for source in slot.sources if source.weight == BOX_WEIGHT]
+    operations = [source.y for source in slot.sources if source.sources and source.width]
     return _mean(operations or [source.y for source in slot.sources] or [slot.y])
 
 
@@ -154,7 +146,8 @@ def _settle(layer: list[Slot], wanted: Callable[[Slot], float]) -> None:
         previous = layer[index - 1]
         distance = (previous.height + slot.height) / 2 + SPACE
         below.append(below[-1] + distance if index else 0.0)
-        weight, mean, count = slot.weight, wanted(slot) - below[-1], 1
+        weight = 1.0 if slot.sources else INPUT_WEIGHT
+        mean, count = wanted(slot) - below[-1], 1
         while blocks and blocks[-1][1] > mean:
             other_weight, other_mean, other_count = blocks.pop()
             mean = (weight * mean + other_weight * other_mean) / (weight + other_weight)
