@@ -426,7 +426,7 @@ def test_a_tree_has_no_crossings() -> None:
     assert len(seen.boxes) == 63
 
 
-def test_sweeps_find_an_order_with_fewer_crossings() -> None:
+def test_sorting_by_users_leaves_few_crossings() -> None:
     """Node 5 is met first, but the edges to it cross less if it stands below node 6."""
     inputs = [[1, 2, 3, 4], [5], [6], [5], [5], [], []]
     layout = layered_layout([(10.0, 10.0)] * 7, inputs)
@@ -477,6 +477,16 @@ def test_a_graph_too_large_to_read() -> None:
     with pytest.raises(GraphTooLargeError, match=r"300 variables, and.*is 300.*max_nodes=301"):
         to_svg(y)
     assert isinstance(to_svg(y, max_nodes=301), Svg)
+
+
+def test_what_is_drawn_is_a_scalar() -> None:
+    x = Scalar(1.0)
+    for wrong in (3.0, [x], None):
+        with pytest.raises(TypeError, match=r"draws a Scalar; .* was given"):
+            to_svg(wrong)
+    for count in (2.5, "300", None):
+        with pytest.raises(TypeError, match=f"max_nodes is a whole number; {count!r} was given"):
+            to_svg(x, max_nodes=count)
 
 
 def test_a_cycle_is_reported() -> None:

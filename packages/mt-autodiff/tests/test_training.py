@@ -2,25 +2,27 @@
 
 import math
 import random
+import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_autodiff import MissingPackageError, Scalar, derivative_check
+from mt_autodiff import Scalar, derivative_check
 from mt_autodiff.examples import classify, moons, picture
-from mt_autodiff.examples.network import SGD, Linear, Network
-from mt_autodiff.examples.training import accuracy, cross_entropy, hinge, train
+from mt_autodiff.examples.network import Linear, Network
+from mt_autodiff.examples.training import GradientDescent, accuracy, cross_entropy, hinge, train
 from mt_operators import Module, Parameter
-from mt_operators.datasets import DATASETS, xor
+from mt_operators.datasets import DATASETS, Dataset, xor
 
 
 def test_a_network_separates_xor() -> None:
     dataset = xor(50)
     network = Network(hidden=(10,))
-    history = train(network, dataset, 300, lambda epoch: 0.2)
+    history = train(network, dataset, 300, 0.2)
     assert accuracy(network, dataset) == 1.0
     assert history[-1].accuracy == 1.0
     assert history[-1].loss < 0.1 < 0.5 < history[0].loss
@@ -31,7 +33,7 @@ def test_training_improves_on_every_data_set(name: str) -> None:
     dataset = DATASETS[name](30)
     seen: list[float] = []
     network = Network(hidden=(6,), seed=1)
-    train(network, dataset, 40, lambda epoch: 0.2, report=lambda epoch: seen.append(epoch.loss))
+    train(network, dataset, 40, 0.2, report=lambda epoch: seen.append(epoch.loss))
     assert len(seen) == 40
     assert seen[-1] < 0.9 * seen[0]
 
@@ -62,7 +64,7 @@ def test_a_saved_network_is_loaded_and_then_goes_its_own_way() -> None:
     second.load_state_dict(first.state_dict())
     point = (0.3, 0.7)
     assert second(point).data == first(point).data
-    train(second, xor(10), 3, lambda epoch: 0.5)
+    train(second, xor(10), 3, 0.5)
     assert second(point).data != first(point).data
 
 
@@ -80,13 +82,13 @@ def test_a_loss_of_a_hopeless_score_is_finite() -> None:
     assert cross_entropy(Scalar(-1e4), 1).data == 1e4
 
 
-def test_sgd_with_momentum() -> None:
+def test_gradient_descent_with_momentum() -> None:
     parameter = Parameter(Scalar(1.0))
-    optimizer = SGD([parameter], rate=0.1, momentum=0.5)
+    optimizer = GradientDescent([parameter], momentum=0.5)
     for expected in (0.8, 0.54):  # steps of -0.1 * 2 x, and half of the step before
         optimizer.zero_grad()
         parameter.value.square().backward()
-        optimizer.step()
+        optimizer.step(rate=0.1)
         assert parameter.value.data == pytest.approx(expected)
 
 
@@ -95,16 +97,48 @@ def test_the_penalty_makes_weights_smaller() -> None:
         return sum(p.value.data**2 for p in network.parameters())
 
     free, held = Network(seed=5), Network(seed=5)
-    train(free, xor(20), 20, lambda epoch: 0.1)
-    train(held, xor(20), 20, lambda epoch: 0.1, penalty=0.1)
+    train(free, xor(20), 20, 0.1)
+    train(held, xor(20), 20, 0.1, penalty=0.1)
     assert size(held) < size(free)
+
+
+def test_the_rate_may_change_from_epoch_to_epoch() -> None:
+    constant, changing, other = Network(), Network(), Network()
+    train(constant, xor(5), 3, 0.1)
+    train(changing, xor(5), 3, lambda epoch: 0.1)
+    train(other, xor(5), 3, lambda epoch: 0.1 * epoch)
+    point = (0.3, 0.7)
+    assert constant(point).data == changing(point).data != other(point).data
 
 
 def test_training_errors() -> None:
     with pytest.raises(ValueError, match="empty data set"):
-        train(Network(), xor(0), 1, lambda epoch: 0.1)
-    with pytest.raises(ValueError, match="diverged in epoch .* smaller rate"):
-        train(Network(), xor(10), 50, lambda epoch: 1e6)
+        train(Network(), xor(0), 1, 0.1)
+    with pytest.raises(ValueError, match="empty data set has no accuracy"):
+        accuracy(Network(), xor(0))
+    for epochs in (0, -1):
+        with pytest.raises(ValueError, match=f"1 epoch or more; {epochs} were given"):
+            train(Network(), xor(5), epochs, 0.1)
+    for rate in (math.nan, math.inf):
+        with pytest.raises(ValueError, match=f"finite number; epoch 1 was given {rate}"):
+            train(Network(), xor(5), 1, rate)
+        with pytest.raises(ValueError, match=f"finite number; epoch 3 was given {rate}"):
+            train(Network(), xor(5), 5, lambda epoch, rate=rate: rate if epoch == 3 else 0.1)
+
+
+def test_divergence_is_noticed() -> None:
+    with pytest.raises(ValueError, match=r"diverged in epoch \d+, .* smaller rate"):
+        train(Network(), xor(10), 50, 1e6)
+    with pytest.raises(ValueError, match=r"diverged in epoch 1, .* smaller rate"):
+        train(Network(), Dataset(((1e10, 1e10),), (0,)), 1, 1e305)
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(0, 1), (2, 0), (2, -1)])
+def test_a_layer_without_width(inputs: int, outputs: int) -> None:
+    with pytest.raises(ValueError, match=f"{inputs} and {outputs} were given"):
+        Linear(inputs, outputs, random.Random(0))
+    with pytest.raises(ValueError, match="2 and 0 were given"):
+        Network(hidden=(0,))
 
 
 def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,12 +153,67 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     out = capsys.readouterr().out
     assert len(out.splitlines()) == 1 + 24 + 1
     assert out.splitlines()[-1].startswith("moons: ")
+
+
+@pytest.mark.parametrize(
+    ("command", "wrong", "message"),
+    [
+        (classify, ["--points", "0"], "--points: 1 or more is needed; 0 was given"),
+        (classify, ["--epochs", "0"], "--epochs: 1 or more is needed; 0 was given"),
+        (classify, ["--hidden", "4", "0"], "--hidden: 1 or more is needed; 0 was given"),
+        (classify, ["--hidden", "-1"], "--hidden: 1 or more is needed; -1 was given"),
+        (classify, ["--rate", "0"], "--rate: a finite number above 0 is needed; 0 was given"),
+        (classify, ["--rate", "-0.1"], "--rate: a finite number above 0 is needed"),
+        (classify, ["--rate", "nan"], "--rate: a finite number above 0 is needed"),
+        (classify, ["--rate", "inf"], "--rate: a finite number above 0 is needed"),
+        (moons, ["--points", "-5"], "--points: 1 or more is needed; -5 was given"),
+        (moons, ["--epochs", "0"], "--epochs: 1 or more is needed; 0 was given"),
+        (moons, ["--epochs", "ten"], "--epochs: invalid positive_int value: 'ten'"),
+        (moons, ["--picture", ""], "a picture is a .png file in a folder that exists"),
+        (classify, ["--picture", "."], "a picture is a .png file in a folder that exists"),
+        (classify, ["--picture", "folder.png"], "'folder.png' was given"),
+        (classify, ["--picture", "missing/a.png"], "missing"),
+        (classify, ["--picture", "a.jpg"], "'a.jpg' was given"),
+    ],
+)
+def test_a_command_that_makes_no_sense(
+    command: ModuleType,
+    wrong: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "folder.png").mkdir()
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        classify.main(["xor", "--points", "0"])
-    assert "empty data set" in capsys.readouterr().err
+        command.main(wrong)
+    out, err = capsys.readouterr()
+    assert message in err
+    assert not out  # nothing was trained
 
 
-def test_a_picture_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_reports_divergence(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        classify.main(["--points", "5", "--rate", "1e9"])
+    assert "smaller rate" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_moons_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    moons.main(["--epochs", "40"])
+    percent = int(re.findall(r"moons: (\d+)% of 100 points", capsys.readouterr().out)[0])
+    assert percent >= 97
+
+
+def test_a_picture_needs_matplotlib(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingPackageError, match="mt-autodiff.plot"):
+    with pytest.raises(ImportError, match=r"pip install .mt-autodiff\[plot\]"):
         picture.draw(xor(5), lambda point: 1.0, [], "xor")
+    with pytest.raises(SystemExit):
+        classify.main(["--picture", "xor.png"])
+    out, err = capsys.readouterr()
+    assert 'pip install "mt-autodiff[plot]"' in err
+    assert not out

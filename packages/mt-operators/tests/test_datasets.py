@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_operators.datasets import DATASETS, moons, spiral
+from mt_operators.datasets import DATASETS, Dataset, moons, spiral
 
 RULES: dict[str, Callable[[float, float], bool]] = {
     "simple": lambda x1, x2: x1 < 0.5,
@@ -63,3 +63,26 @@ def test_moons_are_half_circles() -> None:
 def test_a_count_that_makes_no_sense(count: object) -> None:
     with pytest.raises(ValueError, match="whole number of points"):
         DATASETS["xor"](count)
+
+
+def test_a_count_is_whatever_counts() -> None:
+    class Five:
+        def __index__(self) -> int:
+            return 5
+
+    for name in DATASETS:
+        assert DATASETS[name](Five()) == DATASETS[name](5)
+
+
+def test_points_and_classes_belong_together() -> None:
+    with pytest.raises(ValueError, match=r"1 point\(s\) and 2 class\(es\)"):
+        Dataset(((0.0, 0.0),), (0, 1))
+    for label in (2, -1, 0.5, "1"):
+        with pytest.raises(ValueError, match=f"0 or 1; {label!r} was given"):
+            Dataset(((0.0, 0.0),), (label,))
+
+
+@pytest.mark.parametrize("noise", [-0.1, math.nan, math.inf])
+def test_a_noise_that_makes_no_sense(noise: float) -> None:
+    with pytest.raises(ValueError, match=f"noise is .* {noise!r} was given"):
+        moons(3, noise=noise)

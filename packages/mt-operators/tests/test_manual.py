@@ -1,5 +1,7 @@
 """The classifier that is set by hand, and its picture in characters."""
 
+import math
+
 import pytest
 
 from mt_operators.datasets import DATASETS, Dataset, xor
@@ -43,6 +45,14 @@ def test_text_plot_errors() -> None:
         text_plot(xor(0), lambda point: 0)
     with pytest.raises(ValueError, match="on 1 by 24 characters"):
         text_plot(xor(5), lambda point: 0, width=1)
+    for bad in (math.inf, math.nan):
+        with pytest.raises(ValueError, match="infinite or nan"):
+            text_plot(Dataset(((0.0, bad),), (1,)), lambda point: 0)
+    for label in (-1, 2, 0.5):
+        with pytest.raises(ValueError, match=f"class 0 or 1, not {label}"):
+            text_plot(xor(5), lambda point, label=label: label)
+    with pytest.raises(ValueError, match="empty data set has no accuracy"):
+        manual.accuracy(manual.network_for("xor"), xor(0))
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +61,20 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert result == "diag: 100% of 30 points"
     assert len(picture) == 24
     assert sum(line.count("x") + line.count("o") for line in picture) <= 30
-    for wrong, message in ((["spiral"], "train one"), (["xor", "--points", "0"], "cannot be")):
-        with pytest.raises(SystemExit):
-            manual.main(wrong)
-        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["spiral"], "train one"),
+        (["xor", "--points", "0"], "--points: 1 or more is needed; 0 was given"),
+        (["xor", "--points", "-3"], "--points: 1 or more is needed; -3 was given"),
+        (["xor", "--points", "many"], "--points: invalid positive_int value: 'many'"),
+    ],
+)
+def test_a_command_that_makes_no_sense(
+    wrong: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        manual.main(wrong)
+    assert message in capsys.readouterr().err

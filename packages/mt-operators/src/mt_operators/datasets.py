@@ -1,16 +1,18 @@
 """Points of the plane in two classes: the six data sets of the course, and two moons.
 
-Each is harder than the one before. A line separates `simple` and `diag`; `split`, `xor` and
-`circle` need a hidden layer; `spiral` needs a network that nobody sets by hand. All but the moons
-lie in the unit square, and the same seed gives the same points.
+The six of the course come from easy to hard. A line separates `simple` and `diag`; `split`, `xor`
+and `circle` need a hidden layer; `spiral` needs a network that nobody sets by hand. All but the
+moons lie in the unit square, and the same seed gives the same points.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 Point = tuple[float, float]
 
@@ -24,10 +26,23 @@ class Dataset:
     Attributes:
         X: the points.
         y: for each point its class, 0 or 1.
+
+    Raises:
+        ValueError: there are more points than classes, or fewer, or a class is not 0 or 1.
     """
 
     X: tuple[Point, ...]
     y: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.X) != len(self.y):
+            raise ValueError(
+                f"each point has one class; {len(self.X)} point(s) and {len(self.y)} class(es) "
+                "were given."
+            )
+        for label in self.y:
+            if label not in {0, 1}:
+                raise ValueError(f"a class is 0 or 1; {label!r} was given.")
 
     @property
     def N(self) -> int:
@@ -93,7 +108,12 @@ def moons(N: int, seed: int = 0, noise: float = 0.1) -> Dataset:
         N: how many points.
         seed: for the same points again.
         noise: the standard deviation of what is added to each coordinate.
+
+    Raises:
+        ValueError: the noise is negative or not finite, or `N` is no number of points.
     """
+    if not 0.0 <= noise < math.inf:
+        raise ValueError(f"noise is a finite number, 0 or more; {noise!r} was given.")
     rng = _generator(N, seed)
     points, labels = [], []
     for index in range(N):
@@ -116,7 +136,7 @@ DATASETS: dict[str, Callable[..., Dataset]] = {
     "spiral": spiral,
     "moons": moons,
 }
-"""The data sets by name, from easy to hard."""
+"""The data sets by name: the six of the course from easy to hard, then the moons."""
 
 
 def _in_square(N: int, seed: int, is_one: Callable[[float, float], bool]) -> Dataset:
@@ -126,7 +146,8 @@ def _in_square(N: int, seed: int, is_one: Callable[[float, float], bool]) -> Dat
     return Dataset(points, tuple(int(is_one(x1, x2)) for x1, x2 in points))
 
 
-def _generator(N: object, seed: int) -> random.Random:
-    if not isinstance(N, int) or N < 0:
+def _generator(N: SupportsIndex, seed: int) -> random.Random:
+    """Return what draws `N` points, the same ones for the same seed."""
+    if not hasattr(N, "__index__") or operator.index(N) < 0:
         raise ValueError(f"a data set has a whole number of points, 0 or more; {N!r} was given.")
     return random.Random(seed)

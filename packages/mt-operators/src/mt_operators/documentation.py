@@ -23,7 +23,7 @@ BLOCK = re.compile(
 COMMAND = re.compile(
     r"^```console\n\$ python (?P<arguments>[^\n]*)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL
 )
-PROMISE = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
+PROMISE = re.compile(r"^ *print\(.*\) *# (.*)$", re.MULTILINE)
 
 
 def run_readme(path: Path) -> int:
@@ -47,13 +47,14 @@ def run_readme(path: Path) -> int:
 
 
 def _run_command(arguments: list[str], promised: str) -> None:
+    """Run a command, which must succeed and print what it promises."""
     result = subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, check=False
     )
-    if result.stdout != promised:
+    if result.returncode or result.stdout != promised:
         raise AssertionError(
-            f"`python {' '.join(arguments)}` promises:\n{promised}\nbut prints:\n{result.stdout}"
-            f"{result.stderr}"
+            f"`python {' '.join(arguments)}` promises:\n{promised}\nbut exits with status "
+            f"{result.returncode} and prints:\n{result.stdout}{result.stderr}"
         )
 
 
@@ -68,18 +69,24 @@ def run_blocks(path: Path) -> int:
 
     Raises:
         AssertionError: a promise was not kept.
+        Exception: whatever a block raises; its traceback shows the lines of the file.
     """
     namespace: dict[str, object] = {"__name__": "readme"}
-    blocks = list(BLOCK.finditer(path.read_text(encoding="utf-8")))
+    text = path.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
     for block in blocks:
         source = block["source"]
+        lines_before = text.count("\n", 0, block.start("source"))
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(source, str(path), "exec"), namespace)
+            exec(compile("\n" * lines_before + source, str(path), "exec"), namespace)
         actual = printed.getvalue().splitlines()
         promised = block["output"].splitlines() if block["output"] else PROMISE.findall(source)
         if promised and promised != actual:
-            raise AssertionError(f"{path.name} promises {promised}, but prints {actual}:\n{source}")
+            raise AssertionError(
+                f"{path.name}, line {lines_before + 1}: the block promises {promised}, but prints "
+                f"{actual}:\n{source}"
+            )
     return len(blocks)
 
 

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from mt_autodiff.backpropagation import V, derivatives, topological_sort
+from mt_autodiff.backpropagation import derivatives, topological_sort
 from mt_autodiff.drawing.svg import Node, Svg, render
 from mt_autodiff.errors import GraphFreedError, GraphTooLargeError
 from mt_autodiff.mode import no_grad
 from mt_autodiff.scalar import Scalar
 
-SYMBOLS = {
-    "add": "+",
-    "sub": "−",
-    "neg": "−",
-    "mul": "×",
-    "div": "÷",
-    "pow": "**",
-    "lt": "<",
-    "le": "≤",
-    "gt": ">",
-    "ge": "≥",
-    "eq": "=",
-    "ne": "≠",
-}
+LONGEST = 14  # how many characters of a name a box shows
+
+SYMBOLS = {"add": "+", "sub": "−", "neg": "−", "mul": "×", "div": "÷", "pow": "**"}
+SYMBOLS |= {"lt": "<", "le": "≤", "gt": ">", "ge": "≥", "eq": "=", "ne": "≠"}
 """The operators with a sign of their own; all others are shown by their names."""
 
 
@@ -42,10 +30,15 @@ def to_svg(result: Scalar, *, max_nodes: int = 300) -> Svg:
         A standalone SVG document, the same for the same expression.
 
     Raises:
+        TypeError: `result` is no Scalar, or `max_nodes` no whole number.
         GraphFreedError: an earlier backward freed the graph.
         GraphTooLargeError: there are more than `max_nodes` variables.
         CyclicGraphError: a variable was computed from itself.
     """
+    if not isinstance(result, Scalar):
+        raise TypeError(f"to_svg draws a Scalar; {result!r} was given.")
+    if not isinstance(max_nodes, int):
+        raise TypeError(f"max_nodes is a whole number; {max_nodes!r} was given.")
     variables, inputs = _graph(result)
     if len(variables) > max_nodes:
         raise GraphTooLargeError(
@@ -53,29 +46,29 @@ def to_svg(result: Scalar, *, max_nodes: int = 300) -> Svg:
             f"{max_nodes}. Draw an intermediate one instead, or pass max_nodes={len(variables)}."
         )
     found = _derivatives(result)
-    nodes = [
-        _node(variable, [variables[i] for i in made_from], found.get(variable.unique_id, 0.0))
-        for variable, made_from in zip(variables, inputs, strict=True)
-    ]
+    nodes = [_node(variable, found.get(variable.unique_id, 0.0)) for variable in variables]
+    nodes[0].kind += " result"
     return render(nodes, inputs, f"The computation of {_called(result)}")
 
 
-def _graph(result: V) -> tuple[list[V], list[list[int]]]:
-    """Return all variables behind `result`, and for each the indices of those it was made from.
-
-    As in backpropagation nobody asks where a constant came from.
-    """
+def _graph(result: Scalar) -> tuple[list[Scalar], list[list[int]]]:
+    """Return all variables behind `result`, and for each the indices of those it was made from."""
     variables = topological_sort(result) or [result]
     index = {variable.unique_id: i for i, variable in enumerate(variables)}
-    inputs: list[list[int]] = []
+    inputs = []
     for variable in variables:  # which grows by the constants
-        parents = () if variable.is_constant() else variable.parents
+        parents = _parents(variable)
         for parent in parents:
             if parent.unique_id not in index:
                 index[parent.unique_id] = len(variables)
-                variables.append(parent)  # type: ignore[arg-type]
+                variables.append(parent)
         inputs.append([index[parent.unique_id] for parent in parents])
     return variables, inputs
+
+
+def _parents(variable: Scalar) -> tuple[Scalar, ...]:
+    """Return what a variable was made from. As in backpropagation, nobody asks a constant."""
+    return () if variable.is_constant() else tuple(variable.parents)
 
 
 def _derivatives(result: Scalar) -> dict[int, float]:
@@ -93,25 +86,28 @@ def _derivatives(result: Scalar) -> dict[int, float]:
         ) from error
 
 
-def _node(variable: Scalar, made_from: Sequence[Scalar], derivative: float) -> Node:
+def _node(variable: Scalar, derivative: float) -> Node:
     """Return what is to be seen of one variable."""
-    history = None if variable.is_constant() else variable.history
-    if history:
-        arguments = ", ".join(_called(source) for source in made_from)
-        kind, origin = "operation", f"made by {history.name}({arguments})"
-    else:
-        kind = origin = "constant" if variable.is_constant() else "input"
-    details = [f"{variable.name}, {origin}" if variable.name else origin, f"value: {variable.data}"]
+    name, shown, value = variable.name, _on_one_line(variable.name or ""), _short(variable.data)
+    kind, origin, operator = _origin(variable)
+    lines = [f"{shown} = {value}" if shown else value]
+    details = [f"{name}, {origin}" if name else origin, f"value: {variable.data}"]
     if not variable.is_constant():
+        lines.append(f"∂ {_short(derivative)}")
         details.append(f"derivative of the result by it: {derivative}")
-    return Node(
-        kind,
-        variable.name or "",
-        value=_short(variable.data),
-        derivative="" if variable.is_constant() else _short(derivative),
-        operator=SYMBOLS.get(history.name, history.name) if history else "",
-        details="\n".join(details),
-    )
+    return Node(kind, operator, lines, "\n".join(details))
+
+
+def _origin(variable: Scalar) -> tuple[str, str, str]:
+    """Return the kind of a variable, in words where it comes from, and the sign of what made it."""
+    if variable.is_constant():
+        return "constant", "constant", ""
+    if variable.history is None:
+        return "input", "input", ""
+    made_by = variable.history.name
+    arguments = ", ".join(map(_called, _parents(variable)))
+    sign = SYMBOLS.get(made_by, _on_one_line(made_by))
+    return "operation", f"made by {made_by}({arguments})", sign
 
 
 def _called(variable: Scalar) -> str:
@@ -121,3 +117,9 @@ def _called(variable: Scalar) -> str:
 
 def _short(number: float) -> str:
     return f"{number + 0.0:.4g}"  # adding zero takes the sign from a zero
+
+
+def _on_one_line(name: str) -> str:
+    """Return a name on one line, and no longer than a box shows."""
+    name = " ".join(name.split())
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

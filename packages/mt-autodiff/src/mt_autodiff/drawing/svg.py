@@ -9,14 +9,12 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mt_autodiff.drawing.layout import Box, Edge, layered_layout
+from mt_autodiff.drawing.layout import Edge, Slot, layered_layout
 
 CHARACTER = 7.9  # the width of a character, in nearly every monospace font of 13 pixels
-LONGEST = 14  # how many characters of a name a box shows
 LINE = 18.0  # from one line of text to the next
 PORT = 14.0  # the height that each edge needs to arrive
 PADDING = 12.0  # on either side of a text
-RING = 3.0  # how far the second outline is around the result
 MARGIN = 10.0  # around the picture
 
 STYLE = """
@@ -29,9 +27,8 @@ STYLE = """
 .mt-graph .sign{font-size:18px}
 .mt-graph .input .box{fill:#e3edfb;stroke:#4a6fa5}
 .mt-graph .constant .box{fill:#fff;stroke-dasharray:4 3}
-.mt-graph .result .box{fill:#e3f5e8;stroke:#2f7d48}
+.mt-graph .result .box{fill:#e3f5e8;stroke:#2f7d48;stroke-width:3.5}
 .mt-graph .result .cap{fill:#2f7d48}
-.mt-graph .ring{fill:none;stroke:#2f7d48;stroke-width:1.5}
 .mt-graph .edge,.mt-graph .track{fill:none;stroke:#8494a4;stroke-width:1.5;stroke-linecap:round}
 @media (prefers-color-scheme:dark){
 .mt-graph text{fill:#e8eef5}
@@ -60,25 +57,48 @@ class Svg(str):
         return str(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Node:
-    """What a box shows.
+    """What a box shows: its lines of text, and in a cap at its left end what made it.
 
-    Attributes:
-        kind: "input", "constant" or "operation".
-        name: what it is called, or "".
-        value: its value.
-        derivative: the derivative of the result with respect to it, or "".
-        operator: the symbol or the name of what made it, or "".
-        details: what is told of it when it is pointed at.
+    The edges arrive at the cap. The `details` are told when the box is pointed at; the `kind` is
+    "input", "constant" or "operation", with "result" after it for the first node.
     """
 
     kind: str
-    name: str
-    value: str
-    derivative: str
     operator: str
+    lines: list[str]
     details: str
+
+    def cap(self) -> float:
+        """Return how wide the cap is."""
+        return max(_width(self.operator) + PADDING, 28.0) if self.operator else 0.0
+
+    def size(self, edges: int) -> tuple[float, float]:
+        """Return how wide and how high the box is, if so many edges arrive."""
+        width = self.cap() + max(map(_width, self.lines)) + 2 * PADDING
+        return width, max(len(self.lines) * LINE + 8.0, edges * PORT)
+
+    def draw(self, slot: Slot) -> Iterator[str]:
+        """Yield the elements, at a place of this size."""
+        x, y, width, height = slot.x, slot.y - slot.height / 2, slot.width, slot.height
+        corner = height / 2 if "input" in self.kind else 0.0 if "constant" in self.kind else 7.0
+        yield f'<g class="{self.kind}">'
+        yield f"<title>{_escaped(self.details)}</title>"
+        yield (
+            f'<rect class="box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
+            f'height="{height:.1f}" rx="{corner:.1f}"/>'
+        )
+        base = slot.y + 4.5  # of a line of text that stands in the middle
+        if self.operator:
+            yield _cap(x, y, self.cap(), height, corner)
+            kind = "operator sign" if len(self.operator) == 1 else "operator"
+            yield _text(kind, x + self.cap() / 2, base, self.operator)
+        base -= LINE / 2 * (len(self.lines) - 1)
+        for number, line in enumerate(self.lines):
+            kind = "derivative" if number else "value"
+            yield _text(kind, x + (self.cap() + width) / 2, base + LINE * number, line)
+        yield "</g>"
 
 
 def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -> Svg:
@@ -89,105 +109,45 @@ def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -
         inputs: for each node the nodes it was made from, each of which comes after it.
         title: what a screen reader tells of the picture.
     """
-    looks = [_Look(node, len(made_from)) for node, made_from in zip(nodes, inputs, strict=True)]
-    looks[0].ring = RING  # it is the result
-    layout = layered_layout([look.size() for look in looks], inputs)
-    width, height = _number(layout.width + 2 * MARGIN), _number(layout.height + 2 * MARGIN)
-    origin = _number(-MARGIN)
+    sizes = [node.size(len(made_from)) for node, made_from in zip(nodes, inputs, strict=True)]
+    layout = layered_layout(sizes, inputs)
+    width, height = (f"{side + 2 * MARGIN:.1f}" for side in (layout.width, layout.height))
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mt-graph" role="img" width="{width}" '
-        f'height="{height}" viewBox="{origin} {origin} {width} {height}">',
+        f'height="{height}" viewBox="{-MARGIN} {-MARGIN} {width} {height}">',
         f"<title>{_escaped(title)}</title>",
         f"<style>{STYLE}</style>",
-        *(_path(edge) for edge in layout.edges),
+        *map(_path, layout.edges),
     ]
-    for look, box in zip(looks, layout.boxes, strict=True):
-        lines += look.draw(box)
+    for node, slot in zip(nodes, layout.boxes, strict=True):
+        lines += node.draw(slot)
     return Svg("\n".join([*lines, "</svg>\n"]))
 
 
-class _Look:
-    """How one node looks: its texts, the room that they need, and its elements.
-
-    A box has a line for name and value, and one for the derivative. What made it is told in a cap
-    at its left end, at which the edges arrive.
-    """
-
-    def __init__(self, node: Node, edges: int) -> None:
-        self.node = node
-        self.ring = 0.0
-        self.operator = _shortened(node.operator)
-        name = _shortened(node.name)
-        self.lines = [f"{name} = {node.value}" if name else node.value]
-        if node.derivative:
-            self.lines.append(f"∂ {node.derivative}")
-        self.cap = max(_width(self.operator) + PADDING, 28.0) if self.operator else 0.0
-        self.body = max(map(_width, self.lines)) + 2 * PADDING
-        self.height = max(len(self.lines) * LINE + 8.0, edges * PORT)
-
-    def size(self) -> tuple[float, float]:
-        """Return how wide and how high it is."""
-        return self.cap + self.body + 2 * self.ring, self.height + 2 * self.ring
-
-    def draw(self, place: Box) -> Iterator[str]:
-        """Yield the elements, at a place of this size."""
-        x, y = place.x + self.ring, place.y + self.ring
-        corner = {"input": self.height / 2, "constant": 0.0}.get(self.node.kind, 7.0)
-        yield f'<g class="{self.node.kind}{" result" if self.ring else ""}">'
-        yield f"<title>{_escaped(self.node.details)}</title>"
-        if self.ring:
-            yield _rectangle("ring", place.x, place.y, *self.size(), corner + self.ring)
-        yield _rectangle("box", x, y, self.cap + self.body, self.height, corner)
-        middle = y + self.height / 2 + 4.5  # the base line of a text that stands in the middle
-        if self.operator:
-            yield _cap(x, y, self.cap, self.height, corner)
-            kind = "operator sign" if len(self.operator) == 1 else "operator"
-            yield _text(kind, x + self.cap / 2, middle, self.operator)
-        center = x + self.cap + self.body / 2
-        rise = LINE / 2 * (len(self.lines) - 1)
-        yield _text("value", center, middle - rise, self.lines[0])
-        for line in self.lines[1:]:
-            yield _text("derivative", center, middle + rise, line)
-        yield "</g>"
-
-
-def _rectangle(kind: str, x: float, y: float, width: float, height: float, corner: float) -> str:
-    sides = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
-    return f'<rect class="{kind}" {sides} rx="{_number(corner)}"/>'
-
-
-def _cap(x: float, y: float, width: float, height: float, corner: float) -> str:
+def _cap(x: float, y: float, width: float, height: float, r: float) -> str:
     """Return the left end of a box, which has round corners on that side only."""
-    across, down, r = _number(width - corner), _number(height - 2 * corner), _number(corner)
+    across, down = width - r, height - 2 * r
     return (
-        f'<path class="cap" d="M{_number(x + width)} {_number(y)}h-{across}a{r} {r} 0 0 0 -{r} {r}'
-        f'v{down}a{r} {r} 0 0 0 {r} {r}h{across}z"/>'
+        f'<path class="cap" d="M{x + width:.1f} {y:.1f}h-{across:.1f}a{r} {r} 0 0 0 -{r} {r}'
+        f'v{down:.1f}a{r} {r} 0 0 0 {r} {r}h{across:.1f}z"/>'
     )
 
 
 def _text(kind: str, x: float, y: float, content: str) -> str:
-    return f'<text class="{kind}" x="{_number(x)}" y="{_number(y)}">{_escaped(content)}</text>'
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{_escaped(content)}</text>'
 
 
 def _path(edge: Edge) -> str:
     """Return an edge, with an arrow if it arrives; its head is a part of the path."""
-    (x, y), (end_x, end_y) = map(_number, edge.start), map(_number, edge.end)
-    half = _number((edge.bend + edge.end[0]) / 2)
-    line = f"M{x} {y}H{_number(edge.bend)}C{half} {y} {half} {end_y} {end_x} {end_y}"
+    (x, y), (end_x, end_y) = edge.start, edge.end
+    half = (edge.bend + end_x) / 2
+    line = (
+        f"M{x:.1f} {y:.1f}H{edge.bend:.1f}"
+        f"C{half:.1f} {y:.1f} {half:.1f} {end_y:.1f} {end_x:.1f} {end_y:.1f}"
+    )
     if not edge.arrives:
         return f'<path class="track" d="{line}"/>'
     return f'<path class="edge" d="{line}m-6 -4l6 4l-6 4"/>'
-
-
-def _number(number: float) -> str:
-    """Return a coordinate, to a tenth of a pixel."""
-    return f"{number:.1f}".removesuffix(".0")
-
-
-def _shortened(text: str) -> str:
-    """Return a name on one line, and no longer than a box shows."""
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _width(text: str) -> float:

@@ -8,10 +8,7 @@ weights, and a step that becomes smaller from 1.0 to 0.1 in 100 epochs, without 
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from mt_autodiff.examples.classify import print_epoch, show
+from mt_autodiff.examples.command import command_line, print_every, show
 from mt_autodiff.examples.network import Network
 from mt_autodiff.examples.training import hinge, train
 from mt_operators.datasets import moons
@@ -19,17 +16,11 @@ from mt_operators.datasets import moons
 
 def main(arguments: list[str] | None = None) -> None:
     """Train, show the decision boundary, and print the training accuracy."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mt_autodiff.examples.moons", description="Tell two moons apart."
-    )
-    parser.add_argument("--points", type=int, default=100, help="how many points (100)")
-    parser.add_argument("--epochs", type=int, default=100, help="how many steps (100)")
-    parser.add_argument("--seed", type=int, default=0, help="of points and weights (0)")
-    parser.add_argument("--picture", type=Path, help="where to write a PNG; needs matplotlib")
+    parser = command_line("moons", "Tell two moons apart.", points=100, epochs=100)
     options = parser.parse_args(arguments)
+    dataset = moons(options.points, options.seed)
+    network = Network(hidden=(16, 16), seed=options.seed)
     try:
-        dataset = moons(options.points, options.seed)
-        network = Network(hidden=(16, 16), seed=options.seed)
         history = train(
             network,
             dataset,
@@ -38,10 +29,10 @@ def main(arguments: list[str] | None = None) -> None:
             loss=hinge,
             penalty=1e-4,
             momentum=0.0,
-            report=lambda epoch: print_epoch(epoch, every=10),
+            report=print_every(10),
         )
         show(network, dataset, history, "moons", options.picture)
-    except (ValueError, ImportError, OSError) as error:
+    except (ValueError, OSError) as error:
         parser.error(str(error))
 
 

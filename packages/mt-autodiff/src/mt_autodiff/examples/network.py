@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 from mt_autodiff.scalar import Scalar
-from mt_operators import Module, Parameter
+from mt_operators import Module
 
 
 class Linear(Module):
@@ -24,10 +24,17 @@ class Linear(Module):
         rng: where the first weights come from: spread evenly, with a variance of `2 / inputs` (He
             et al. 2015), so that a `relu` layer passes on numbers as large as it is given. The
             first biases are spread from -1 to 1, so that the kinks lie all over the unit square.
+
+    Raises:
+        ValueError: there are no inputs, or no outputs.
     """
 
     def __init__(self, inputs: int, outputs: int, rng: random.Random) -> None:
         super().__init__()
+        if inputs < 1 or outputs < 1:
+            raise ValueError(
+                f"a layer needs an input and an output or more; {inputs} and {outputs} were given."
+            )
         bound = math.sqrt(6.0 / inputs)
         self.rows = [
             [
@@ -77,36 +84,6 @@ class Network(Module):
         return scores[0]
 
 
-def classify(network: Module, point: Sequence[float]) -> int:
+def class_of(network: Module, point: Sequence[float]) -> int:
     """Return the class that a network gives to a point."""
     return int(float(network(point)) > 0.0)
-
-
-class SGD:
-    """Stochastic gradient descent with momentum.
-
-    Args:
-        parameters: what to train; each holds a Scalar.
-        rate: how far a step goes; it may be changed between steps.
-        momentum: how much of the last step is taken again.
-    """
-
-    def __init__(self, parameters: Iterable[Parameter], rate: float, momentum: float = 0.9) -> None:
-        self.parameters = list(parameters)
-        self.rate = rate
-        self.momentum = momentum
-        self.steps = [0.0] * len(self.parameters)
-
-    def zero_grad(self) -> None:
-        """Forget the derivatives, which `backward` would add to."""
-        for parameter in self.parameters:
-            parameter.value.derivative = None
-
-    def step(self) -> None:
-        """Move every parameter against its derivative, in place."""
-        for index, parameter in enumerate(self.parameters):
-            scalar = parameter.value
-            self.steps[index] = self.momentum * self.steps[index] - self.rate * (
-                scalar.derivative or 0.0
-            )
-            scalar.data += self.steps[index]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from mt_autodiff.errors import MissingPackageError
 from mt_autodiff.examples.training import Epoch
 from mt_operators.datasets import Dataset, Point
 
@@ -32,15 +32,9 @@ def draw(
         title: what to write above the points.
 
     Raises:
-        MissingPackageError: matplotlib is not installed.
+        ImportError: matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingPackageError(
-            'the picture is drawn with matplotlib: pip install "mt-autodiff[plot]".'
-        ) from error
-    figure = Figure(figsize=(9.6, 4.6), layout="constrained")
+    figure = _figure_class()(figsize=(9.6, 4.6), layout="constrained")
     plane, loss = figure.subplots(1, 2, width_ratios=[1.15, 1])
     _draw_plane(plane, dataset, score)
     plane.set_title(title)
@@ -48,6 +42,31 @@ def draw(
     content = io.BytesIO()
     figure.savefig(content, format="png", dpi=110)
     return content.getvalue()
+
+
+def check_picture(path: Path) -> Path:
+    """Return a path if a picture can be drawn and written there.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+        ValueError: it is no name of a PNG file in a folder that exists.
+    """
+    _figure_class()
+    if path.suffix != ".png" or path.is_dir() or not path.parent.is_dir():
+        raise ValueError(
+            f"a picture is a .png file in a folder that exists; {str(path)!r} was given."
+        )
+    return path
+
+
+def _figure_class() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            'the picture is drawn with matplotlib: pip install "mt-autodiff[plot]"'
+        ) from error
+    return Figure
 
 
 def _draw_plane(axes: Any, dataset: Dataset, score: Callable[[Point], float]) -> None:

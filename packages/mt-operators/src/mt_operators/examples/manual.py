@@ -13,6 +13,7 @@ import argparse
 import math
 
 from mt_operators.datasets import DATASETS, Dataset, Point
+from mt_operators.examples.arguments import positive_int
 from mt_operators.examples.text_plot import text_plot
 from mt_operators.module import Module
 from mt_operators.operators import relu
@@ -94,7 +95,13 @@ def network_for(name: str) -> Network:
 
 
 def accuracy(network: Network, dataset: Dataset) -> float:
-    """Return the share of the points that are classified right."""
+    """Return the share of the points that are classified right.
+
+    Raises:
+        ValueError: there are no points.
+    """
+    if not len(dataset):
+        raise ValueError("an empty data set has no accuracy: give it points.")
     right: int = sum(network(point) == label for point, label in dataset)
     return right / len(dataset)
 
@@ -105,7 +112,7 @@ def main(arguments: list[str] | None = None) -> None:
         prog="python -m mt_operators.examples.manual", description="Classify without training."
     )
     parser.add_argument("data", nargs="?", default="xor", choices=DATASETS)
-    parser.add_argument("--points", type=int, default=100, help="how many points (100)")
+    parser.add_argument("--points", type=positive_int, default=100, help="how many points (100)")
     parser.add_argument("--seed", type=int, default=0, help="for other points (0)")
     options = parser.parse_args(arguments)
     try:

@@ -5,6 +5,7 @@ A terminal is enough to see a decision boundary.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from mt_operators.datasets import Dataset, Point
@@ -31,21 +32,31 @@ def text_plot(
         height: how many lines there are.
 
     Raises:
-        ValueError: there are no points, or no room.
+        ValueError: there are no points, or no room; a point is not finite; or the classifier gives
+            another class than 0 or 1.
     """
     if not len(dataset) or width < 2 or height < 2:
         raise ValueError(
             f"{len(dataset)} point(s) cannot be drawn on {width} by {height} characters: give a "
             "point or more, and two characters or more each way."
         )
+    if not all(math.isfinite(x) for point in dataset.X for x in point):
+        raise ValueError("a point that is infinite or nan cannot be drawn.")
+
+    def class_of(point: Point) -> int:
+        label = classify(point)
+        if label not in {0, 1}:
+            raise ValueError(f"a classifier gives a point class 0 or 1, not {label!r}.")
+        return int(label)
+
     columns = _Axis([x1 for x1, _ in dataset.X], width)
     rows = _Axis([-x2 for _, x2 in dataset.X], height)  # the first line is the top
     lines = [
-        [REGIONS[classify((columns.at(column), -rows.at(row)))] for column in range(width)]
+        [REGIONS[class_of((columns.at(column), -rows.at(row)))] for column in range(width)]
         for row in range(height)
     ]
     for (x1, x2), label in dataset:
-        marks = RIGHT if classify((x1, x2)) == label else WRONG
+        marks = RIGHT if class_of((x1, x2)) == label else WRONG
         lines[rows.cell(-x2)][columns.cell(x1)] = marks[label]
     return "\n".join("".join(line).rstrip() for line in lines)
 
