@@ -4,7 +4,9 @@
 thing, a float that records. Tensors, in the next stage, are the second.
 """
 
+import mt_autodiff.lifted  # noqa: F401 - gives Scalar the operators of the table
 from mt_autodiff.backpropagation import backpropagate, derivatives, topological_sort
+from mt_autodiff.differentiate import grad
 from mt_autodiff.drawing import Svg, to_svg
 from mt_autodiff.errors import (
     AutodiffError,
@@ -18,7 +20,7 @@ from mt_autodiff.errors import (
 from mt_autodiff.graph import Context, History, Variable
 from mt_autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from mt_autodiff.numeric import central_difference, derivative_check
-from mt_autodiff.scalar import Scalar, grad
+from mt_autodiff.scalar import Scalar
 from mt_autodiff.scalar_function import ScalarFunction
 
 __version__ = "0.1.0"

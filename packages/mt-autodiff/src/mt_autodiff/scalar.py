@@ -1,23 +1,19 @@
 """`Scalar`: a float that records how it was computed.
 
-Every row of the operator table is lifted here: its value runs on the floats inside, and its
-partial derivatives, run on the same floats, are its backward. Under `create_graph` the partial
-derivatives run on Scalars instead, and so record themselves: that is all that higher derivatives
-take.
+The class itself, what backpropagation asks of it, and Python's operators. The operators of the
+table, which these stand for, are lifted in `mt_autodiff.lifted`.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
-from mt_autodiff.backpropagation import backpropagate, derivatives
-from mt_autodiff.errors import AutodiffError, GradientError, NoGradientError
-from mt_autodiff.graph import Context, History
-from mt_autodiff.mode import is_grad_enabled, set_grad_enabled
-from mt_operators import OPERATORS, Operator, lift
+from mt_autodiff.backpropagation import backpropagate
+from mt_autodiff.errors import AutodiffError, NoGradientError
+from mt_autodiff.graph import History
 from mt_operators.errors import no_attribute
 
 _ids = itertools.count(1)
@@ -138,11 +134,11 @@ class Scalar:
 
     def detach(self) -> Scalar:
         """Return a constant Scalar of the same value, through which nothing is differentiated."""
-        return _constant(self.data)
+        return constant(self.data)
 
     def clone(self) -> Scalar:
         """Return a Scalar of the same value, recorded as computed from this one."""
-        return _LIFTED["id"](self)
+        return LIFTED["id"](self)
 
     def backward(
         self,
@@ -165,12 +161,13 @@ class Scalar:
             GradientError: the backward of a function does not fit, or cannot be recorded.
             CyclicGraphError: a Scalar was computed from itself.
         """
-        self._check_recorded()
+        self.check_recorded()
         start: Any = 1.0 if d_output is None else d_output
         start = as_scalar(start) if create_graph else _as_float(start)
         backpropagate(self, start, retain_graph, create_graph)
 
-    def _check_recorded(self) -> None:
+    def check_recorded(self) -> None:
+        """Raise NoGradientError if nothing was recorded for this Scalar."""
         if not self.requires_grad:
             raise NoGradientError(
                 f"{self!r} has no derivative: it was computed from constants only, or inside "
@@ -210,13 +207,13 @@ class Scalar:
         return _binary("pow", other, self)
 
     def __neg__(self) -> Scalar:
-        return _LIFTED["neg"](self)
+        return LIFTED["neg"](self)
 
     def __pos__(self) -> Scalar:
         return self
 
     def __abs__(self) -> Scalar:
-        return _LIFTED["abs"](self)
+        return LIFTED["abs"](self)
 
     def __lt__(self, other: Any) -> Scalar:
         return _binary("lt", self, other)
@@ -252,7 +249,7 @@ class Scalar:
 
     def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
         """Return this Scalar where the condition holds, and `other` elsewhere."""
-        return _LIFTED["where"](condition, self, other)
+        return LIFTED["where"](condition, self, other)
 
     def __bool__(self) -> bool:
         return bool(self.data)
@@ -305,76 +302,18 @@ def _as_float(value: Any) -> float:
     return float(value)
 
 
-def _constant(value: SupportsFloat) -> Scalar:
+def constant(value: SupportsFloat) -> Scalar:
+    """Return a Scalar that wants no derivative."""
     return Scalar(value, requires_grad=False)
 
 
 def as_scalar(value: SupportsFloat) -> Scalar:
     """Return `value` itself if it is a Scalar, else a constant Scalar of it."""
-    return value if isinstance(value, Scalar) else _constant(value)
+    return value if isinstance(value, Scalar) else constant(value)
 
 
-# --- The table, lifted --------------------------------------------------------------------------
-
-
-class LiftedOperator:
-    """A row of the operator table, lifted to Scalars."""
-
-    def __init__(self, operator: Operator) -> None:
-        self.operator = operator
-        self._on_scalars: tuple[tuple[Callable[..., Any], ...], Callable[..., Any]] | None = None
-
-    def __call__(self, *values: SupportsFloat) -> Scalar:
-        """Apply the operator and record it. A truth value is a constant."""
-        operator = self.operator
-        inputs = tuple([v if isinstance(v, Scalar) else _constant(v) for v in values])
-        if len(inputs) != len(operator.partials):
-            raise TypeError(
-                f"{operator.name} takes {operator.arity} argument(s); {len(inputs)} were given."
-            )
-        known = [scalar._data for scalar in inputs]
-        result = _constant(operator.function(*known))
-        if is_grad_enabled() and operator.result != "truth":
-            needs = tuple([scalar.requires_grad for scalar in inputs])
-            if True in needs:
-                ctx = Context(needs)
-                ctx.saved_values = (inputs, (*known, result._data))
-                result.requires_grad = True
-                result.history = History(self, ctx, inputs, operator.name)
-        return result
-
-    def backward(self, ctx: Context, derivative: Any, /) -> tuple[Any, ...]:
-        """Return the derivative for each input: floats, or Scalars if given a Scalar."""
-        inputs, known = ctx.saved_values
-        partials, share = self.operator.partials, self.operator.share
-        if isinstance(derivative, Scalar):
-            _check_unchanged(self.operator.name, inputs, known)
-            known = (*inputs, self(*inputs))  # recorded, so that it can be differentiated again
-            partials, share = self._recording()
-        return tuple(
-            [
-                share(derivative, partials[i](*known)) if needed else None
-                for i, needed in enumerate(ctx.needs_input_grad)
-            ]
-        )
-
-    def _recording(self) -> tuple[tuple[Callable[..., Any], ...], Callable[..., Any]]:
-        """Return the partial derivatives and the chain rule, on Scalars."""
-        if self._on_scalars is None:
-            partials = tuple(lift(partial, _LIFTED) for partial in self.operator.partials)
-            self._on_scalars = partials, lift(self.operator.share, _LIFTED)
-        return self._on_scalars
-
-
-def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]) -> None:
-    """Raise if a recorded derivative would be that at another point than the value's."""
-    for scalar, before in zip(inputs, known, strict=False):
-        if scalar._data != before and before == before:
-            raise GradientError(
-                f"{scalar!r} was changed after {name!r} was computed from {before!r}. Change "
-                "values after the backward, or compute anew what is differentiated twice."
-            )
-
+LIFTED: dict[str, Callable[..., Scalar]] = {}
+"""Every operator of the table on Scalars, by name; `mt_autodiff.lifted` fills it."""
 
 _NUMBERS = (Scalar, int, float)
 
@@ -384,72 +323,4 @@ def _binary(name: str, left: Any, right: Any) -> Scalar:
     for operand in (left, right):
         if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
             return NotImplemented  # type: ignore[no-any-return]
-    return _LIFTED[name](left, right)
-
-
-_LIFTED: dict[str, LiftedOperator] = {}
-"""How Scalars spell the elementary functions: each is an operator of the table."""
-
-
-def _install(operator: Operator) -> None:
-    """Lift one row of the table and make it a method of Scalar."""
-    lifted = _LIFTED[operator.name] = LiftedOperator(operator)
-    if operator.name in Scalar.__dict__:
-        return
-
-    def method(self: Scalar, *others: SupportsFloat) -> Scalar:
-        return lifted(self, *others)
-
-    method.__name__ = operator.name
-    method.__qualname__ = f"Scalar.{operator.name}"
-    method.__doc__ = f"{operator.note}."
-    setattr(Scalar, operator.name, method)
-
-
-OPERATORS.for_each(_install, taken=lambda name: hasattr(Scalar, name))
-
-
-def grad(
-    output: Scalar,
-    inputs: Scalar | Sequence[Scalar],
-    create_graph: bool = False,
-    allow_unused: bool = False,
-) -> tuple[Scalar, ...]:
-    """Return the derivatives of `output` with respect to `inputs`, and add to none that is stored.
-
-    The graph stays. With `create_graph` the results can be differentiated again:
-
-        >>> x = Scalar(2.0)
-        >>> (first,) = grad(x * x * x, x, create_graph=True)
-        >>> (second,) = grad(first, x)
-        >>> first.data, second.data
-        (12.0, 12.0)
-
-    Args:
-        output: the result.
-        inputs: what to differentiate by: leaves or anything on the way to the result.
-        create_graph: whether the derivatives are recorded.
-        allow_unused: whether the result may not depend on an input; its derivative is 0 then.
-
-    Raises:
-        NoGradientError: nothing was recorded for the output, an input is a constant, or the output
-            was not computed from it.
-        GraphFreedError: an earlier backward freed the graph.
-        GradientError: the backward of a function does not fit, or cannot be recorded.
-        CyclicGraphError: a Scalar was computed from itself.
-    """
-    inputs = (inputs,) if isinstance(inputs, Scalar) else tuple(inputs)
-    for scalar in (output, *inputs):
-        if not isinstance(scalar, Scalar):
-            raise TypeError(f"grad() takes Scalars; {scalar!r} was given.")
-        scalar._check_recorded()
-    start: Any = _constant(1.0) if create_graph else 1.0
-    with set_grad_enabled(create_graph):
-        found = {v.unique_id: d for v, d in derivatives(output, start, retain_graph=True)}
-    for scalar in inputs:
-        if scalar.unique_id not in found and not allow_unused:
-            raise NoGradientError(
-                f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
-                "derivative is to be 0."
-            )
-    return tuple(as_scalar(found.get(scalar.unique_id, 0.0)) for scalar in inputs)
+    return LIFTED[name](left, right)

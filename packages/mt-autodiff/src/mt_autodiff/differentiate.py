@@ -1,0 +1,57 @@
+"""Derivatives as results, instead of as what is stored with the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_autodiff.backpropagation import derivatives
+from mt_autodiff.errors import NoGradientError
+from mt_autodiff.mode import set_grad_enabled
+from mt_autodiff.scalar import Scalar, as_scalar, constant
+
+
+def grad(
+    output: Scalar,
+    inputs: Scalar | Sequence[Scalar],
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Scalar, ...]:
+    """Return the derivatives of `output` with respect to `inputs`, and add to none that is stored.
+
+    The graph stays. With `create_graph` the results can be differentiated again:
+
+        >>> x = Scalar(2.0)
+        >>> (first,) = grad(x * x * x, x, create_graph=True)
+        >>> (second,) = grad(first, x)
+        >>> first.data, second.data
+        (12.0, 12.0)
+
+    Args:
+        output: the result.
+        inputs: what to differentiate by: leaves or anything on the way to the result.
+        create_graph: whether the derivatives are recorded.
+        allow_unused: whether the result may not depend on an input; its derivative is 0 then.
+
+    Raises:
+        NoGradientError: nothing was recorded for the output, an input is a constant, or the output
+            was not computed from it.
+        GraphFreedError: an earlier backward freed the graph.
+        GradientError: the backward of a function does not fit, or cannot be recorded.
+        CyclicGraphError: a Scalar was computed from itself.
+    """
+    inputs = (inputs,) if isinstance(inputs, Scalar) else tuple(inputs)
+    for scalar in (output, *inputs):
+        if not isinstance(scalar, Scalar):
+            raise TypeError(f"grad() takes Scalars; {scalar!r} was given.")
+        scalar.check_recorded()
+    start: Any = constant(1.0) if create_graph else 1.0
+    with set_grad_enabled(create_graph):
+        found = {v.unique_id: d for v, d in derivatives(output, start, retain_graph=True)}
+    for scalar in inputs:
+        if scalar.unique_id not in found and not allow_unused:
+            raise NoGradientError(
+                f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
+                "derivative is to be 0."
+            )
+    return tuple(as_scalar(found.get(scalar.unique_id, 0.0)) for scalar in inputs)

@@ -1,0 +1,94 @@
+"""The operator table lifted to Scalars.
+
+Every row's value runs on the floats inside, and its partial derivatives, run on the same floats,
+are its backward. Under `create_graph` the partial derivatives run on Scalars instead, and so record
+themselves: that is all that higher derivatives take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, SupportsFloat
+
+from mt_autodiff.errors import GradientError
+from mt_autodiff.graph import Context, History
+from mt_autodiff.mode import is_grad_enabled
+from mt_autodiff.scalar import LIFTED, Scalar, constant
+from mt_operators import OPERATORS, Operator, lift
+
+
+class LiftedOperator:
+    """A row of the operator table, lifted to Scalars."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+        self._on_scalars: tuple[tuple[Callable[..., Any], ...], Callable[..., Any]] | None = None
+
+    def __call__(self, *values: SupportsFloat) -> Scalar:
+        """Apply the operator and record it. A truth value is a constant."""
+        operator = self.operator
+        inputs = tuple([v if isinstance(v, Scalar) else constant(v) for v in values])
+        if len(inputs) != len(operator.partials):
+            raise TypeError(
+                f"{operator.name} takes {operator.arity} argument(s); {len(inputs)} were given."
+            )
+        known = [scalar._data for scalar in inputs]
+        result = constant(operator.function(*known))
+        if is_grad_enabled() and operator.result != "truth":
+            needs = tuple([scalar.requires_grad for scalar in inputs])
+            if True in needs:
+                ctx = Context(needs)
+                ctx.saved_values = (inputs, (*known, result._data))
+                result.requires_grad = True
+                result.history = History(self, ctx, inputs, operator.name)
+        return result
+
+    def backward(self, ctx: Context, derivative: Any, /) -> tuple[Any, ...]:
+        """Return the derivative for each input: floats, or Scalars if given a Scalar."""
+        inputs, known = ctx.saved_values
+        partials, share = self.operator.partials, self.operator.share
+        if isinstance(derivative, Scalar):
+            _check_unchanged(self.operator.name, inputs, known)
+            known = (*inputs, self(*inputs))  # recorded, so that it can be differentiated again
+            partials, share = self._recording()
+        return tuple(
+            [
+                share(derivative, partials[i](*known)) if needed else None
+                for i, needed in enumerate(ctx.needs_input_grad)
+            ]
+        )
+
+    def _recording(self) -> tuple[tuple[Callable[..., Any], ...], Callable[..., Any]]:
+        """Return the partial derivatives and the chain rule, on Scalars."""
+        if self._on_scalars is None:
+            partials = tuple(lift(partial, LIFTED) for partial in self.operator.partials)
+            self._on_scalars = partials, lift(self.operator.share, LIFTED)
+        return self._on_scalars
+
+
+def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]) -> None:
+    """Raise if a recorded derivative would be that at another point than the value's."""
+    for scalar, before in zip(inputs, known, strict=False):
+        if scalar._data != before and before == before:
+            raise GradientError(
+                f"{scalar!r} was changed after {name!r} was computed from {before!r}. Change "
+                "values after the backward, or compute anew what is differentiated twice."
+            )
+
+
+def _install(operator: Operator) -> None:
+    """Lift one row of the table and make it a method of Scalar."""
+    lifted = LIFTED[operator.name] = LiftedOperator(operator)
+    if operator.name in Scalar.__dict__:
+        return
+
+    def method(self: Scalar, *others: SupportsFloat) -> Scalar:
+        return lifted(self, *others)
+
+    method.__name__ = operator.name
+    method.__qualname__ = f"Scalar.{operator.name}"
+    method.__doc__ = f"{operator.note}."
+    setattr(Scalar, operator.name, method)
+
+
+OPERATORS.for_each(_install, taken=lambda name: hasattr(Scalar, name))
