@@ -23,13 +23,12 @@ from mt_autodiff import (
     GraphTooLargeError,
     Scalar,
     ScalarFunction,
-    Svg,
     central_difference,
     grad,
     is_grad_enabled,
     no_grad,
-    to_svg,
 )
+from mt_autodiff.drawing import Svg, to_svg
 from mt_autodiff.drawing.layout import Edge, layered_layout
 from mt_operators.documentation import BLOCK
 
@@ -526,7 +525,7 @@ from mt_autodiff import Scalar
 assert not [name for name in sys.modules if name.startswith(("xml", "html"))]
 others = [Scalar(1.0) for _ in range(int(sys.argv[1]))]
 x, y = Scalar(0.5, name="x"), Scalar(2.0, name="y")
-from mt_autodiff import to_svg
+from mt_autodiff.drawing import to_svg
 sys.stdout.reconfigure(encoding="utf-8", newline="")
 print(to_svg((x * y + x.tanh()) * (y - x) / 3.0))
 """

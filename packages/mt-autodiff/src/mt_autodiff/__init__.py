@@ -7,7 +7,6 @@ thing, a float that records. Tensors, in the next stage, are the second.
 import mt_autodiff.lifted  # noqa: F401 - gives Scalar the operators of the table
 from mt_autodiff.backpropagation import backpropagate, derivatives, topological_sort
 from mt_autodiff.differentiate import grad
-from mt_autodiff.drawing import Svg, to_svg
 from mt_autodiff.errors import (
     AutodiffError,
     CyclicGraphError,
@@ -37,7 +36,6 @@ __all__ = [
     "NoGradientError",
     "Scalar",
     "ScalarFunction",
-    "Svg",
     "Variable",
     "__version__",
     "backpropagate",
@@ -49,6 +47,5 @@ __all__ = [
     "is_grad_enabled",
     "no_grad",
     "set_grad_enabled",
-    "to_svg",
     "topological_sort",
 ]

@@ -7,7 +7,6 @@ without anybody writing one.
 from __future__ import annotations
 
 import argparse
-import inspect
 import math
 
 from mt_operators.errors import UnknownOperatorError
@@ -18,7 +17,7 @@ from mt_operators.written import written, written_partials
 
 def describe(operator: Operator) -> str:
     """Return an operator's meaning, formula, derivatives and domain, as a paragraph of text."""
-    names = list(inspect.signature(operator.function).parameters)
+    names = operator.parameters
     lines = [
         f"{operator.name}({', '.join(names)}): {operator.note}",
         f"  value  {written(operator)}",

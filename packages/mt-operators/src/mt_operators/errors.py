@@ -6,7 +6,6 @@ exception that fits, so that code which catches `KeyError` or `ValueError` keeps
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -60,5 +59,7 @@ def nearest(name: object, known: Iterable[str]) -> str:
     """Return `" Did you mean 'x'?"` for the known name closest to `name`, or `""`."""
     if not isinstance(name, str):
         return ""
+    import difflib  # only when something went wrong
+
     matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" Did you mean {matches[0]!r}?" if matches else ""

@@ -89,9 +89,14 @@ class _Lifting:
         return self.done[id(source)]
 
     def _bind(self, source: FunctionType, lifted: FunctionType, namespace: dict[str, Any]) -> None:
-        for module, attribute in _attributes(source.__code__):  # math.pi is fine, math.exp is not
-            value = source.__globals__.get(module)
-            if isinstance(value, ModuleType) and callable(getattr(value, attribute, None)):
+        modules = {
+            name: value
+            for name in _free_names(source.__code__)
+            if isinstance(value := source.__globals__.get(name), ModuleType)
+        }
+        for module, attribute in _attributes(source.__code__) if modules else ():
+            # math.pi is fine, math.exp is not
+            if module in modules and callable(getattr(modules[module], attribute, None)):
                 raise _foreign(f"{module}.{attribute}")
         for name in _free_names(source.__code__):
             if name in source.__globals__:

@@ -12,7 +12,6 @@ they were called, and so what the source returns is its own formula:
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -26,24 +25,31 @@ COMPARISON, LOGIC, SUM, PRODUCT, ATOM = range(5)
 
 def written(operator: Operator) -> str:
     """Return the value of an operator as a formula of its arguments."""
-    return _lifted_to_text(operator.function)
+    return _lifted_to_text(operator.function, operator.parameters)
 
 
 def written_partials(operator: Operator) -> tuple[str, ...]:
     """Return the partial derivatives as formulas of the arguments and the output, `out`."""
-    names = [*inspect.signature(operator.function).parameters, "out"]
+    names = (*operator.parameters, "out")
     return tuple(_lifted_to_text(partial, names) for partial in operator.partials)
 
 
-def _lifted_to_text(source: Source, names: list[str] | None = None) -> str:
-    names = names or list(inspect.signature(source).parameters)
-    spelling = {name: _call(name) for name in {*ELEMENTARY, *NAMED.values()}}
-    spelling["div"] = lambda x, y: _join(x, "/", y, PRODUCT)
-    return _text(lift(source, spelling)(*map(Text, names))).text
+def _lifted_to_text(source: Source, names: tuple[str, ...]) -> str:
+    for name in NAMED.values():
+        if name not in _SPELLING:
+            _SPELLING[name] = _call(name)
+    return _text(lift(source, _SPELLING)(*map(Text, names))).text
 
 
 def _call(name: str) -> Callable[..., Text]:
     return lambda *values: Text(f"{name}({', '.join(_text(value).text for value in values)})")
+
+
+_SPELLING: dict[str, Callable[..., Text]] = {
+    **{name: _call(name) for name in ELEMENTARY},
+    "div": lambda x, y: _join(x, "/", y, PRODUCT),
+}
+"""The elementary functions, and the operators of the table, as text."""
 
 
 class Text:

@@ -7,7 +7,6 @@ Under `create_graph` the partial derivatives run on tensors instead and record t
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -133,7 +132,7 @@ class ElementwiseOperation:
         if needs not in self._reads:
             partials = zip(written_partials(self.operator), needs, strict=True)
             text = " ".join(partial for partial, need in partials if need)
-            names = (*inspect.signature(self.operator.function).parameters, "out")
+            names = (*self.operator.parameters, "out")
             words = set(re.findall(r"\w+", text))
             self._reads[needs] = tuple(i for i, name in enumerate(names) if name in words)
         return self._reads[needs]
