@@ -44,6 +44,7 @@ NOT_OPERATIONS = {
             "shape",
             "size",
             "storage_offset",
+            "starting_gradient",
             "stride",
             "tolist",
             "unique_id",

@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 
 # The order below matters: `tensors` pulls in the operations it names.
 from mt_tensor.tensors import Tensor  # isort: skip
-from mt_tensor import errors  # isort: skip
+from mt_tensor import autograd, errors  # isort: skip
 from mt_tensor.backends import (
     TensorBackend,
     backends,
@@ -49,7 +49,12 @@ from mt_tensor.creation import (
 from mt_tensor.elementwise import elementwise
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
-from mt_tensor.gradcheck import gradcheck
+from mt_tensor.gradcheck import (
+    grad_central_difference,
+    grad_check,
+    gradcheck,
+    gradgradcheck,
+)
 from mt_tensor.matmul import matmul
 from mt_tensor.movement import cat, pad, stack
 from mt_tensor.random import manual_seed, rand, randint, randn, randperm
@@ -64,6 +69,7 @@ __all__ = [
     "TensorData",
     "__version__",
     "arange",
+    "autograd",
     "backends",
     "bool_",
     "cat",
@@ -80,7 +86,10 @@ __all__ = [
     "full_like",
     "fused",
     "get_backend",
+    "grad_central_difference",
+    "grad_check",
     "gradcheck",
+    "gradgradcheck",
     "int8",
     "int16",
     "int32",

@@ -1,4 +1,8 @@
-"""Gradients by finite differences, to check the exact ones against."""
+"""Gradients by finite differences, to check the exact ones against.
+
+`gradcheck` and `gradgradcheck` are torch's; `grad_central_difference` and `grad_check` are those of
+the course.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +11,56 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mt_autodiff import GradientError
+from mt_autodiff import GradientError, NoGradientError, no_grad
+from mt_tensor.autograd import grad
 from mt_tensor.creation import tensor
+from mt_tensor.dtypes import float64
+from mt_tensor.errors import DTypeError
 from mt_tensor.tensors import Tensor
 
 Floats = npt.NDArray[np.float64]
+Index = int | tuple[int, ...]
 
 
 def gradcheck(
-    f: Callable[..., Tensor],
-    inputs: Sequence[Tensor],
+    func: Callable[..., Tensor | Sequence[Tensor]],
+    inputs: Tensor | Sequence[Tensor],
     eps: float = 1e-6,
     atol: float = 1e-5,
     rtol: float = 1e-3,
 ) -> bool:
-    """Check the gradients of `f` at float64 inputs against central differences.
+    """Check the gradients of a function against central differences.
 
     Each element of each input that requires grad is moved up and down by `eps`; the elements of
     the result are weighted differently, so that no two errors cancel.
+
+    Args:
+        func: from tensors to one or several.
+        inputs: where to check: float64, of which at least one requires grad.
+        eps: how far each element is moved.
+        atol: how much may be wrong in any case.
+        rtol: how much may be wrong, relative to the gradient.
 
     Returns:
         True, if all agree.
 
     Raises:
+        DTypeError: an input that requires grad is not float64, which has too few digits.
+        NoGradientError: no input requires grad.
         GradientError: one differs by more than `atol` plus `rtol` times its size; the message
             gives the input, the index and both numbers.
     """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    _check_inputs(inputs)
 
     def weighted(values: Sequence[Tensor]) -> Tensor:
-        result = f(*values)
-        weights = np.cos(np.arange(result.numel(), dtype=np.float64)).reshape(result.shape)
-        return (result * tensor(weights, backend=result.backend)).sum()
+        results = func(*values)
+        total = tensor(0.0, dtype=float64, backend=inputs[0].backend)
+        for number, result in enumerate((results,) if isinstance(results, Tensor) else results):
+            angles = number + np.arange(result.numel(), dtype=np.float64)
+            weights = tensor(np.cos(angles).reshape(result.shape), backend=result.backend)
+            total = total + (result * weights).sum()
+        return total
 
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
     total = weighted(leaves)
@@ -58,6 +81,91 @@ def gradcheck(
                 f"difference is {numeric[at]}; {int(wrong.sum())} of {wrong.size} differ."
             )
     return True
+
+
+def gradgradcheck(
+    func: Callable[..., Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+) -> bool:
+    """Check the gradients of the gradients of a function against central differences.
+
+    The arguments are those of `gradcheck`; `func` returns one tensor. Its gradients are checked as
+    a function of the inputs and of the upstream gradient.
+
+    Returns:
+        True, if all agree.
+
+    Raises:
+        GradientError: one differs by more than `atol` plus `rtol` times its size.
+        DTypeError: an input that requires grad is not float64.
+        NoGradientError: no input requires grad.
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    _check_inputs(inputs)
+    with no_grad():
+        result = func(*(x.detach() for x in inputs))
+    angles = 0.5 + np.arange(result.numel(), dtype=np.float64)
+    upstream = tensor(np.sin(angles).reshape(result.shape), backend=result.backend)
+
+    def gradients(*values: Tensor) -> list[Tensor]:
+        *points, weights = values
+        arguments = [
+            x if x.requires_grad or not given.requires_grad else x.detach().requires_grad_()
+            for x, given in zip(points, inputs, strict=True)
+        ]
+        leaves = [x for x in arguments if x.requires_grad]
+        output = func(*arguments)
+        if not output.requires_grad:
+            return []
+        found = grad(output, leaves, weights, create_graph=True, allow_unused=True)
+        return [gradient for gradient in found if gradient is not None]
+
+    return gradcheck(gradients, (*inputs, upstream.requires_grad_()), eps, atol, rtol)
+
+
+def grad_central_difference(
+    f: Callable[..., Tensor], *vals: Tensor, arg: int = 0, epsilon: float = 1e-6, ind: Index
+) -> float:
+    """Return the central difference of the sum of `f`, by one element of an argument.
+
+    Args:
+        f: from tensors to a tensor.
+        *vals: where to differentiate.
+        arg: the index of the argument.
+        epsilon: how far the element is moved up and down.
+        ind: the index of the element.
+    """
+    sides = []
+    with no_grad():
+        for step in (epsilon, -epsilon):
+            moved: Floats = np.array(vals[arg].detach(), dtype=np.float64)
+            moved[ind] += step
+            changed = tensor(moved, dtype=vals[arg].dtype, backend=vals[arg].backend)
+            sides.append(f(*(changed if i == arg else x for i, x in enumerate(vals))).sum().item())
+    return float(sides[0] - sides[1]) / (2.0 * epsilon)
+
+
+def grad_check(f: Callable[..., Tensor], *vals: Tensor) -> None:
+    """Check the gradients of `f` at `vals`, by all of them, as `gradcheck` does in float64.
+
+    Raises:
+        GradientError: one differs from its central difference.
+    """
+    gradcheck(f, [x.detach().double().requires_grad_() for x in vals])
+
+
+def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
+    if not any(x.requires_grad for x in inputs):
+        raise NoGradientError("there is nothing to check: no input requires grad.")
+    for x in inputs:
+        if x.requires_grad and x.dtype is not float64:
+            raise DTypeError(
+                f"an input is {x.dtype.name}, which has too few digits for finite differences: "
+                "convert it with x.detach().double().requires_grad_()."
+            )
 
 
 def _numeric_gradient(

@@ -222,6 +222,15 @@ class TensorBase:
             ShapeError: `gradient` has another shape.
             GraphFreedError: an earlier call freed the graph.
         """
+        backpropagate(self, self.starting_gradient(gradient), retain_graph, create_graph)
+
+    def starting_gradient(self, gradient: Tensor | None) -> Tensor:
+        """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
+
+        Raises:
+            NoGradientError: nothing was recorded, or `gradient` is missing.
+            ShapeError: `gradient` has another shape.
+        """
         if not self.requires_grad:
             raise NoGradientError(
                 "this tensor has no gradient: it was computed from tensors without requires_grad, "
@@ -234,11 +243,15 @@ class TensorBase:
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
             gradient = self._with(self.backend.full(self.shape, self.dtype, 1))
+        if not isinstance(gradient, TensorBase):
+            raise TypeError(
+                f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
+            )
         if gradient.shape != self.shape:
             raise ShapeError(
                 f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
             )
-        backpropagate(self, gradient.to(self.dtype), retain_graph, create_graph)
+        return gradient.to(self.dtype)
 
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""

@@ -1,0 +1,98 @@
+"""Gradients as results, instead of as what is stored with the leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_autodiff import NoGradientError, set_grad_enabled
+from mt_autodiff.backpropagation import derivatives
+from mt_tensor.errors import ShapeError
+from mt_tensor.tensors import Tensor
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Return the gradients of `outputs` with respect to `inputs`, and add to none that is stored.
+
+    >>> import mt_tensor as mt
+    >>> x = mt.tensor(2.0, requires_grad=True)
+    >>> (first,) = grad(x * x * x, x, create_graph=True)
+    >>> (second,) = grad(first, x)
+    >>> first.item(), second.item()
+    (12.0, 12.0)
+
+    Args:
+        outputs: the results; the gradients of several are added up.
+        inputs: what to differentiate by: leaves, or anything on the way to a result.
+        grad_outputs: for each output the weight of each of its elements, of its shape; may be left
+            out, or None, for an output of one element.
+        retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
+        create_graph: whether the gradients are recorded, to be differentiated in turn.
+        allow_unused: whether the outputs may not depend on an input; its gradient is None then.
+
+    Returns:
+        For each input its gradient, of its shape.
+
+    Raises:
+        NoGradientError: nothing was recorded for an output or an input, a weight is missing, or the
+            outputs were not computed from an input.
+        ShapeError: weights have another shape than their output, or are not one for each.
+        GraphFreedError: an earlier call freed the graph.
+    """
+    outputs, inputs = _tensors("outputs", outputs), _tensors("inputs", inputs)
+    for tensor in inputs:
+        if not tensor.requires_grad:
+            raise NoGradientError(
+                f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
+                "for it: call requires_grad_() on it before computing the outputs."
+            )
+    keep = create_graph if retain_graph is None else retain_graph
+    found: dict[int, Tensor] = {}
+    wanted = {tensor.unique_id for tensor in inputs}
+    weights = _weights(grad_outputs, len(outputs))
+    starts = [output.starting_gradient(w) for output, w in zip(outputs, weights, strict=True)]
+    with set_grad_enabled(create_graph):
+        for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
+            last = number == len(outputs) - 1
+            for variable, gradient in derivatives(output, start, keep or not last):
+                key = variable.unique_id
+                if key in wanted:
+                    found[key] = found[key] + gradient if key in found else gradient
+    for position, tensor in enumerate(inputs):
+        if tensor.unique_id not in found and not allow_unused:
+            raise NoGradientError(
+                f"the outputs were not computed from input {position}. Pass allow_unused=True if "
+                "its gradient is to be None."
+            )
+    return tuple(found.get(tensor.unique_id) for tensor in inputs)
+
+
+def _tensors(what: str, given: Any) -> tuple[Tensor, ...]:
+    tensors = tuple(given) if isinstance(given, Sequence) else (given,)
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"{what} must be a tensor or a sequence of tensors; {tensor!r} of type "
+                f"{type(tensor).__name__} was given."
+            )
+    return tensors
+
+
+def _weights(given: Any, count: int) -> tuple[Tensor | None, ...]:
+    if given is None:
+        return (None,) * count
+    weights = tuple(given) if isinstance(given, Sequence) else (given,)
+    if len(weights) != count:
+        raise ShapeError(
+            f"grad_outputs holds {len(weights)} tensor(s) for {count} output(s): give one for each."
+        )
+    return weights

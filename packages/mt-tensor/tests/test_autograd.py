@@ -1,0 +1,172 @@
+"""Gradients as results, of both orders, beside torch's."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_autodiff import GradientError, GraphFreedError, NoGradientError
+from mt_tensor.autograd import grad
+from mt_tensor.errors import DTypeError, ShapeError
+
+torch = pytest.importorskip("torch")
+
+STEPS: list[Callable[..., Any]] = [
+    lambda x, y: x * y,
+    lambda x, y: x + y * 2.0,
+    lambda x, y: (x - y).tanh(),
+    lambda x, y: x.exp() / (1.0 + y * y),
+    lambda x, y: (x * x).sum(0) * y,
+    lambda x, y: x.reshape(2, 3).transpose(0, 1).reshape(2, 3) + y,
+    lambda x, y: x.sigmoid() @ y.transpose(0, 1) @ x,
+]
+
+
+def leaves(seed: int) -> tuple[list[mt.Tensor], list[Any]]:
+    rng = np.random.default_rng(seed)
+    arrays = [rng.standard_normal((2, 3)) for _ in range(2)]
+    return (
+        [mt.tensor(a, requires_grad=True) for a in arrays],
+        [torch.tensor(a, requires_grad=True) for a in arrays],
+    )
+
+
+def run(program: list[int], x: Any, y: Any) -> Any:
+    for step in program:
+        x, y = STEPS[step](x, y), x
+    return x
+
+
+def same(ours: Any, theirs: Any) -> None:
+    np.testing.assert_allclose(
+        np.asarray(ours.detach()), theirs.detach().numpy(), rtol=1e-9, atol=1e-12
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, len(STEPS) - 1), min_size=1, max_size=5), st.integers(0, 9))
+def test_gradients_of_programs_are_torchs(program: list[int], seed: int) -> None:
+    ours, theirs = leaves(seed)
+    a, b = run(program, *ours), run(program, *theirs)
+    weights = np.cos(np.arange(6.0)).reshape(2, 3)
+    first = grad(a, ours, mt.tensor(weights), create_graph=True, allow_unused=True)
+    expected = torch.autograd.grad(
+        b, theirs, torch.tensor(weights), create_graph=True, allow_unused=True
+    )
+    for mine, its in zip(first, expected, strict=True):
+        assert (mine is None) == (its is None)
+        if mine is not None:
+            same(mine, its)
+    total = sum(g.square().sum() for g in first if g is not None)
+    its_total = sum(g.square().sum() for g in expected if g is not None)
+    assert total.requires_grad == its_total.requires_grad
+    if total.requires_grad:
+        second = grad(total, ours, allow_unused=True)
+        for mine, its in zip(
+            second, torch.autograd.grad(its_total, theirs, allow_unused=True), strict=True
+        ):
+            assert (mine is None) == (its is None)
+            if mine is not None:
+                same(mine, its)
+    assert all(leaf.grad is None for leaf in ours)
+
+
+def test_several_outputs_add_up() -> None:
+    (x, y), (u, v) = leaves(0)
+    found = grad([(x * y).sum(), x.exp()], [x, y], [None, mt.ones(2, 3).double()])
+    expected = torch.autograd.grad(
+        [(u * v).sum(), u.exp()], [u, v], [None, torch.ones(2, 3).double()]
+    )
+    for mine, its in zip(found, expected, strict=True):
+        same(mine, its)
+
+
+def test_gradients_by_what_lies_between() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    middle = x * 3.0
+    result = (middle * middle).sum()
+    by_middle, by_result = grad(result, [middle, result])
+    assert by_middle.tolist() == [6.0, 12.0]
+    assert by_result.item() == 1.0
+
+
+def test_the_graph_is_freed_unless_it_is_kept() -> None:
+    x = mt.tensor(3.0, requires_grad=True)
+    y = x * x
+    grad(y, x, retain_graph=True)
+    grad(y, x)
+    with pytest.raises(GraphFreedError):
+        grad(y, x)
+
+
+def test_what_has_no_gradient() -> None:
+    x, unused = (mt.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    constant = mt.ones(2)
+    y = (x * constant).sum()
+    with pytest.raises(NoGradientError, match=r"shape \(2,\) does not require grad"):
+        grad(y, constant)
+    with pytest.raises(NoGradientError, match="not computed from input 1. Pass allow_unused"):
+        grad(y, [x, unused], retain_graph=True)
+    assert grad(y, [x, unused], allow_unused=True)[1] is None
+    with pytest.raises(NoGradientError, match="computed from tensors without requires_grad"):
+        grad(constant.sum(), x)
+    with pytest.raises(NoGradientError, match="needs the weight of each element"):
+        grad(x * 2.0, x)
+    with pytest.raises(ShapeError, match=r"gradient has shape \(3,\)"):
+        grad(x * 2.0, x, mt.ones(3))
+    with pytest.raises(ShapeError, match="2 tensor.s. for 1 output"):
+        grad(x * 2.0, x, [mt.ones(2), mt.ones(2)])
+    with pytest.raises(TypeError, match="inputs must be a tensor or a sequence of tensors; 2.0"):
+        grad(y, 2.0)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a gradient is a tensor; 1.0"):
+        (x * 2.0).backward(1.0)  # type: ignore[arg-type]
+
+
+# --- Checking -----------------------------------------------------------------------------------
+
+
+class Wrong(mt.Function):
+    """A cube whose second derivative is missing: its backward is not recorded."""
+
+    @staticmethod
+    def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad: mt.Tensor) -> mt.Tensor:
+        (x,) = ctx.saved_tensors
+        return grad * (3.0 * x * x).detach()
+
+
+def test_gradgradcheck() -> None:
+    (x, y), _ = leaves(1)
+    for step in STEPS:
+        assert mt.gradgradcheck(step, [x, y])
+    assert mt.gradgradcheck(lambda x: x.square(), x)
+    assert mt.gradcheck(Wrong.apply, [x])
+    with pytest.raises(GradientError, match="by input 0"):
+        mt.gradgradcheck(Wrong.apply, [x])
+
+
+def test_checking_several_outputs_and_what_cannot_be_checked() -> None:
+    (x, y), _ = leaves(2)
+    assert mt.gradcheck(lambda x, y: (x * y, x.exp().sum()), [x, y])
+    for check in (mt.gradcheck, mt.gradgradcheck):
+        with pytest.raises(NoGradientError, match="nothing to check"):
+            check(lambda x: x, x.detach())
+        with pytest.raises(DTypeError, match="float32, which has too few digits"):
+            check(lambda x: x, x.detach().float().requires_grad_())
+
+
+def test_the_courses_names() -> None:
+    (x, y), _ = leaves(3)
+    value = mt.grad_central_difference(lambda a, b: a * b, x, y, arg=1, ind=(1, 2))
+    assert value == pytest.approx(x[1, 2].item())
+    mt.grad_check(lambda a, b: (a * b).tanh(), x.float().detach(), y)
+    with pytest.raises(GradientError):
+        mt.grad_check(lambda a: Wrong.apply(a) + a.detach() ** 2, x)
