@@ -4,6 +4,9 @@ A test may skip itself where something optional is missing, and a run in which e
 skipped looks green. Where the environment variable `MT_FORBID_SKIPS` is set, a skipped test is a
 failure instead, unless it is marked `gpu`. The isolated environment of mt-cuda sets it: what is
 never run on a GPU there must at least be simulated and compiled.
+
+Hypothesis has no deadline here: how long an example takes says more of what else the machine does
+than of the code.
 """
 
 import os
@@ -11,6 +14,10 @@ from collections.abc import Generator
 from typing import TypeVar
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 FORBIDDEN = os.environ.get("MT_FORBID_SKIPS", "") not in {"", "0"}
 
