@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
 from mt_tensor.elementwise import elementwise
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.function import Function, require_tensors
 from mt_tensor.movement import squeeze_dims
 from mt_tensor.scans import CumulativeProduct, shifted
@@ -38,12 +38,9 @@ def named_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     Raises:
         IndexingError: a dimension does not exist, is named twice or is no integer.
     """
-    if isinstance(dim, TensorBase):  # which is iterable, but means a single number
+    if isinstance(dim, str | TensorBase):  # both can be iterated over; neither is a sequence here
         dim = (dim,)
-    given = tuple(dim) if isinstance(dim, Iterable) else (dim,)
-    if any(isinstance(each, bool) for each in given):
-        raise IndexingError(f"a dimension is an integer; {dim!r} was given.")
-    return normalize_dims(None if dim is None else given, ndim)
+    return normalize_dims(dim, ndim)
 
 
 def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...]:

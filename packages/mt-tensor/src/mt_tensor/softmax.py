@@ -10,7 +10,7 @@ from mt_tensor.elementwise import elementwise
 from mt_tensor.function import require_tensors
 from mt_tensor.fused import fused
 from mt_tensor.movement import squeeze_dims
-from mt_tensor.reductions import Dims, check_floating, reduced_dims
+from mt_tensor.reductions import Dims, check_floating, reduced_dims, wide
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -73,14 +73,15 @@ def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("logsumexp", input)
-    x = input if input.dtype.is_floating_point else input.to(float32)
+    target = input.dtype if input.dtype.is_floating_point else float32
+    x = wide(input.to(target))
     dims = reduced_dims(dim, x.ndim)
     if any(x.shape[d] == 0 for d in dims):
         shift: Any = 0.0
     else:
         largest = x.detach().amax(dims, keepdim=True)
         shift = elementwise("where", largest.abs() == math.inf, 0.0, largest)
-    out = (x - shift).exp().sum(dims, keepdim=True).log() + shift
+    out = ((x - shift).exp().sum(dims, keepdim=True).log() + shift).to(target)
     return out if keepdim else squeeze_dims(out, dims)
 
 
