@@ -174,6 +174,7 @@ row(
     ),
 )
 row("max", lambda x: x.max(-1).values, lambda x: x.max(-1), *_MATRIX)
+row("max", lambda x: x.max(0).indices, lambda x: x.argmax(0), *_MATRIX, differentiable=False)
 row("max", lambda x, y: x.max(y), np.maximum, ((2, 3), (2, 1)))
 row("min", lambda x: x.min(), lambda x: x.min(), *_ANY)
 row("min", lambda x: x.min(0, True).values, lambda x: x.min(0, keepdims=True), *_MATRIX)
@@ -255,6 +256,7 @@ row(
 # --- Order --------------------------------------------------------------------------------------
 
 row("sort", lambda x: x.sort().values, lambda x: np.sort(x, -1) if x.ndim else x, *_WITH_EMPTY)
+row("sort", lambda x: x.sort(0).indices, lambda x: x.argsort(0), *_MATRIX, differentiable=False)
 row("sort", lambda x: x.sort(0, descending=True).values, lambda x: -np.sort(-x, 0), *_MATRIX)
 row(
     "argsort",
@@ -277,6 +279,13 @@ row(
     ),
 )
 row("topk", lambda x: x.topk(1, 0, False).values, lambda x: np.sort(x, 0)[:1], *_MATRIX)
+row(
+    "topk",
+    lambda x: x.topk(1).indices,
+    lambda x: x.argmax(-1)[..., None],
+    *_MATRIX,
+    differentiable=False,
+)
 row(
     "median",
     lambda x: x.median(),
