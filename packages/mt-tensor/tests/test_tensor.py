@@ -508,7 +508,7 @@ def test_decorated_functions_run_in_several_threads() -> None:
 
 
 def test_strangers_and_misspellings() -> None:
-    assert mt.softmax(x=mt.zeros(2), dim=0).tolist() == [0.5, 0.5]
+    assert mt.softmax(input=mt.zeros(2), dim=0).tolist() == [0.5, 0.5]
     with pytest.raises(TypeError, match=r"matmul\(\) takes tensors; 3 of type int"):
         mt.matmul(mt.ones(1), 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"cat\(\) takes tensors"):

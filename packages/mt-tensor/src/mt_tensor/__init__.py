@@ -47,6 +47,9 @@ from mt_tensor.creation import (
     zeros_like,
 )
 from mt_tensor.elementwise import elementwise
+from mt_tensor.extremes import amax, amin, aminmax, argmax, argmin
+from mt_tensor.extremes import max as max
+from mt_tensor.extremes import min as min
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
 from mt_tensor.gradcheck import (
@@ -57,9 +60,18 @@ from mt_tensor.gradcheck import (
 )
 from mt_tensor.matmul import matmul
 from mt_tensor.movement import cat, pad, stack
+from mt_tensor.norms import norm
 from mt_tensor.random import manual_seed, rand, randint, randn, randperm
-from mt_tensor.reductions import log_softmax, softmax
+from mt_tensor.reductions import mean, nanmean, nansum, prod
+from mt_tensor.reductions import sum as sum
+from mt_tensor.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
+from mt_tensor.softmax import log_softmax, logsumexp, softmax
+from mt_tensor.sorting import argsort, median, sort, topk
+from mt_tensor.statistics import std, std_mean, var, var_mean
 from mt_tensor.tensor_data import TensorData
+from mt_tensor.truth import all as all
+from mt_tensor.truth import any as any
+from mt_tensor.truth import count_nonzero
 
 __all__ = [
     "DType",
@@ -68,11 +80,22 @@ __all__ = [
     "TensorBackend",
     "TensorData",
     "__version__",
+    "amax",
+    "amin",
+    "aminmax",
     "arange",
+    "argmax",
+    "argmin",
+    "argsort",
     "autograd",
     "backends",
     "bool_",
     "cat",
+    "count_nonzero",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
     "current_backend",
     "elementwise",
     "enable_grad",
@@ -97,12 +120,20 @@ __all__ = [
     "is_grad_enabled",
     "linspace",
     "log_softmax",
+    "logcumsumexp",
+    "logsumexp",
     "manual_seed",
     "matmul",
+    "mean",
+    "median",
+    "nanmean",
+    "nansum",
     "no_grad",
+    "norm",
     "ones",
     "ones_like",
     "pad",
+    "prod",
     "promote_types",
     "rand",
     "randint",
@@ -112,10 +143,16 @@ __all__ = [
     "result_type",
     "set_grad_enabled",
     "softmax",
+    "sort",
     "stack",
+    "std",
+    "std_mean",
     "tensor",
+    "topk",
     "uint8",
     "use_backend",
+    "var",
+    "var_mean",
     "where",
     "zeros",
     "zeros_like",

@@ -1,21 +1,18 @@
-"""Operations that fold dimensions: sums, products, extremes, and what follows from them."""
+"""Operations that fold dimensions: sums, products, and what follows from them."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import bool_, float16, int64
+from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.function import Function
-from mt_tensor.fused import fused
+from mt_tensor.function import Function, require_tensors
 from mt_tensor.movement import squeeze_dims
-from mt_tensor.strides import Shape, normalize_dims, size_of
+from mt_tensor.scans import CumulativeProduct, shifted
+from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
@@ -24,7 +21,10 @@ if TYPE_CHECKING:
 Dims = int | Sequence[int] | None
 
 
-def _fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
+# --- What reductions have in common -------------------------------------------------------------
+
+
+def fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
     """Fold `dims` of a tensor with the operator called `name`; the dimensions stay, as 1."""
     shape = tuple(1 if d in dims else extent for d, extent in enumerate(x.shape))
     out = x.backend.allocate(shape, x.dtype)
@@ -32,12 +32,60 @@ def _fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
     return x._with(out)
 
 
-def _check_not_empty(name: str, x: TensorBase, dims: tuple[int, ...]) -> None:
+def named_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Return the dimensions meant, counted from the front: all of them for None.
+
+    Raises:
+        IndexingError: a dimension does not exist, is named twice or is no integer.
+    """
+    if isinstance(dim, str | TensorBase):  # both can be iterated over; neither is a sequence here
+        dim = (dim,)
+    return normalize_dims(dim, ndim)
+
+
+def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Return the dimensions to fold: as `named_dims`, but all of them for (), as in torch."""
+    return named_dims(dim, ndim) or tuple(range(ndim))
+
+
+def check_not_empty(name: str, x: TensorBase, dims: tuple[int, ...]) -> None:
+    """Raise ShapeError if there is nothing to fold along one of the dimensions."""
     if any(x.shape[d] == 0 for d in dims):
         raise ShapeError(
             f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
             f"{tuple(d for d in dims if x.shape[d] == 0)}."
         )
+
+
+def check_floating(name: str, x: TensorBase) -> None:
+    """Raise DTypeError unless the elements are floating-point numbers."""
+    if not x.dtype.is_floating_point:
+        raise DTypeError(
+            f"{name}() needs floating-point elements; {x.dtype.name} was given. Convert with "
+            "x.float()."
+        )
+
+
+def root(x: Tensor) -> Tensor:
+    """Return square roots; the gradient at 0, where the slope is infinite, is 0 as in torch."""
+    zero = x == 0
+    return elementwise("where", zero, 0.0, elementwise("where", zero, 1.0, x).sqrt())
+
+
+def _in_dtype(x: TensorBase, dtype: Any) -> Tensor:
+    """Return the tensor as what it is summed in: integers and bools as int64, if not told."""
+    wanted: DType = x.dtype if dtype is None else as_dtype(dtype)
+    if dtype is None and not wanted.is_floating_point:
+        wanted = int64
+    return x.to(wanted)
+
+
+def wide(x: Tensor) -> Tensor:
+    """Return float16 as float32: it often cannot hold the sums and products on the way."""
+    return x.float() if x.dtype is float16 else x
+
+
+# --- Sums and means -----------------------------------------------------------------------------
 
 
 class Sum(Function):
@@ -46,103 +94,73 @@ class Sum(Function):
     @staticmethod
     def forward(ctx: Any, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
         ctx.shape = x.shape
-        return _fold("add", x, dims)
+        return fold("add", x, dims)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         return grad.expand(ctx.shape), None
 
 
-class Extreme(Function):
-    """Largest or smallest element over dimensions; equal ones share the gradient."""
+def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum over dimensions.
 
-    @staticmethod
-    def forward(ctx: Any, x: TensorBase, name: str, dims: tuple[int, ...]) -> Tensor:
-        out = _fold(name, x, dims)
-        ctx.dims = dims
-        ctx.save_for_backward(x, out.detach())
-        return out
+    Args:
+        input: a tensor; integers and bools are added up as int64.
+        dim: one dimension or several; None and () for all.
+        keepdim: whether they stay, with extent 1.
+        dtype: the element type to convert to before.
 
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, out = ctx.saved_tensors
-        chosen = (x == out).to(x.dtype)
-        return grad * chosen / chosen.sum(ctx.dims, keepdim=True), None, None
-
-
-def sum(x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
-    """Sum over dimensions; integers and bools are added up as int64."""
-    if not x.dtype.is_floating_point:
-        x = x.to(int64)
-    dims = normalize_dims(dim, x.ndim)
-    out = Sum.apply(x, dims)
-    return out if keepdim else squeeze_dims(out, dims)
-
-
-def extreme(name: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
-    """Largest (`"maximum"`) or smallest (`"minimum"`) element over dimensions; nan wins."""
-    dims = normalize_dims(dim, x.ndim)
-    _check_not_empty({"maximum": "amax", "minimum": "amin"}[name], x, dims)
-    out = Extreme.apply(x, name, dims)
-    return out if keepdim else squeeze_dims(out, dims)
-
-
-def logical(name: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
-    """Whether all (`"logical_and"`) or any (`"logical_or"`) elements are non-zero."""
-    dims = normalize_dims(dim, x.ndim)
-    out = _fold(name, x if x.dtype is bool_ else elementwise("ne", x, 0), dims)
-    return out if keepdim else squeeze_dims(out, dims)
-
-
-def arg_extreme(name: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
-    """Index of the first largest or smallest element along a dimension, as int64.
-
-    Composed: among the positions that hold the extreme, the smallest is taken. A nan counts as
-    extreme, as in torch.
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
     """
-    x = x.detach()
-    if dim is None:
-        flat = arg_extreme(name, x.reshape(-1), 0, False)
-        return flat.view(*(1,) * x.ndim) if keepdim else flat
-    (d,) = normalize_dims(dim, max(x.ndim, 1))
-    if x.ndim == 0:
-        return x._with(x.backend.full((), int64, 0))
-    _check_not_empty({"maximum": "argmax", "minimum": "argmin"}[name], x, (d,))
-    chosen = (x == extreme(name, x, d, True)).logical_or(x != x)
-    shape = tuple(-1 if i == d else 1 for i in range(x.ndim))
-    positions = x._with(x.backend.upload(np.arange(x.shape[d]))).view(*shape)
-    return elementwise("where", chosen, positions, x.shape[d]).amin(d, keepdim=keepdim)
+    require_tensors("sum", input)
+    dims = reduced_dims(dim, input.ndim)
+    x = _in_dtype(input, dtype)
+    out = fold("logical_or", x, dims) if x.dtype is bool_ else Sum.apply(x, dims)
+    return out if keepdim else squeeze_dims(out, dims)
 
 
-# --- Composed -----------------------------------------------------------------------------------
+def mean(
+    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the sum over dimensions divided by the number of elements; nan of none.
+
+    Arguments are those of `sum`.
+
+    Raises:
+        DTypeError: the elements, once converted, are no floating-point numbers.
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("mean", input)
+    x = input if dtype is None else input.to(dtype)
+    check_floating("mean", x)
+    count = _count(x, reduced_dims(dim, x.ndim))
+    return (sum(wide(x._itself()), dim, keepdim) / count).to(x.dtype)
 
 
 def _count(x: TensorBase, dims: tuple[int, ...]) -> int:
     return size_of(x.shape[d] for d in dims)
 
 
-def _check_floating(name: str, x: TensorBase) -> None:
-    if not x.dtype.is_floating_point:
-        raise DTypeError(
-            f"{name}() needs floating-point elements; {x.dtype.name} was given. Convert with "
-            "x.float()."
-        )
+def nansum(
+    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
+    require_tensors("nansum", input)
+    return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
 
 
-def mean(x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
-    """Sum over dimensions divided by the number of elements; nan of none."""
-    _check_floating("mean", x)
-    count = _count(x, normalize_dims(dim, x.ndim))
-    wide = x.float() if x.dtype is float16 else x  # whose sum float16 often cannot hold
-    return (sum(wide, dim, keepdim) * (1.0 / count if count else math.nan)).to(x.dtype)
+def nanmean(
+    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the mean over dimensions of all elements but nan; nan where there is none.
 
-
-def var(x: TensorBase, dim: Dims, correction: int, keepdim: bool) -> Tensor:
-    """Mean squared deviation from the mean, with `n - correction` in place of `n`."""
-    _check_floating("var", x)
-    freedom = _count(x, normalize_dims(dim, x.ndim)) - correction
-    deviation = x - mean(x, dim, True)
-    return sum(deviation.square(), dim, keepdim) / max(freedom, 0)
+    Arguments and errors are those of `mean`.
+    """
+    require_tensors("nanmean", input)
+    x = input._itself() if dtype is None else input.to(dtype)
+    check_floating("nanmean", x)
+    return (nansum(wide(x), dim, keepdim) / sum(x == x, dim, keepdim)).to(x.dtype)
 
 
 def sum_to_size(x: TensorBase, shape: Shape) -> Tensor:
@@ -156,80 +174,88 @@ def sum_to_size(x: TensorBase, shape: Shape) -> Tensor:
     reduced = tuple(1 if d in stretched else x.shape[d] for d in range(max(new, 0), x.ndim))
     if new < 0 or reduced != shape:
         raise ShapeError(f"shape {shape} does not broadcast to {x.shape}, so no sum leads back.")
-    return sum(x, (*range(new), *stretched), True).view(*shape)
+    folded = (*range(new), *stretched)
+    return (sum(x, folded, True) if folded else x).view(*shape)
 
 
-@fused("softmax")
-def softmax(x: TensorBase, dim: int) -> Tensor:
-    """Exponentials along `dim`, scaled to add up to 1.
+# --- Products -----------------------------------------------------------------------------------
 
-    The largest element is subtracted first, which changes nothing but keeps exp from overflowing.
+
+class Product(Function):
+    """Product over one dimension, which stays with extent 1."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(x)
+        return fold("mul", x, (dim,))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """The product of all others: by division or, around a zero, of those on either side."""
+        (x,) = ctx.saved_tensors
+        dim = ctx.dim
+        if not (x == 0).any():
+            return grad * Product.apply(x, dim) / x, None
+        before = shifted(CumulativeProduct.apply(x, dim), dim, 1.0)
+        after = shifted(CumulativeProduct.apply(x.flip(dim), dim), dim, 1.0).flip(dim)
+        return grad * before * after, None
+
+
+def prod(
+    input: TensorBase, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the product over one dimension, or of all elements.
+
+    Args:
+        input: a tensor; integers and bools are multiplied as int64.
+        dim: the dimension to fold; None for all elements.
+        keepdim: whether it stays, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        IndexingError: there is no such dimension.
     """
-    _check_floating("softmax", x)
-    if x.numel() == 0:
-        return x.clone()
-    weights = (x - x.detach().amax(dim, keepdim=True)).exp()
-    return weights / weights.sum(dim, keepdim=True)
-
-
-@fused("log_softmax")
-def log_softmax(x: TensorBase, dim: int) -> Tensor:
-    """`x - log(sum(exp(x)))` along `dim`, with the largest element subtracted first."""
-    _check_floating("log_softmax", x)
-    if x.numel() == 0:
-        return x.clone()
-    shifted = x - x.detach().amax(dim, keepdim=True)
-    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+    require_tensors("prod", input)
+    x = _in_dtype(input, dtype)
+    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim)
+    if x.dtype is bool_:
+        out = fold("logical_and", x, dims)
+    elif len(dims) == 1:
+        out = Product.apply(wide(x), dims[0]).to(x.dtype)
+    else:
+        out = Product.apply(wide(x).reshape(-1), 0).to(x.dtype).view(*(1,) * x.ndim)
+    return out if keepdim else squeeze_dims(out, dims)
 
 
 class ReductionMethods(TensorBase):
-    """The methods of `Tensor` that fold dimensions."""
+    """The methods of `Tensor` that fold dimensions by adding and multiplying."""
 
     __slots__ = ()
 
-    def sum(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    def sum(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Return the sum over dimensions, all of them if none is named."""
-        return sum(self, dim, keepdim)
+        return sum(self, dim, keepdim, dtype=dtype)
 
-    def mean(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    def mean(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
         """Return the mean over dimensions, all of them if none is named.
 
         Raises:
             DTypeError: the elements are no floating-point numbers.
         """
-        return mean(self, dim, keepdim)
+        return mean(self, dim, keepdim, dtype=dtype)
 
-    def var(self, dim: Dims = None, correction: int = 1, keepdim: bool = False) -> Tensor:
-        """Return the variance over dimensions: squared deviations over `n - correction`."""
-        return var(self, dim, correction, keepdim)
+    def nansum(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the sum over dimensions of all elements but nan."""
+        return nansum(self, dim, keepdim, dtype=dtype)
 
-    def std(self, dim: Dims = None, correction: int = 1, keepdim: bool = False) -> Tensor:
-        """Return the standard deviation over dimensions."""
-        return self.var(dim, correction, keepdim).sqrt()
+    def nanmean(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the mean over dimensions of all elements but nan."""
+        return nanmean(self, dim, keepdim, dtype=dtype)
 
-    def amax(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return the largest element over dimensions; equal ones share the gradient."""
-        return extreme("maximum", self, dim, keepdim)
-
-    def amin(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return the smallest element over dimensions; equal ones share the gradient."""
-        return extreme("minimum", self, dim, keepdim)
-
-    def argmax(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return the index of the first largest element, as int64."""
-        return arg_extreme("maximum", self, dim, keepdim)
-
-    def argmin(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return the index of the first smallest element, as int64."""
-        return arg_extreme("minimum", self, dim, keepdim)
-
-    def all(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return whether all elements are non-zero."""
-        return logical("logical_and", self, dim, keepdim)
-
-    def any(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return whether any element is non-zero."""
-        return logical("logical_or", self, dim, keepdim)
+    def prod(self, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the product over one dimension, or of all elements."""
+        return prod(self, dim, keepdim, dtype=dtype)
 
     def sum_to_size(self, *shape: Any) -> Tensor:
         """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
@@ -238,11 +264,3 @@ class ReductionMethods(TensorBase):
             ShapeError: a tensor of `shape` does not broadcast to this one.
         """
         return sum_to_size(self, tuple(unpack(shape)))
-
-    def softmax(self, dim: int) -> Tensor:
-        """Return exponentials along `dim`, scaled to add up to 1."""
-        return softmax(self, dim)
-
-    def log_softmax(self, dim: int) -> Tensor:
-        """Return the logarithm of `softmax`, without overflow."""
-        return log_softmax(self, dim)

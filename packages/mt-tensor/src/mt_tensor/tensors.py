@@ -14,22 +14,36 @@ import numpy as np
 
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
+from mt_tensor.extremes import ExtremeMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
+from mt_tensor.norms import NormMethods
 from mt_tensor.reductions import ReductionMethods
+from mt_tensor.scans import ScanMethods
+from mt_tensor.softmax import SoftmaxMethods
+from mt_tensor.sorting import SortingMethods
+from mt_tensor.statistics import StatisticsMethods
 from mt_tensor.tensor_base import TensorBase
+from mt_tensor.truth import TruthMethods
 
 
 class Tensor(
     ArithmeticMethods,
     ConversionMethods,
+    ExtremeMethods,
     IndexingMethods,
     InPlaceMethods,
     MovementMethods,
+    NormMethods,
     ProductMethods,
     ReductionMethods,
+    ScanMethods,
+    SoftmaxMethods,
+    SortingMethods,
+    StatisticsMethods,
+    TruthMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 

@@ -88,7 +88,7 @@ row(
 )
 row("mean", lambda x: x.mean(), lambda x: x.mean(), *_ANY)
 row("var", lambda x: x.var(), lambda x: x.var(ddof=1), ((2, 3),), ((7,),))
-row("var", lambda x: x.var(1, 0), lambda x: x.var(1), ((2, 3),), ((2, 4, 3),))
+row("var", lambda x: x.var(1, correction=0), lambda x: x.var(1), ((2, 3),), ((2, 4, 3),))
 row("std", lambda x: x.std(0), lambda x: x.std(0, ddof=1), ((4, 3),))
 _EMPTY_EXTREME: BadCall = (lambda x: x[:, :0].amax(1), ShapeError, "no elements is undefined")
 row("amax", lambda x: x.amax(), lambda x: x.max(), *_ANY, errors=(_EMPTY_EXTREME,))
@@ -117,6 +117,191 @@ def _softmax(x: Array) -> Array:
 row("softmax", lambda x: x.softmax(-1), _softmax, *_MATRIX)
 row("log_softmax", lambda x: x.log_softmax(-1), lambda x: np.log(_softmax(x)), *_MATRIX)
 row("softmax", lambda x: x.softmax(0), lambda x: _softmax(x.T).T, ((4, 3),))
+
+row("logsumexp", lambda x: x.logsumexp(-1), lambda x: np.log(np.exp(x).sum(-1)), *_MATRIX)
+row(
+    "logsumexp",
+    lambda x: x.logsumexp((0, 1), True),
+    lambda x: np.log(np.exp(x).sum((0, 1), keepdims=True)),
+    *_MATRIX,
+    errors=((lambda x: x.logsumexp(0.5), IndexingError, "0.5 was given"),),
+)
+row("prod", lambda x: x.prod(), lambda x: x.prod(), ((2, 3),), ((),), ((0,),))
+row(
+    "prod",
+    lambda x: (x * x.gt(0)).prod(0),  # with zeros
+    lambda x: (x * (x > 0)).prod(0),
+    ((3, 2),),
+    ((4, 1, 2),),
+    errors=((lambda x: x.prod((0, 1)), IndexingError, "is an integer"),),
+)
+row("prod", lambda x: x.prod(-1, True), lambda x: x.prod(-1, keepdims=True), *_MATRIX)
+_NOT_A_NUMBER = (lambda x: x.where(x > 0, np.nan), lambda x: np.where(x > 0, x, np.nan))
+row(
+    "nansum",
+    lambda x: _NOT_A_NUMBER[0](x).nansum(-1),
+    lambda x: np.nansum(_NOT_A_NUMBER[1](x), -1),
+    *_MATRIX,
+)
+row(
+    "nanmean",
+    lambda x: _NOT_A_NUMBER[0](x).nanmean(),
+    lambda x: np.nanmean(_NOT_A_NUMBER[1](x)),
+    *_MATRIX,
+    errors=((lambda x: x.long().nanmean(), DTypeError, "int64 was given"),),
+)
+row("var_mean", lambda x: mt.var_mean(x, 0)[0], lambda x: x.var(0, ddof=1), ((4, 3),))
+row(
+    "std_mean", lambda x: mt.std_mean(x, -1, False)[0], lambda x: x.std(-1), ((2, 3),), ((3, 1, 2),)
+)
+row(
+    "count_nonzero",
+    lambda x: (x > 0).count_nonzero(0),
+    lambda x: (x > 0).sum(0),
+    *_MATRIX,
+    differentiable=False,
+)
+row(
+    "max",
+    lambda x: x.max(),
+    lambda x: x.max(),
+    *_ANY,
+    errors=(
+        (lambda x: x[:0].max(), ShapeError, r"max\(\) of no elements"),
+        (lambda x: x.max(keepdim=True), TypeError, "together with dim"),
+        (lambda x: x.max(2.0), IndexingError, "2.0 was given"),
+        (lambda x: x.max(0, other=x), TypeError, "not both"),
+    ),
+)
+row("max", lambda x: x.max(-1).values, lambda x: x.max(-1), *_MATRIX)
+row("max", lambda x: x.max(0).indices, lambda x: x.argmax(0), *_MATRIX, differentiable=False)
+row("max", lambda x, y: x.max(y), np.maximum, ((2, 3), (2, 1)))
+row("min", lambda x: x.min(), lambda x: x.min(), *_ANY)
+row("min", lambda x: x.min(0, True).values, lambda x: x.min(0, keepdims=True), *_MATRIX)
+row("aminmax", lambda x: x.aminmax(dim=0).min, lambda x: x.min(0), *_MATRIX)
+row("aminmax", lambda x: x.aminmax().max, lambda x: x.max(), *_ANY)
+
+# --- Norms --------------------------------------------------------------------------------------
+
+row(
+    "norm",
+    lambda x: x.norm(),
+    lambda x: np.sqrt(np.square(x).sum()),
+    *_WITH_EMPTY,
+    errors=(
+        (lambda x: x.norm("nuc"), TypeError, "'nuc' was given"),
+        (lambda x: x.long().norm(), DTypeError, "int64 was given"),
+        (lambda x: x[:0].norm(np.inf), ShapeError, "no elements"),
+    ),
+)
+for _p in (1, 3, 1.5, 0.5, -1, np.inf, -np.inf):
+    row(
+        "norm",
+        lambda x, p=_p: x.norm(p, 0, keepdim=True),
+        lambda x, p=_p: np.linalg.norm(x, p, 0, keepdims=True),
+        ((3, 2),),
+        ((4, 1),),
+    )
+row("norm", lambda x: x.norm(0, 0), lambda x: (x != 0).sum(0), ((3, 2),), differentiable=False)
+
+# --- Running folds ------------------------------------------------------------------------------
+
+row(
+    "cumsum",
+    lambda x: x.cumsum(0),
+    lambda x: np.cumsum(x, 0).reshape(x.shape),
+    *_MATRIX,
+    ((),),
+    ((0, 3),),
+    errors=(
+        (lambda x: x.cumsum(2), IndexingError, "dimension 2 is out of range"),
+        (lambda x: x.cumsum(0, "bool"), DTypeError, "cannot be computed in bool"),
+    ),
+)
+row(
+    "cumprod",
+    lambda x: x.cumprod(-1),
+    lambda x: np.cumprod(x, -1).reshape(x.shape),
+    *_MATRIX,
+    ((),),
+    ((0, 3),),
+    errors=((lambda x: x.cumprod(0, "bool"), DTypeError, "cannot be computed in bool"),),
+)
+row(
+    "cumprod",
+    lambda x: (x * x.gt(0)).cumprod(0),  # with zeros
+    lambda x: np.cumprod(x * (x > 0), 0),
+    ((3, 2),),
+    ((4,),),
+)
+row(
+    "logcumsumexp",
+    lambda x: x.logcumsumexp(-1),
+    lambda x: np.logaddexp.accumulate(x, -1) if x.ndim else x,
+    ((2, 4),),
+    ((3, 1, 2),),
+    ((),),
+    ((0, 3),),
+    errors=((lambda x: x.long().logcumsumexp(0), DTypeError, "int64 was given"),),
+)
+row("cummax", lambda x: x.cummax(0).values, np.maximum.accumulate, *_MATRIX, ((0, 3),))
+row(
+    "cummin",
+    lambda x: x.cummin(-1).values,
+    lambda x: np.minimum.accumulate(x, -1) if x.ndim else x,
+    *_MATRIX,
+    ((),),
+)
+
+# --- Order --------------------------------------------------------------------------------------
+
+row("sort", lambda x: x.sort().values, lambda x: np.sort(x, -1) if x.ndim else x, *_WITH_EMPTY)
+row("sort", lambda x: x.sort(0).indices, lambda x: x.argsort(0), *_MATRIX, differentiable=False)
+row("sort", lambda x: x.sort(0, descending=True).values, lambda x: -np.sort(-x, 0), *_MATRIX)
+row(
+    "argsort",
+    lambda x: x.argsort(0),
+    lambda x: np.argsort(x, 0),
+    *_MATRIX,
+    differentiable=False,
+    errors=((lambda x: x.argsort("a"), IndexingError, "'a' was given"),),
+)
+row(
+    "topk",
+    lambda x: x.topk(2).values,
+    lambda x: -np.sort(-x, -1)[..., :2],
+    ((2, 3),),
+    ((3, 1, 2),),
+    errors=(
+        (lambda x: x.topk(4), ShapeError, "4 of the 3 element"),
+        (lambda x: x.topk(-1), ShapeError, "-1 of the 3 element"),
+        (lambda x: x.topk(1.0), ShapeError, "1.0 was given"),
+    ),
+)
+row("topk", lambda x: x.topk(1, 0, False).values, lambda x: np.sort(x, 0)[:1], *_MATRIX)
+row(
+    "topk",
+    lambda x: x.topk(1).indices,
+    lambda x: x.argmax(-1)[..., None],
+    *_MATRIX,
+    differentiable=False,
+)
+row(
+    "median",
+    lambda x: x.median(),
+    lambda x: np.sort(x, None)[(x.size - 1) // 2],
+    *_ANY,
+    errors=(
+        (lambda x: (x > 0).median(), DTypeError, "bool"),
+        (lambda x: x[:0].median(0), ShapeError, "no elements"),
+    ),
+)
+row(
+    "median",
+    lambda x: x.median(0, True).values,
+    lambda x: np.sort(x, 0)[(len(x) - 1) // 2][None],
+    *_MATRIX,
+)
 
 # --- Products -----------------------------------------------------------------------------------
 
