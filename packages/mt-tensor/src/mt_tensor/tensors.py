@@ -19,6 +19,7 @@ from mt_tensor.indexing import IndexingMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.reductions import ReductionMethods
+from mt_tensor.subscripts import SubscriptMethods
 from mt_tensor.tensor_base import TensorBase
 
 
@@ -30,6 +31,7 @@ class Tensor(
     MovementMethods,
     ProductMethods,
     ReductionMethods,
+    SubscriptMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 

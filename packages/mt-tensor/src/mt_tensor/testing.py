@@ -253,6 +253,10 @@ row("getitem", lambda x: x[5:, :0], lambda x: x[5:, :0], ((2, 3),))
 row("getitem", lambda x: x[:, [0, -1, 0]], lambda x: x[:, [0, -1, 0]], ((2, 3),))
 row("getitem", lambda x: x[[[1], [0]], 1:], lambda x: x[np.array([[1], [0]]), 1:], ((2, 3),))
 row("getitem", lambda x: x[[True, False, True]], lambda x: x[[True, False, True]], ((3, 2),))
+row("getitem", lambda x: x[[0, 1], :, [1, -1]], lambda x: x[[0, 1], :, [1, -1]], ((2, 3, 4),))
+row("getitem", lambda x: x[:, [[0], [1]], [1, 0]], lambda x: x[:, [[0], [1]], [1, 0]], ((2, 3, 4),))
+row("getitem", lambda x: x[..., x[0, 0] > 0], lambda x: x[..., x[0, 0] > 0], ((2, 3, 4),))
+row("getitem", lambda x: x[x > 0.2], lambda x: x[x > 0.2], ((2, 3),), ((4,),), ((2, 1, 3),))
 _POINTS = [[0, 1, 1], [2, 0, 2]]
 row(
     "gather",
@@ -311,6 +315,15 @@ def _in_place(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         return result
 
     return call
+
+
+def _in_place_oracle(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def oracle(x: Array, y: Array) -> Array:
+        out = np.array(x)
+        change(out, y)
+        return out
+
+    return oracle
 
 
 _RECORDED: BadCall = (lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
@@ -384,6 +397,22 @@ def _assign_oracle(x: Array, y: Array) -> Array:
 
 
 row("setitem", _in_place(_assign), _assign_oracle, ((2, 3), (2, 2)), differentiable=False)
+
+
+def _assign_picked(x: Any, y: Any) -> None:
+    x[[0, 2], ::-1, [1, 0]] = y
+    x[x < 0] = 7
+
+
+row(
+    "setitem",
+    _in_place(_assign_picked),
+    _in_place_oracle(_assign_picked),
+    ((3, 2, 2), (2, 2)),
+    ((3, 4, 2), (1, 4)),
+    ((3, 0, 2), ()),
+    differentiable=False,
+)
 
 
 def _shifted(x: Any, _: Any) -> None:
