@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
+from mt_autodiff import GradientError
 from mt_tensor import errors
 
 torch = pytest.importorskip("torch")
@@ -303,3 +304,119 @@ def test_bad_values() -> None:
         x[[0, 1]] = [1.0, 2.0]
     with pytest.raises(errors.BackendMismatchError):
         x[mt.tensor([0], backend="simple")]
+
+
+# --- Along a dimension --------------------------------------------------------------------------
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("include_self", [True, False])
+@pytest.mark.parametrize("reduce", REDUCTIONS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "uint8", "bool"])
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_scatter_reduce(
+    backend: str, include_self: bool, reduce: str, dtype: str, data: st.DataObject
+) -> None:
+    shape = tuple(data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=3)))
+    dim = data.draw(st.integers(-len(shape), len(shape) - 1))
+    part = tuple(
+        data.draw(st.integers(0, 6 if d == dim % len(shape) else extent))
+        for d, extent in enumerate(shape)
+    )
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    low = 0 if dtype in ("uint8", "bool") else -2  # few numbers: zeros, and equal ones
+    x = rng.integers(low, 3, shape).astype(dtype)
+    extra = not dtype.startswith("float")  # torch differentiates only without
+    source = rng.integers(low, 3, tuple(p + extra for p in part)).astype(dtype)
+    if not include_self and not extra:
+        x += 9  # torch lets an element that is left out share the gradient, if it is equal
+    index = rng.integers(0, shape[dim], part)
+    ours, theirs = both(x, backend), both(source, backend)
+    at = both(index, backend)
+    leaves = [ours[0], theirs[0]], [ours[1], theirs[1]]
+    differentiable = dtype.startswith("float")
+    if differentiable:
+        for each in (*leaves[0], *leaves[1]):
+            each.requires_grad_()
+    if dtype == "bool" and reduce == "mean":
+        with pytest.raises(errors.DTypeError):
+            leaves[0][0].scatter_reduce(dim, at[0], leaves[0][1], reduce)
+        return
+    result, wanted = (
+        x.scatter_reduce(dim, index, src, reduce, include_self=include_self)
+        for (x, src), index in zip(leaves, at, strict=True)
+    )
+    assert result.dtype.name == dtype
+    assert np.allclose(result.detach(), wanted.detach())
+    if differentiable:
+        weights = rng.integers(1, 5, shape).astype(dtype)
+        (result * mt.tensor(weights, backend=backend)).sum().backward()
+        (wanted * torch.from_numpy(weights)).sum().backward()
+        for mine, torchs in zip(*leaves, strict=True):
+            assert np.allclose(mine.grad, torchs.grad)
+
+
+def test_products_with_zeros_have_no_second_derivative() -> None:
+    x = mt.tensor([0.0, 2.0], requires_grad=True)
+    y = mt.scatter_reduce(x, 0, mt.tensor([0, 1]), mt.tensor([3.0, 4.0]), "prod")
+    with pytest.raises(GradientError, match="no second derivative"):
+        y.sum().backward(create_graph=True)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8", "bool"])
+def test_scatter_and_index_add(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    ours, theirs = both(rng.integers(0, 2, (3, 4)).astype(dtype))
+    index = rng.permutation(4)[None, :3]
+    sources = both(rng.integers(0, 2, (2, 3)).astype(dtype))
+    at = both(index)
+    result = ours.scatter(1, at[0], sources[0])
+    assert np.array_equal(result, theirs.scatter(1, at[1], sources[1]))
+    assert result.dtype.name == dtype
+    assert np.array_equal(ours.scatter(-1, at[0], 1), theirs.scatter(-1, at[1], 1))
+    assert np.array_equal(ours.scatter(-1, at[0], value=1), theirs.scatter(-1, at[1], value=1))
+    if dtype != "bool":
+        where = both(np.array([1, 1, 0], np.int32))
+        added = both(rng.integers(0, 2, (3, 3)).astype(dtype))
+        assert np.array_equal(
+            mt.index_add(ours, 1, where[0], added[0], alpha=2),
+            torch.index_add(theirs, 1, where[1], added[1], alpha=2),
+        )
+
+
+def test_finding() -> None:
+    array = np.array([[0.0, np.nan, 2.0], [-1.0, 0.0, -0.0]])
+    ours, theirs = both(array)
+    assert np.array_equal(mt.nonzero(ours), torch.nonzero(theirs))
+    pairs = zip(ours.nonzero(as_tuple=True), torch.nonzero(theirs, as_tuple=True), strict=True)
+    assert all(np.array_equal(mine, torchs) for mine, torchs in pairs)
+    for number in (0, 3):
+        zero = both(np.array(number))
+        assert mt.nonzero(zero[0]).shape == tuple(torch.nonzero(zero[1]).shape)
+        assert len(zero[0].nonzero(as_tuple=True)) == 1
+    assert ours.nonzero().dtype is mt.int64
+    mask = both(np.array([[True], [False]]))
+    selected = mt.masked_select(ours, mask[0])
+    assert np.array_equal(selected, torch.masked_select(theirs, mask[1]), equal_nan=True)
+    order = both(np.argsort(array[:1], 1))
+    assert np.array_equal(
+        mt.take_along_dim(ours, order[0], 1),
+        torch.take_along_dim(theirs, order[1], 1),
+        equal_nan=True,
+    )
+    flat = both(np.array([[4, 3]]))
+    assert mt.take_along_dim(ours, flat[0]).tolist() == [0, -1]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0,)])
+def test_one_hot(shape: tuple[int, ...]) -> None:
+    ours, theirs = both(np.random.default_rng(0).integers(0, 4, shape))
+    result = mt.one_hot(ours, 5)
+    assert result.dtype is mt.int64
+    assert result.shape == (*shape, 5)
+    assert np.array_equal(result, torch.nn.functional.one_hot(theirs, 5))
+    if shape != (0,):
+        assert np.array_equal(mt.one_hot(ours), torch.nn.functional.one_hot(theirs))

@@ -47,13 +47,16 @@ from mt_tensor.creation import (
     zeros_like,
 )
 from mt_tensor.elementwise import elementwise
+from mt_tensor.finding import masked_select, nonzero, take_along_dim
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
 from mt_tensor.gradcheck import gradcheck
+from mt_tensor.indexing import gather, index_select, scatter_add
 from mt_tensor.matmul import matmul
 from mt_tensor.movement import cat, pad, stack
 from mt_tensor.random import manual_seed, rand, randint, randn, randperm
 from mt_tensor.reductions import log_softmax, softmax
+from mt_tensor.scattering import index_add, one_hot, scatter, scatter_reduce
 from mt_tensor.tensor_data import TensorData
 
 __all__ = [
@@ -79,8 +82,11 @@ __all__ = [
     "full",
     "full_like",
     "fused",
+    "gather",
     "get_backend",
     "gradcheck",
+    "index_add",
+    "index_select",
     "int8",
     "int16",
     "int32",
@@ -89,8 +95,11 @@ __all__ = [
     "linspace",
     "log_softmax",
     "manual_seed",
+    "masked_select",
     "matmul",
     "no_grad",
+    "nonzero",
+    "one_hot",
     "ones",
     "ones_like",
     "pad",
@@ -101,9 +110,13 @@ __all__ = [
     "randperm",
     "register_backend",
     "result_type",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
     "set_grad_enabled",
     "softmax",
     "stack",
+    "take_along_dim",
     "tensor",
     "uint8",
     "use_backend",

@@ -53,7 +53,7 @@ class ScatterAdd(Function):
         return grad, None, None, Gather.apply(grad, ctx.dim, index)
 
 
-def _check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
+def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
     """Check an index for gather or scatter against the tensor it points into."""
     require_tensors(name, x, index)
     common_backend(x, index)
@@ -88,40 +88,73 @@ def _check_range(index: TensorBase, extent: int, dim: int) -> None:
         )
 
 
-def gather(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
-    """Return `x[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
+def check_source(name: str, input: TensorBase, index: TensorBase, source: TensorBase) -> Tensor:
+    """Return the part of a source for scatter that the index uses.
 
     Raises:
-        DTypeError: `index` is not int64.
-        ShapeError: `index` has other dimensions than `x`, or is too long in one.
-        IndexingError: an index is out of range.
+        DTypeError: it has another dtype than `input`.
+        ShapeError: it is smaller than the index.
     """
-    return Gather.apply(x, _check_index("gather", x, dim, index), index)
-
-
-def scatter_add(x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
-    """Return a copy of `x` with `source[i][j][k]` added at `[i][index[i][j][k]][k]`.
-
-    Raises:
-        DTypeError: `index` is not int64, or `source` has another dtype than `x`.
-        ShapeError: `index` does not fit `x`, or is larger than `source`.
-        IndexingError: an index is out of range.
-    """
-    dim = _check_index("scatter_add", x, dim, index)
-    if source.dtype is not x.dtype:
+    require_tensors(name, source)
+    common_backend(input, source)
+    if source.dtype is not input.dtype:
         raise DTypeError(
-            f"scatter_add() cannot add {source.dtype.name} to {x.dtype.name}: convert one of them."
+            f"{name}() cannot bring {source.dtype.name} to {input.dtype.name}: convert one of them."
         )
     if source.ndim != index.ndim or any(
         i > s for i, s in zip(index.shape, source.shape, strict=True)
     ):
         raise ShapeError(
-            f"scatter_add() needs a source at least as large as its index; shapes {source.shape} "
+            f"{name}() needs a source at least as large as its index; shapes {source.shape} "
             f"and {index.shape} were given."
         )
-    if source.shape != index.shape:
-        source = source._itself()[tuple(slice(extent) for extent in index.shape)]
-    return ScatterAdd.apply(x, dim, index, source)
+    if source.shape == index.shape:
+        return source._itself()
+    return source._itself()[tuple(slice(extent) for extent in index.shape)]
+
+
+def check_1d_index(name: str, input: TensorBase, dim: int, index: TensorBase) -> int:
+    """Check an index that names whole slices along `dim`, and return `dim` from the front.
+
+    Raises:
+        DTypeError: it is not an integer tensor.
+        ShapeError: it is not 1-D, or `input` is 0-D.
+        IndexingError: an index is out of range.
+    """
+    require_tensors(name, input, index)
+    common_backend(input, index)
+    if index.ndim != 1:
+        raise ShapeError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
+    if index.dtype.kind != "integer":
+        raise DTypeError(f"{name}() takes an index of integers; {index.dtype.name} was given.")
+    dim = normalize_dim(dim, input.ndim)
+    if input.ndim == 0:
+        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+    _check_range(index, input.shape[dim], dim)
+    return dim
+
+
+def gather(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
+    """Return `input[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
+
+    Raises:
+        DTypeError: `index` is not int64.
+        ShapeError: `index` has other dimensions than `input`, or is too long in one.
+        IndexingError: an index is out of range.
+    """
+    return Gather.apply(input, check_index("gather", input, dim, index), index)
+
+
+def scatter_add(input: TensorBase, dim: int, index: TensorBase, src: TensorBase) -> Tensor:
+    """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
+
+    Raises:
+        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+    """
+    dim = check_index("scatter_add", input, dim, index)
+    return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
 
 
 def take(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
@@ -135,26 +168,16 @@ def along(index: TensorBase, dim: int, shape: Shape) -> Tensor:
     return column.expand(*shape[:dim], index.numel(), *shape[dim + 1 :])
 
 
-def index_select(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
-    """Return the slices of `x` along `dim` that a 1-D tensor of indices names.
+def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
+    """Return the slices of `input` along `dim` that a 1-D tensor of indices names.
 
     Raises:
         DTypeError: `index` is not an integer tensor.
         ShapeError: `index` is not 1-D.
         IndexingError: an index is out of range.
     """
-    require_tensors("index_select", index)
-    if index.ndim != 1:
-        raise ShapeError(f"index_select() takes a 1-D index; shape {index.shape} was given.")
-    if index.dtype.kind != "integer":
-        raise DTypeError(
-            f"index_select() takes an index of integers; {index.dtype.name} was given."
-        )
-    dim = normalize_dim(dim, x.ndim)
-    if x.ndim == 0:
-        raise ShapeError("index_select() needs a tensor with at least one dimension.")
-    _check_range(index, x.shape[dim], dim)
-    return take(x, dim, index.to(int64))
+    dim = check_1d_index("index_select", input, dim, index)
+    return take(input, dim, index.to(int64))
 
 
 class IndexingMethods(TensorBase):

@@ -14,11 +14,13 @@ import numpy as np
 
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
+from mt_tensor.finding import FindingMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.reductions import ReductionMethods
+from mt_tensor.scattering import ScatteringMethods
 from mt_tensor.subscripts import SubscriptMethods
 from mt_tensor.tensor_base import TensorBase
 
@@ -26,11 +28,13 @@ from mt_tensor.tensor_base import TensorBase
 class Tensor(
     ArithmeticMethods,
     ConversionMethods,
+    FindingMethods,
     IndexingMethods,
     InPlaceMethods,
     MovementMethods,
     ProductMethods,
     ReductionMethods,
+    ScatteringMethods,
     SubscriptMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.

@@ -297,6 +297,131 @@ row(
     ((1, 3, 2),),
     errors=((lambda x: x.index_select(0, mt.tensor([[0]])), ShapeError, "1-D index"),),
 )
+row(
+    "scatter",
+    lambda x, y: x.scatter(1, mt.tensor([[2, 0]], backend=x.backend), y),
+    lambda x, y: np.concatenate([[[y[0, 1], *x[0, 1:2], y[0, 0]]], x[1:]]),
+    ((2, 3), (1, 2)),
+    ((2, 3), (3, 2)),
+    errors=(
+        (lambda x: x.scatter(1, x.long() * 0, x.double()), DTypeError, "float64 to float32"),
+        (lambda x: x.scatter(1, x, 1.0), DTypeError, "int64"),
+        (lambda x: x.scatter(1, x.long(), 1.0), IndexingError, "index 6 is out of range"),
+        (lambda x: x.scatter(1, x.long() * 0), TypeError, "either src"),
+    ),
+)
+row(
+    "scatter",
+    lambda x: x.scatter(0, mt.tensor([[1, 0]], backend=x.backend), 5.0),
+    lambda x: np.where(np.eye(*x.shape)[::-1] == 1, 5.0, x),
+    ((2, 2),),
+)
+
+
+def _scatter_reduced(
+    reduce: str, include_self: bool
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    ufunc = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}.get(reduce, np.add)
+
+    def call(x: Any, source: Any) -> Any:
+        index = mt.tensor(_POINTS, backend=x.backend)
+        return x.scatter_reduce(1, index, source + 0.05, reduce, include_self=include_self)
+
+    def oracle(x: Array, source: Array) -> Array:
+        out, count = np.array(x), np.ones(x.shape)
+        at = (np.arange(2)[:, None], np.array(_POINTS))
+        if not include_self:
+            out[at] = {"prod": 1, "amax": -np.inf, "amin": np.inf}.get(reduce, 0)
+            count[at] = 0
+        ufunc.at(out, at, source + 0.05)
+        np.add.at(count, at, 1)
+        return out / count if reduce == "mean" else out
+
+    return call, oracle
+
+
+for _reduce in ("sum", "prod", "mean", "amax", "amin"):
+    for _include in (True, False):
+        _call, _oracle = _scatter_reduced(_reduce, _include)
+        row("scatter_reduce", _call, _oracle, ((2, 3), (2, 3)))
+row(
+    "scatter_reduce",
+    lambda x: x.scatter_reduce(1, x.detach().long() * 0, x, "sum"),
+    lambda x: x + np.concatenate([x.sum(1, keepdims=True), 0 * x[:, 1:]], 1),
+    ((2, 3),),
+    ((3, 0),),
+    errors=(
+        (lambda x: x.scatter_reduce(1, x.long() * 0, x, "max"), ValueError, "'max' was given"),
+        (
+            lambda x: x.bool().scatter_reduce(1, x.long() * 0, x.bool(), "mean"),
+            DTypeError,
+            "no mean of bool",
+        ),
+    ),
+)
+row(
+    "index_add",
+    lambda x, y: x.index_add(1, mt.tensor([2, 0, 2], backend=x.backend), y, alpha=2),
+    lambda x, y: x + 2 * np.stack([y[:, 1], 0 * y[:, 0], y[:, 0] + y[:, 2]], 1),
+    ((2, 3), (2, 3)),
+    ((1, 3), (1, 3)),
+    errors=(
+        (
+            lambda x: x.index_add(0, mt.tensor([0], backend=x.backend), x),
+            ShapeError,
+            r"source of shape \(1, 3\)",
+        ),
+        (lambda x: x.index_add(0, x, x), ShapeError, "1-D index"),
+    ),
+)
+row(
+    "one_hot",
+    lambda x: mt.one_hot(x.argmax(0), 7),
+    lambda x: np.eye(7)[x.argmax(0)],
+    *_MATRIX,
+    differentiable=False,
+    errors=(
+        (mt.one_hot, DTypeError, "classes of int64"),
+        (lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range"),
+        (lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range"),
+        (lambda x: mt.one_hot(x.long(), -2), ShapeError, "positive integer"),
+        (lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes"),
+    ),
+)
+row(
+    "nonzero",
+    lambda x: (x > 0.2).nonzero(),
+    lambda x: np.argwhere(x > 0.2),
+    *_WITH_EMPTY,
+    differentiable=False,
+)
+row(
+    "masked_select",
+    lambda x: x.masked_select(x[0] > 0),
+    lambda x: x[np.broadcast_to(x[0] > 0, x.shape)],
+    *_MATRIX,
+    errors=(
+        (lambda x: x.masked_select(x), DTypeError, "mask of bool; float32"),
+        (lambda x: x.masked_select(x[:, :2] > 0), IndexingError, "do not broadcast"),
+    ),
+)
+row(
+    "take_along_dim",
+    lambda x: x.take_along_dim(x.argmax(0, keepdim=True), 0),
+    lambda x: np.take_along_axis(x, x.argmax(0, keepdims=True), 0),
+    *_MATRIX,
+    errors=(
+        (lambda x: x.take_along_dim(x), DTypeError, "indices of int64; float32"),
+        (lambda x: x.take_along_dim(x[0].long(), 0), ShapeError, "as many dimensions"),
+        (lambda x: x.take_along_dim(x.long()), IndexingError, "index 6 is out of range"),
+    ),
+)
+row(
+    "take_along_dim",
+    lambda x: x.take_along_dim(x.argmin()),
+    lambda x: x.min().reshape(1),
+    *_MATRIX,
+)
 row("where", lambda x, y: x.where(x > 0.2, y), lambda x, y: np.where(x > 0.2, x, y), ((3,), (2, 3)))
 row(
     "masked_fill",
