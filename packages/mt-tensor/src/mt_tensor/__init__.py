@@ -46,6 +46,7 @@ from mt_tensor.creation import (
     zeros,
     zeros_like,
 )
+from mt_tensor.diagonals import diag, diagonal, tril, triu
 from mt_tensor.elementwise import elementwise
 from mt_tensor.finding import masked_select, nonzero, take_along_dim
 from mt_tensor.function import Function
@@ -54,9 +55,32 @@ from mt_tensor.gradcheck import gradcheck
 from mt_tensor.indexing import gather, index_select, scatter_add
 from mt_tensor.matmul import matmul
 from mt_tensor.movement import cat, pad, stack
+from mt_tensor.movement_functions import (
+    broadcast_to,
+    flatten,
+    flip,
+    masked_fill,
+    narrow,
+    permute,
+    reshape,
+    squeeze,
+    transpose,
+    unsqueeze,
+)
 from mt_tensor.random import manual_seed, rand, randint, randn, randperm
+from mt_tensor.rearranging import (
+    broadcast_tensors,
+    meshgrid,
+    movedim,
+    repeat_interleave,
+    roll,
+    swapaxes,
+    swapdims,
+    tile,
+)
 from mt_tensor.reductions import log_softmax, softmax
 from mt_tensor.scattering import index_add, one_hot, scatter, scatter_reduce
+from mt_tensor.splitting import chunk, split, tensor_split, unbind, unflatten
 from mt_tensor.tensor_data import TensorData
 
 __all__ = [
@@ -69,12 +93,19 @@ __all__ = [
     "arange",
     "backends",
     "bool_",
+    "broadcast_tensors",
+    "broadcast_to",
     "cat",
+    "chunk",
     "current_backend",
+    "diag",
+    "diagonal",
     "elementwise",
     "enable_grad",
     "errors",
     "eye",
+    "flatten",
+    "flip",
     "float16",
     "float32",
     "float64",
@@ -95,30 +126,50 @@ __all__ = [
     "linspace",
     "log_softmax",
     "manual_seed",
+    "masked_fill",
     "masked_select",
     "matmul",
+    "meshgrid",
+    "movedim",
+    "narrow",
     "no_grad",
     "nonzero",
     "one_hot",
     "ones",
     "ones_like",
     "pad",
+    "permute",
     "promote_types",
     "rand",
     "randint",
     "randn",
     "randperm",
     "register_backend",
+    "repeat_interleave",
+    "reshape",
     "result_type",
+    "roll",
     "scatter",
     "scatter_add",
     "scatter_reduce",
     "set_grad_enabled",
     "softmax",
+    "split",
+    "squeeze",
     "stack",
+    "swapaxes",
+    "swapdims",
     "take_along_dim",
     "tensor",
+    "tensor_split",
+    "tile",
+    "transpose",
+    "tril",
+    "triu",
     "uint8",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
     "use_backend",
     "where",
     "zeros",

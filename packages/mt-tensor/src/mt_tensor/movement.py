@@ -163,82 +163,89 @@ def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     return View.apply(x, kept, False)
 
 
-def cat(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join parts along an existing dimension.
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors along an existing dimension.
 
     Args:
-        parts: at least one; equal shapes except in `dim`. The dtype is promoted.
+        tensors: at least one; equal shapes except in `dim`. The dtype is promoted.
         dim: the dimension along which they follow each other.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension.
     """
-    if not parts:
+    if not tensors:
         raise ShapeError("cat() needs at least one tensor; an empty list was given.")
-    require_tensors("cat", *parts)
-    dim = normalize_dim(dim, parts[0].ndim)
-    common_backend(*parts)
-    expected = (*parts[0].shape[:dim], *parts[0].shape[dim + 1 :])
-    for tensor in parts:
+    require_tensors("cat", *tensors)
+    dim = normalize_dim(dim, tensors[0].ndim)
+    common_backend(*tensors)
+    expected = (*tensors[0].shape[:dim], *tensors[0].shape[dim + 1 :])
+    for tensor in tensors:
         if (*tensor.shape[:dim], *tensor.shape[dim + 1 :]) != expected or tensor.ndim == 0:
             raise ShapeError(
                 f"cat() along dimension {dim} was given shapes "
-                f"{', '.join(str(t.shape) for t in parts)}: they must have at least one "
+                f"{', '.join(str(t.shape) for t in tensors)}: they must have at least one "
                 f"dimension and be equal in all others than {dim}."
             )
-    dtype = result_type(*parts)
-    return Cat.apply(dim, *(tensor.to(dtype) for tensor in parts))
+    dtype = result_type(*tensors)
+    return Cat.apply(dim, *(tensor.to(dtype) for tensor in tensors))
 
 
-def stack(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join parts of one shape along a new dimension.
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors of one shape along a new dimension.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ.
     """
-    if not parts:
+    if not tensors:
         raise ShapeError("stack() needs at least one tensor; an empty list was given.")
-    require_tensors("stack", *parts)
-    if len({tensor.shape for tensor in parts}) > 1:
+    require_tensors("stack", *tensors)
+    if len({tensor.shape for tensor in tensors}) > 1:
         raise ShapeError(
-            f"stack() was given shapes {', '.join(str(t.shape) for t in parts)}: "
+            f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
             "they must all be equal."
         )
-    return cat([tensor.unsqueeze(dim) for tensor in parts], dim)
+    return cat([tensor.unsqueeze(dim) for tensor in tensors], dim)
 
 
-def pad(x: Tensor, padding: Sequence[int], value: float = 0.0) -> Tensor:
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
     """Surround a tensor with a constant.
 
     Args:
-        x: any tensor.
-        padding: how many elements to add before and after, in torch's order: the last dimension
+        input: any tensor.
+        pad: how many elements to add before and after, in torch's order: the last dimension
             first, `(left, right, top, bottom, ...)`. Negative numbers crop.
-        value: the constant.
+        mode: "constant", the only one here.
+        value: the constant; 0 for None.
 
     Raises:
-        ShapeError: `padding` has an odd length, names too many dimensions or crops too much.
+        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
+        ValueError: there is no such mode.
     """
-    padding = unpack(tuple(padding))
-    if len(padding) % 2 or len(padding) > 2 * x.ndim:
+    require_tensors("pad", input)
+    if mode != "constant":
+        raise ValueError(f"pad() knows the mode 'constant'; {mode!r} was given.")
+    padding = unpack(tuple(pad))
+    if len(padding) % 2 or len(padding) > 2 * input.ndim:
         raise ShapeError(
-            f"padding {tuple(padding)} must be pairs of numbers, at most one for each of the "
-            f"{x.ndim} dimension(s)."
+            f"padding {padding} must be pairs of numbers, at most one for each of the "
+            f"{input.ndim} dimension(s)."
         )
-    before, after = [0] * x.ndim, [0] * x.ndim
+    before, after = [0] * input.ndim, [0] * input.ndim
     for pair in range(len(padding) // 2):
         before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
-    shape = tuple(e + b + a for e, b, a in zip(x.shape, before, after, strict=True))
+    shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
     if any(extent < 0 for extent in shape):
-        raise ShapeError(f"padding {tuple(padding)} crops more than shape {x.shape} has.")
+        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
     crop = tuple(max(-b, 0) for b in before)
-    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(x.shape, crop, after, strict=True))
-    ones = (1,) * x.ndim
-    if kept != x.shape:
-        x = Slice.apply(x, crop, ones, kept)
-    if shape == x.shape:
-        return x
-    return Embed.apply(x, shape, tuple(max(b, 0) for b in before), ones, value)
+    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
+    ones = (1,) * input.ndim
+    if kept != input.shape:
+        input = Slice.apply(input, crop, ones, kept)
+    if shape == input.shape:
+        return input
+    return Embed.apply(input, shape, tuple(max(b, 0) for b in before), ones, value or 0.0)
 
 
 def resolve_shape(shape: Sequence[int], size: int) -> Shape:
@@ -260,7 +267,7 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
     return given
 
 
-def _existing_dim(name: str, dim: int, shape: Shape) -> int:
+def existing_dim(name: str, dim: int, shape: Shape) -> int:
     """Return `dim` counted from the front, of a tensor that has dimensions."""
     if not shape:
         raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
@@ -350,7 +357,7 @@ class MovementMethods(TensorBase):
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """Return a view of `length` elements from `start` on along `dim`."""
-        d = _existing_dim("narrow", dim, self.shape)
+        d = existing_dim("narrow", dim, self.shape)
         if start < 0 or length < 0 or start + length > self.shape[d]:
             raise ShapeError(
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "
@@ -371,7 +378,7 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the window is longer than the dimension, or `step` is not positive.
         """
-        d = _existing_dim("unfold", dimension, self.shape)
+        d = existing_dim("unfold", dimension, self.shape)
         size, step = unpack((size, step))
         if not 0 <= size <= self.shape[d] or step < 1:
             raise ShapeError(

@@ -14,13 +14,16 @@ import numpy as np
 
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
+from mt_tensor.diagonals import DiagonalMethods
 from mt_tensor.finding import FindingMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
+from mt_tensor.rearranging import RearrangingMethods
 from mt_tensor.reductions import ReductionMethods
 from mt_tensor.scattering import ScatteringMethods
+from mt_tensor.splitting import SplittingMethods
 from mt_tensor.subscripts import SubscriptMethods
 from mt_tensor.tensor_base import TensorBase
 
@@ -28,13 +31,16 @@ from mt_tensor.tensor_base import TensorBase
 class Tensor(
     ArithmeticMethods,
     ConversionMethods,
+    DiagonalMethods,
     FindingMethods,
     IndexingMethods,
     InPlaceMethods,
     MovementMethods,
     ProductMethods,
+    RearrangingMethods,
     ReductionMethods,
     ScatteringMethods,
+    SplittingMethods,
     SubscriptMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.

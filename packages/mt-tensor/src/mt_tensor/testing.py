@@ -201,12 +201,13 @@ row(
 )
 row(
     "pad",
-    lambda x: mt.pad(x, (1, 0, -1, 2), 7.0),
+    lambda x: mt.pad(x, (1, 0, -1, 2), value=7.0),
     lambda x: np.pad(x, ((0, 2), (1, 0)), constant_values=7.0)[1:],
     ((3, 2),),
     errors=(
         (lambda x: mt.pad(x, (1,)), ShapeError, "pairs"),
         (lambda x: mt.pad(x, (-4, 0)), ShapeError, "crops more"),
+        (lambda x: mt.pad(x, (1, 1), "mirror"), ValueError, "'mirror' was given"),
     ),
 )
 row(
@@ -228,6 +229,159 @@ row(
     ((), ()),
     errors=((lambda x: mt.stack([x, x[0]]), ShapeError, "must all be equal"),),
 )
+_NO_DIMENSION: BadCall = (lambda x: x.sum().unbind(), ShapeError, "at least one dimension")
+row(
+    "split",
+    lambda x: x.split(2)[-1],
+    lambda x: x[2 * ((len(x) - 1) // 2) :],
+    *_MATRIX,
+    ((5,),),
+    errors=(
+        (lambda x: x.split(0), ShapeError, "at least one element; 0"),
+        (lambda x: x.split((1, 2)), ShapeError, "must add up to 2"),
+        (lambda x: x.split((3, -1)), ShapeError, "none be negative"),
+    ),
+)
+row("split", lambda x: x.split([1, 0, 2], 1)[2], lambda x: x[:, 1:], ((2, 3),))
+row(
+    "chunk",
+    lambda x: x.chunk(2, -1)[0],
+    lambda x: x[..., : (x.shape[-1] + 1) // 2],
+    *_MATRIX,
+    errors=((lambda x: x.chunk(0), ShapeError, "at least one piece"),),
+)
+row(
+    "tensor_split",
+    lambda x: x.tensor_split(2)[1],
+    lambda x: np.array_split(x, 2)[1],
+    *_MATRIX,
+    ((5,),),
+    errors=((lambda x: x.tensor_split(0), ShapeError, "at least one section"),),
+)
+row("tensor_split", lambda x: x.tensor_split([1, 9], 1)[1], lambda x: x[:, 1:], ((2, 3),))
+row("unbind", lambda x: x.unbind(1)[0], lambda x: x[:, 0], *_MATRIX, errors=(_NO_DIMENSION,))
+row(
+    "unflatten",
+    lambda x: x.unflatten(1, (2, -1)),
+    lambda x: x.reshape(x.shape[0], 2, -1, *x.shape[2:]),
+    ((3, 4),),
+    ((1, 2, 3),),
+    errors=((lambda x: x.unflatten(1, (2, -1)), ShapeError, r"do not fit shape \(2, -1\)"),),
+)
+row(
+    "roll",
+    lambda x: x.roll((1, -2), (0, -1)),
+    lambda x: np.roll(x, (1, -2), (0, -1)),
+    *_MATRIX,
+    ((0, 2),),
+    errors=(
+        (lambda x: x.roll((1, 2), 0), ShapeError, "a shift for each"),
+        (lambda x: x.roll((1, 2)), ShapeError, "takes one shift"),
+        (lambda x: x.roll(1.5, 0), ShapeError, "are integers"),
+    ),
+)
+row("roll", lambda x: x.roll(2), lambda x: np.roll(x, 2), *_WITH_EMPTY)
+row(
+    "repeat",
+    lambda x: x.repeat(2, 1, 3),
+    lambda x: np.tile(x, (2, 1, 3)),
+    ((2, 3),),
+    ((3,),),
+    ((),),
+    errors=((lambda x: x.repeat(2), ShapeError, "each of the 2"),),
+)
+row("tile", lambda x: x.tile(2), lambda x: np.tile(x, 2), *_WITH_EMPTY)
+row("repeat_interleave", lambda x: x.repeat_interleave(2), lambda x: x.repeat(2), *_WITH_EMPTY)
+row(
+    "repeat_interleave",
+    lambda x: x.repeat_interleave(mt.tensor([2, 0, 1], backend=x.backend), 1),
+    lambda x: x.repeat([2, 0, 1], 1),
+    ((2, 3),),
+    ((1, 3, 2),),
+    errors=(
+        (lambda x: x.repeat_interleave(-1), ShapeError, "must not be negative"),
+        (lambda x: x.repeat_interleave(x), DTypeError, "must be int32 or int64"),
+        (lambda x: x.repeat_interleave(x.long(), 0), ShapeError, "for each of 2 slice"),
+        (lambda x: x.repeat_interleave(2, 0, output_size=3), ShapeError, "gives 4 slices"),
+    ),
+)
+row(
+    "movedim",
+    lambda x: x.movedim((0, -1), (1, 0)),
+    lambda x: np.moveaxis(x, (0, -1), (1, 0)),
+    *_MATRIX,
+    errors=(
+        (lambda x: x.movedim((0, 1), 0), IndexingError, "the numbers differ"),
+        (lambda x: x.movedim((0, 0), (0, 1)), IndexingError, "name a dimension twice"),
+    ),
+)
+row("swapdims", lambda x: x.swapdims(0, -1), lambda x: np.swapaxes(x, 0, -1), *_MATRIX)
+row("swapaxes", lambda x: x.swapaxes(0, -1), lambda x: np.swapaxes(x, 0, -1), *_MATRIX)
+row(
+    "expand_as",
+    lambda x, y: x.expand_as(y) + 0 * y,
+    lambda x, y: np.broadcast_to(x, y.shape) + 0 * y,
+    ((3,), (2, 3)),
+)
+row(
+    "view_as",
+    lambda x, y: x.clone().view_as(y) + 0 * y,
+    lambda x, y: x.reshape(y.shape),
+    ((6,), (2, 3)),
+)
+row(
+    "reshape_as",
+    lambda x, y: x.reshape_as(y) + 0 * y,
+    lambda x, y: x.reshape(y.shape),
+    ((6,), (2, 3)),
+)
+row(
+    "broadcast_tensors",
+    lambda x, y: mt.broadcast_tensors(x, y)[0] * y,
+    lambda x, y: x * y,
+    ((3,), (2, 1)),
+)
+for _order in ("ij", "xy"):
+    row(
+        "meshgrid",
+        lambda x, y, order=_order: mt.stack(mt.meshgrid(x, y, indexing=order)),
+        lambda x, y, order=_order: np.stack(np.meshgrid(x, y, indexing=order)),
+        ((2,), (3,)),
+        ((0,), (3,)),
+        errors=(
+            (mt.meshgrid, ShapeError, "takes 1-D tensors"),
+            (lambda x: mt.meshgrid(x[0], x[0].long()), DTypeError, "float32, int64"),
+            (lambda x: mt.meshgrid(x[0], indexing="yx"), ValueError, "'yx' was given"),
+        ),
+    )
+row(
+    "diagonal",
+    lambda x: x.diagonal(1, -1, 0),
+    lambda x: np.diagonal(x, 1, -1, 0),
+    *_MATRIX,
+    ((3, 0),),
+    errors=((lambda x: x.diagonal(0, 1, -1), IndexingError, "are the same"),),
+)
+row("diagonal", lambda x: x.diagonal(-1), lambda x: np.diagonal(x, -1), *_MATRIX, ((4, 2),))
+row(
+    "diag",
+    lambda x: x.diag(1),
+    lambda x: np.diag(x, 1),
+    ((3,),),
+    ((0,),),
+    ((2, 3),),
+    ((3, 1),),
+    errors=((lambda x: x.sum().diag(), ShapeError, "1-D or 2-D"),),
+)
+row(
+    "tril",
+    lambda x: x.tril(-1),
+    lambda x: np.tril(x, -1),
+    *_MATRIX,
+    ((3, 0),),
+    errors=((lambda x: x[0].tril(), ShapeError, "at least two dimensions"),),
+)
+row("triu", lambda x: x.triu(1), lambda x: np.triu(x, 1), *_MATRIX)
 row("clone", lambda x: x.clone(), lambda x: x, *_WITH_EMPTY)
 row("contiguous", lambda x: x.T.contiguous(), lambda x: x.T, *_ANY)
 
