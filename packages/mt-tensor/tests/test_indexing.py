@@ -302,6 +302,12 @@ def test_bad_values() -> None:
             x[key] = mt.ones(5)
     with pytest.raises(errors.ShapeError, match=r"shape \(2,\) does not broadcast to \(2, 3\)"):
         x[[0, 1]] = [1.0, 2.0]
+    for key in ([0], 0):
+        with pytest.raises(errors.ShapeError, match="equal lengths at each level"):
+            x[key] = [[1], [1, 2]]
+        for value in (None, "a"):
+            with pytest.raises(errors.DTypeError, match="no element type"):
+                x[key] = value
     with pytest.raises(errors.BackendMismatchError):
         x[mt.tensor([0], backend="simple")]
 

@@ -49,6 +49,9 @@ VIEWS: list[tuple[str, list[tuple[int, ...]], Call]] = [
     ("meshgrid xy", [(3,)], lambda lib, x: lib.meshgrid(x, x[:2], x, indexing="xy")),
     ("squeeze", ANY, lambda lib, x: lib.squeeze(x)),
     ("unsqueeze", ANY, lambda lib, x: lib.unsqueeze(x, -1)),
+    ("atleast_1d", ANY, lambda lib, x: lib.atleast_1d(x)),
+    ("atleast_2d", ANY, lambda lib, x: lib.atleast_2d([x, x])),
+    ("atleast_2d of two", ANY, lambda lib, x: lib.atleast_2d(x, x)),
     ("narrow", [(5,), (4, 1)], lambda lib, x: lib.narrow(x, 0, 1, 2)),
     ("flatten", [(2, 3), (2, 3, 2)], lambda lib, x: lib.flatten(x, 0, 1)),
     ("reshape", ANY, lambda lib, x: lib.reshape(x, (1, *x.shape))),
@@ -89,6 +92,8 @@ COPIES: list[tuple[str, list[tuple[int, ...]], Call]] = [
     ("flip", MATRICES, lambda lib, x: lib.flip(x, (0, -1))),
     ("cat", LINES, lambda lib, x: lib.cat(tensors=(x, x), dim=-1)),
     ("stack", ANY, lambda lib, x: lib.stack(tensors=(x, x), dim=-1)),
+    ("hstack", ANY, lambda lib, x: lib.hstack((x, x))),
+    ("vstack", ANY, lambda lib, x: lib.vstack([x, x])),
     ("masked_fill", ANY, lambda lib, x: lib.masked_fill(x, x > 1, 0)),
 ]
 
@@ -178,6 +183,8 @@ def test_gradients_against_torch(shape: tuple[int, ...], call: Call, is_view: bo
         (lambda lib, x: x.expand_as(x[0]), errors.ShapeError),
         (lambda lib, x: x.view_as(x[0]), errors.ShapeError),
         (lambda lib, x: lib.flip(x, (2,)), errors.IndexingError),
+        (lambda lib, x: lib.hstack([]), errors.ShapeError),
+        (lambda lib, x: lib.vstack([x, x[:, :2]]), errors.ShapeError),
     ],
 )
 def test_what_torch_refuses_too(call: Call, error: type[Exception]) -> None:
@@ -229,6 +236,13 @@ def test_diagonals_can_be_written_to() -> None:
     assert x.tolist() == [[7, 7, 0], [7, 7, 5]]
 
 
+@pytest.mark.parametrize("name", ["cat", "stack", "hstack", "vstack"])
+def test_joining_takes_lists(name: str) -> None:
+    for wrong in (mt.zeros(2, 2), 3):
+        with pytest.raises(TypeError, match=rf"{name}\(\) takes a list or tuple of tensors"):
+            getattr(mt, name)(wrong)
+
+
 def test_padding() -> None:
     array = np.arange(6.0).reshape(2, 3)
     x, y = mt.tensor(array), torch.from_numpy(array)
@@ -238,5 +252,7 @@ def test_padding() -> None:
         assert np.array_equal(mt.pad(input=x, pad=padding), torch.nn.functional.pad(y, padding))
     with pytest.raises(ValueError, match="'mirror' was given"):
         mt.pad(x, (1, 1), "mirror")
+    with pytest.raises(errors.ShapeError, match="must be pairs"):
+        mt.pad(x, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"pad\(\) takes tensors"):
         mt.pad(array, (1, 1))  # type: ignore[arg-type]

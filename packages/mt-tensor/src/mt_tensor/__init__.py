@@ -53,8 +53,9 @@ from mt_tensor.function import Function
 from mt_tensor.fused import fused
 from mt_tensor.gradcheck import gradcheck
 from mt_tensor.indexing import gather, index_select, scatter_add
+from mt_tensor.joining import atleast_1d, atleast_2d, cat, hstack, stack, vstack
 from mt_tensor.matmul import matmul
-from mt_tensor.movement import cat, pad, stack
+from mt_tensor.movement import pad
 from mt_tensor.movement_functions import (
     broadcast_to,
     flatten,
@@ -91,6 +92,8 @@ __all__ = [
     "TensorData",
     "__version__",
     "arange",
+    "atleast_1d",
+    "atleast_2d",
     "backends",
     "bool_",
     "broadcast_tensors",
@@ -116,6 +119,7 @@ __all__ = [
     "gather",
     "get_backend",
     "gradcheck",
+    "hstack",
     "index_add",
     "index_select",
     "int8",
@@ -171,6 +175,7 @@ __all__ = [
     "unflatten",
     "unsqueeze",
     "use_backend",
+    "vstack",
     "where",
     "zeros",
     "zeros_like",

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
-from mt_tensor.function import Function, common_backend, require_tensors
+from mt_tensor.function import Function, require_tensors
 from mt_tensor.strides import Shape, normalize_dim, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase, unpack
 
@@ -131,80 +130,10 @@ class Fold(Function):
         return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
 
 
-class Cat(Function):
-    """Tensors joined along a dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
-        first = parts[0]
-        ctx.dim, ctx.extents = dim, [part.shape[dim] for part in parts]
-        shape = (*first.shape[:dim], sum(ctx.extents), *first.shape[dim + 1 :])
-        data = first.backend.allocate(shape, first.dtype)
-        start = 0
-        for part in parts:
-            starts = tuple(start if d == dim else 0 for d in range(len(shape)))
-            target = data.slice(starts, (1,) * len(shape), part.shape)
-            first.backend.copy(part._tensor, target)
-            start += part.shape[dim]
-        return first._with(data)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        grads, start = [], 0
-        for extent in ctx.extents:
-            grads.append(grad.narrow(ctx.dim, start, extent))
-            start += extent
-        return None, *grads
-
-
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     """Drop dimensions of extent 1."""
     kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
     return View.apply(x, kept, False)
-
-
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join tensors along an existing dimension.
-
-    Args:
-        tensors: at least one; equal shapes except in `dim`. The dtype is promoted.
-        dim: the dimension along which they follow each other.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension.
-    """
-    if not tensors:
-        raise ShapeError("cat() needs at least one tensor; an empty list was given.")
-    require_tensors("cat", *tensors)
-    dim = normalize_dim(dim, tensors[0].ndim)
-    common_backend(*tensors)
-    expected = (*tensors[0].shape[:dim], *tensors[0].shape[dim + 1 :])
-    for tensor in tensors:
-        if (*tensor.shape[:dim], *tensor.shape[dim + 1 :]) != expected or tensor.ndim == 0:
-            raise ShapeError(
-                f"cat() along dimension {dim} was given shapes "
-                f"{', '.join(str(t.shape) for t in tensors)}: they must have at least one "
-                f"dimension and be equal in all others than {dim}."
-            )
-    dtype = result_type(*tensors)
-    return Cat.apply(dim, *(tensor.to(dtype) for tensor in tensors))
-
-
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join tensors of one shape along a new dimension.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ.
-    """
-    if not tensors:
-        raise ShapeError("stack() needs at least one tensor; an empty list was given.")
-    require_tensors("stack", *tensors)
-    if len({tensor.shape for tensor in tensors}) > 1:
-        raise ShapeError(
-            f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
-            "they must all be equal."
-        )
-    return cat([tensor.unsqueeze(dim) for tensor in tensors], dim)
 
 
 def pad(
@@ -226,7 +155,7 @@ def pad(
     require_tensors("pad", input)
     if mode != "constant":
         raise ValueError(f"pad() knows the mode 'constant'; {mode!r} was given.")
-    padding = unpack(tuple(pad))
+    padding = unpack((pad,))
     if len(padding) % 2 or len(padding) > 2 * input.ndim:
         raise ShapeError(
             f"padding {padding} must be pairs of numbers, at most one for each of the "

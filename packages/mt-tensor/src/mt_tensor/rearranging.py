@@ -10,7 +10,8 @@ import numpy as np
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.function import common_backend, require_tensors
 from mt_tensor.indexing import take
-from mt_tensor.movement import cat, existing_dim
+from mt_tensor.joining import cat
+from mt_tensor.movement import existing_dim
 from mt_tensor.strides import normalize_dims, shape_broadcast
 from mt_tensor.tensor_base import TensorBase, unpack
 

@@ -230,7 +230,7 @@ def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     return taken.reshape(*x.shape[:first], *shape, *x.shape[end:])
 
 
-def _store(x: Tensor, picks: list[Pick], value: Any) -> None:
+def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     """Store into the elements that indices name, through the row of memory that `x` lies in."""
     x._check_in_place(value)
     indexed = _common_shape(picks)
@@ -262,10 +262,20 @@ def _grid(shape: Shape, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
     return distances
 
 
-def _source(x: Tensor, shape: Shape, value: Any) -> Tensor:
+def _as_tensor(x: TensorBase, value: Any) -> Tensor:
+    """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
+    if isinstance(value, TensorBase):
+        return value._itself()
+    try:
+        return x._with(x.backend.upload(np.array(value)))
+    except ValueError as error:
+        raise ShapeError(
+            f"nested sequences must have equal lengths at each level ({error})."
+        ) from None
+
+
+def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
     """Return the elements to store: of the dtype of `x`, broadcast to `shape`, in other memory."""
-    if not isinstance(value, TensorBase):
-        value = x._with(x.backend.upload(np.array(value)))
     source = value.detach().to(x.backend).to(x.dtype)
     if x.backend.same_memory(source._tensor.storage, x._tensor.storage):
         source = source.clone()
@@ -317,12 +327,11 @@ def set_item(x: TensorBase, key: Any, value: Any) -> None:
         InPlaceError: `x` or `value` requires grad, or `x` repeats elements.
     """
     view, picks = _resolve(x, key)
+    given = _as_tensor(x, value)
     if picks:
-        _store(view, picks, value)
-        return
-    if isinstance(value, TensorBase):
-        value = _without_leading_ones(value._itself(), view.shape)
-    view.copy_(value)
+        _store(view, picks, given)
+    else:
+        view.copy_(_without_leading_ones(given, view.shape))
 
 
 class SubscriptMethods(TensorBase):

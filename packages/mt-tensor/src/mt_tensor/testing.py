@@ -382,6 +382,24 @@ row(
     errors=((lambda x: x[0].tril(), ShapeError, "at least two dimensions"),),
 )
 row("triu", lambda x: x.triu(1), lambda x: np.triu(x, 1), *_MATRIX)
+row(
+    "hstack",
+    lambda x, y: mt.hstack((x, y)),
+    lambda x, y: np.hstack((x, y)),
+    ((), (2,)),
+    ((2, 3), (2, 1)),
+    errors=((lambda x: mt.hstack([]), ShapeError, "at least one tensor"),),
+)
+row(
+    "vstack",
+    lambda x, y: mt.vstack((x, y)),
+    lambda x, y: np.vstack((x, y)),
+    ((), (1,)),
+    ((3,), (2, 3)),
+    errors=((lambda x: mt.vstack([x, x[:, :2]]), ShapeError, "equal in all others"),),
+)
+row("atleast_1d", mt.atleast_1d, np.atleast_1d, *_WITH_EMPTY)
+row("atleast_2d", mt.atleast_2d, np.atleast_2d, *_WITH_EMPTY)
 row("clone", lambda x: x.clone(), lambda x: x, *_WITH_EMPTY)
 row("contiguous", lambda x: x.T.contiguous(), lambda x: x.T, *_ANY)
 
