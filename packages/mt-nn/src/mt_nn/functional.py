@@ -114,7 +114,7 @@ def windows(
     """
     _check_windows(input, kernel_size, padding, dilation)
     ph, pw = padding
-    seen = pad(input, (pw, pw, ph, ph), value) if ph or pw else input
+    seen = pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
     for dim, size, step, spread in zip((2, 3), kernel_size, stride, dilation, strict=True):
         seen = seen.unfold(dim, spread * (size - 1) + 1, step)
         if spread > 1:

@@ -46,10 +46,12 @@ from mt_tensor.creation import (
     zeros,
     zeros_like,
 )
+from mt_tensor.diagonals import diag, diagonal, tril, triu
 from mt_tensor.elementwise import elementwise
 from mt_tensor.extremes import amax, amin, aminmax, argmax, argmin
 from mt_tensor.extremes import max as max
 from mt_tensor.extremes import min as min
+from mt_tensor.finding import masked_select, nonzero, take_along_dim
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
 from mt_tensor.gradcheck import (
@@ -58,15 +60,41 @@ from mt_tensor.gradcheck import (
     gradcheck,
     gradgradcheck,
 )
+from mt_tensor.indexing import gather, index_select, scatter_add
+from mt_tensor.joining import atleast_1d, atleast_2d, cat, hstack, stack, vstack
 from mt_tensor.matmul import matmul
-from mt_tensor.movement import cat, pad, stack
+from mt_tensor.movement import pad
+from mt_tensor.movement_functions import (
+    broadcast_to,
+    flatten,
+    flip,
+    masked_fill,
+    narrow,
+    permute,
+    reshape,
+    squeeze,
+    transpose,
+    unsqueeze,
+)
 from mt_tensor.norms import norm
 from mt_tensor.random import manual_seed, rand, randint, randn, randperm
+from mt_tensor.rearranging import (
+    broadcast_tensors,
+    meshgrid,
+    movedim,
+    repeat_interleave,
+    roll,
+    swapaxes,
+    swapdims,
+    tile,
+)
 from mt_tensor.reductions import mean, nanmean, nansum, prod
 from mt_tensor.reductions import sum as sum
 from mt_tensor.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
+from mt_tensor.scattering import index_add, one_hot, scatter, scatter_reduce
 from mt_tensor.softmax import log_softmax, logsumexp, softmax
 from mt_tensor.sorting import argsort, median, sort, topk
+from mt_tensor.splitting import chunk, split, tensor_split, unbind, unflatten
 from mt_tensor.statistics import std, std_mean, var, var_mean
 from mt_tensor.tensor_data import TensorData
 from mt_tensor.truth import all as all
@@ -87,20 +115,29 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "atleast_1d",
+    "atleast_2d",
     "autograd",
     "backends",
     "bool_",
+    "broadcast_tensors",
+    "broadcast_to",
     "cat",
+    "chunk",
     "count_nonzero",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
     "current_backend",
+    "diag",
+    "diagonal",
     "elementwise",
     "enable_grad",
     "errors",
     "eye",
+    "flatten",
+    "flip",
     "float16",
     "float32",
     "float64",
@@ -108,11 +145,15 @@ __all__ = [
     "full",
     "full_like",
     "fused",
+    "gather",
     "get_backend",
     "grad_central_difference",
     "grad_check",
     "gradcheck",
     "gradgradcheck",
+    "hstack",
+    "index_add",
+    "index_select",
     "int8",
     "int16",
     "int32",
@@ -123,16 +164,24 @@ __all__ = [
     "logcumsumexp",
     "logsumexp",
     "manual_seed",
+    "masked_fill",
+    "masked_select",
     "matmul",
     "mean",
     "median",
+    "meshgrid",
+    "movedim",
     "nanmean",
     "nansum",
+    "narrow",
     "no_grad",
+    "nonzero",
     "norm",
+    "one_hot",
     "ones",
     "ones_like",
     "pad",
+    "permute",
     "prod",
     "promote_types",
     "rand",
@@ -140,19 +189,39 @@ __all__ = [
     "randn",
     "randperm",
     "register_backend",
+    "repeat_interleave",
+    "reshape",
     "result_type",
+    "roll",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
     "set_grad_enabled",
     "softmax",
     "sort",
+    "split",
+    "squeeze",
     "stack",
     "std",
     "std_mean",
+    "swapaxes",
+    "swapdims",
+    "take_along_dim",
     "tensor",
+    "tensor_split",
+    "tile",
     "topk",
+    "transpose",
+    "tril",
+    "triu",
     "uint8",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
     "use_backend",
     "var",
     "var_mean",
+    "vstack",
     "where",
     "zeros",
     "zeros_like",

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
-from mt_tensor.function import Function, common_backend, require_tensors
+from mt_tensor.function import Function, require_tensors
 from mt_tensor.strides import Shape, normalize_dim, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase, unpack
 
@@ -131,114 +130,51 @@ class Fold(Function):
         return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
 
 
-class Cat(Function):
-    """Tensors joined along a dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
-        first = parts[0]
-        ctx.dim, ctx.extents = dim, [part.shape[dim] for part in parts]
-        shape = (*first.shape[:dim], sum(ctx.extents), *first.shape[dim + 1 :])
-        data = first.backend.allocate(shape, first.dtype)
-        start = 0
-        for part in parts:
-            starts = tuple(start if d == dim else 0 for d in range(len(shape)))
-            target = data.slice(starts, (1,) * len(shape), part.shape)
-            first.backend.copy(part._tensor, target)
-            start += part.shape[dim]
-        return first._with(data)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        grads, start = [], 0
-        for extent in ctx.extents:
-            grads.append(grad.narrow(ctx.dim, start, extent))
-            start += extent
-        return None, *grads
-
-
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     """Drop dimensions of extent 1."""
     kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
     return View.apply(x, kept, False)
 
 
-def cat(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join parts along an existing dimension.
-
-    Args:
-        parts: at least one; equal shapes except in `dim`. The dtype is promoted.
-        dim: the dimension along which they follow each other.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension.
-    """
-    if not parts:
-        raise ShapeError("cat() needs at least one tensor; an empty list was given.")
-    require_tensors("cat", *parts)
-    dim = normalize_dim(dim, parts[0].ndim)
-    common_backend(*parts)
-    expected = (*parts[0].shape[:dim], *parts[0].shape[dim + 1 :])
-    for tensor in parts:
-        if (*tensor.shape[:dim], *tensor.shape[dim + 1 :]) != expected or tensor.ndim == 0:
-            raise ShapeError(
-                f"cat() along dimension {dim} was given shapes "
-                f"{', '.join(str(t.shape) for t in parts)}: they must have at least one "
-                f"dimension and be equal in all others than {dim}."
-            )
-    dtype = result_type(*parts)
-    return Cat.apply(dim, *(tensor.to(dtype) for tensor in parts))
-
-
-def stack(parts: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join parts of one shape along a new dimension.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ.
-    """
-    if not parts:
-        raise ShapeError("stack() needs at least one tensor; an empty list was given.")
-    require_tensors("stack", *parts)
-    if len({tensor.shape for tensor in parts}) > 1:
-        raise ShapeError(
-            f"stack() was given shapes {', '.join(str(t.shape) for t in parts)}: "
-            "they must all be equal."
-        )
-    return cat([tensor.unsqueeze(dim) for tensor in parts], dim)
-
-
-def pad(x: Tensor, padding: Sequence[int], value: float = 0.0) -> Tensor:
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
     """Surround a tensor with a constant.
 
     Args:
-        x: any tensor.
-        padding: how many elements to add before and after, in torch's order: the last dimension
+        input: any tensor.
+        pad: how many elements to add before and after, in torch's order: the last dimension
             first, `(left, right, top, bottom, ...)`. Negative numbers crop.
-        value: the constant.
+        mode: "constant", the only one here.
+        value: the constant; 0 for None.
 
     Raises:
-        ShapeError: `padding` has an odd length, names too many dimensions or crops too much.
+        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
+        ValueError: there is no such mode.
     """
-    padding = unpack(tuple(padding))
-    if len(padding) % 2 or len(padding) > 2 * x.ndim:
+    require_tensors("pad", input)
+    if mode != "constant":
+        raise ValueError(f"pad() knows the mode 'constant'; {mode!r} was given.")
+    padding = unpack((pad,))
+    if len(padding) % 2 or len(padding) > 2 * input.ndim:
         raise ShapeError(
-            f"padding {tuple(padding)} must be pairs of numbers, at most one for each of the "
-            f"{x.ndim} dimension(s)."
+            f"padding {padding} must be pairs of numbers, at most one for each of the "
+            f"{input.ndim} dimension(s)."
         )
-    before, after = [0] * x.ndim, [0] * x.ndim
+    before, after = [0] * input.ndim, [0] * input.ndim
     for pair in range(len(padding) // 2):
         before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
-    shape = tuple(e + b + a for e, b, a in zip(x.shape, before, after, strict=True))
+    shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
     if any(extent < 0 for extent in shape):
-        raise ShapeError(f"padding {tuple(padding)} crops more than shape {x.shape} has.")
+        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
     crop = tuple(max(-b, 0) for b in before)
-    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(x.shape, crop, after, strict=True))
-    ones = (1,) * x.ndim
-    if kept != x.shape:
-        x = Slice.apply(x, crop, ones, kept)
-    if shape == x.shape:
-        return x
-    return Embed.apply(x, shape, tuple(max(b, 0) for b in before), ones, value)
+    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
+    ones = (1,) * input.ndim
+    if kept != input.shape:
+        input = Slice.apply(input, crop, ones, kept)
+    if shape == input.shape:
+        return input
+    return Embed.apply(input, shape, tuple(max(b, 0) for b in before), ones, value or 0.0)
 
 
 def resolve_shape(shape: Sequence[int], size: int) -> Shape:
@@ -260,7 +196,7 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
     return given
 
 
-def _existing_dim(name: str, dim: int, shape: Shape) -> int:
+def existing_dim(name: str, dim: int, shape: Shape) -> int:
     """Return `dim` counted from the front, of a tensor that has dimensions."""
     if not shape:
         raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
@@ -350,7 +286,7 @@ class MovementMethods(TensorBase):
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """Return a view of `length` elements from `start` on along `dim`."""
-        d = _existing_dim("narrow", dim, self.shape)
+        d = existing_dim("narrow", dim, self.shape)
         if start < 0 or length < 0 or start + length > self.shape[d]:
             raise ShapeError(
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "
@@ -371,7 +307,7 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the window is longer than the dimension, or `step` is not positive.
         """
-        d = _existing_dim("unfold", dimension, self.shape)
+        d = existing_dim("unfold", dimension, self.shape)
         size, step = unpack((size, step))
         if not 0 <= size <= self.shape[d] or step < 1:
             raise ShapeError(

@@ -10,7 +10,7 @@ from mt_tensor.dtypes import DType, as_dtype, bool_, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DTypeError
 from mt_tensor.function import Function, require_tensors
-from mt_tensor.movement import cat
+from mt_tensor.joining import cat
 from mt_tensor.on_host import Array, accumulator, on_host
 from mt_tensor.selection import ValuesAndIndices, take_along
 from mt_tensor.strides import normalize_dim

@@ -14,17 +14,23 @@ import numpy as np
 
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
+from mt_tensor.diagonals import DiagonalMethods
 from mt_tensor.extremes import ExtremeMethods
+from mt_tensor.finding import FindingMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.norms import NormMethods
+from mt_tensor.rearranging import RearrangingMethods
 from mt_tensor.reductions import ReductionMethods
 from mt_tensor.scans import ScanMethods
+from mt_tensor.scattering import ScatteringMethods
 from mt_tensor.softmax import SoftmaxMethods
 from mt_tensor.sorting import SortingMethods
+from mt_tensor.splitting import SplittingMethods
 from mt_tensor.statistics import StatisticsMethods
+from mt_tensor.subscripts import SubscriptMethods
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.truth import TruthMethods
 
@@ -33,17 +39,23 @@ class Tensor(
     ArithmeticMethods,
     ConversionMethods,
     ExtremeMethods,
+    DiagonalMethods,
+    FindingMethods,
     IndexingMethods,
     InPlaceMethods,
     MovementMethods,
     NormMethods,
     ProductMethods,
+    RearrangingMethods,
     ReductionMethods,
     ScanMethods,
     SoftmaxMethods,
     SortingMethods,
     StatisticsMethods,
     TruthMethods,
+    ScatteringMethods,
+    SplittingMethods,
+    SubscriptMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 

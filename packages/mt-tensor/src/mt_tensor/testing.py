@@ -386,12 +386,13 @@ row(
 )
 row(
     "pad",
-    lambda x: mt.pad(x, (1, 0, -1, 2), 7.0),
+    lambda x: mt.pad(x, (1, 0, -1, 2), value=7.0),
     lambda x: np.pad(x, ((0, 2), (1, 0)), constant_values=7.0)[1:],
     ((3, 2),),
     errors=(
         (lambda x: mt.pad(x, (1,)), ShapeError, "pairs"),
         (lambda x: mt.pad(x, (-4, 0)), ShapeError, "crops more"),
+        (lambda x: mt.pad(x, (1, 1), "mirror"), ValueError, "'mirror' was given"),
     ),
 )
 row(
@@ -413,6 +414,177 @@ row(
     ((), ()),
     errors=((lambda x: mt.stack([x, x[0]]), ShapeError, "must all be equal"),),
 )
+_NO_DIMENSION: BadCall = (lambda x: x.sum().unbind(), ShapeError, "at least one dimension")
+row(
+    "split",
+    lambda x: x.split(2)[-1],
+    lambda x: x[2 * ((len(x) - 1) // 2) :],
+    *_MATRIX,
+    ((5,),),
+    errors=(
+        (lambda x: x.split(0), ShapeError, "at least one element; 0"),
+        (lambda x: x.split((1, 2)), ShapeError, "must add up to 2"),
+        (lambda x: x.split((3, -1)), ShapeError, "none be negative"),
+    ),
+)
+row("split", lambda x: x.split([1, 0, 2], 1)[2], lambda x: x[:, 1:], ((2, 3),))
+row(
+    "chunk",
+    lambda x: x.chunk(2, -1)[0],
+    lambda x: x[..., : (x.shape[-1] + 1) // 2],
+    *_MATRIX,
+    errors=((lambda x: x.chunk(0), ShapeError, "at least one piece"),),
+)
+row(
+    "tensor_split",
+    lambda x: x.tensor_split(2)[1],
+    lambda x: np.array_split(x, 2)[1],
+    *_MATRIX,
+    ((5,),),
+    errors=((lambda x: x.tensor_split(0), ShapeError, "at least one section"),),
+)
+row("tensor_split", lambda x: x.tensor_split([1, 9], 1)[1], lambda x: x[:, 1:], ((2, 3),))
+row("unbind", lambda x: x.unbind(1)[0], lambda x: x[:, 0], *_MATRIX, errors=(_NO_DIMENSION,))
+row(
+    "unflatten",
+    lambda x: x.unflatten(1, (2, -1)),
+    lambda x: x.reshape(x.shape[0], 2, -1, *x.shape[2:]),
+    ((3, 4),),
+    ((1, 2, 3),),
+    errors=((lambda x: x.unflatten(1, (2, -1)), ShapeError, r"do not fit shape \(2, -1\)"),),
+)
+row(
+    "roll",
+    lambda x: x.roll((1, -2), (0, -1)),
+    lambda x: np.roll(x, (1, -2), (0, -1)),
+    *_MATRIX,
+    ((0, 2),),
+    errors=(
+        (lambda x: x.roll((1, 2), 0), ShapeError, "a shift for each"),
+        (lambda x: x.roll((1, 2)), ShapeError, "takes one shift"),
+        (lambda x: x.roll(1.5, 0), ShapeError, "are integers"),
+    ),
+)
+row("roll", lambda x: x.roll(2), lambda x: np.roll(x, 2), *_WITH_EMPTY)
+row(
+    "repeat",
+    lambda x: x.repeat(2, 1, 3),
+    lambda x: np.tile(x, (2, 1, 3)),
+    ((2, 3),),
+    ((3,),),
+    ((),),
+    errors=((lambda x: x.repeat(2), ShapeError, "each of the 2"),),
+)
+row("tile", lambda x: x.tile(2), lambda x: np.tile(x, 2), *_WITH_EMPTY)
+row("repeat_interleave", lambda x: x.repeat_interleave(2), lambda x: x.repeat(2), *_WITH_EMPTY)
+row(
+    "repeat_interleave",
+    lambda x: x.repeat_interleave(mt.tensor([2, 0, 1], backend=x.backend), 1),
+    lambda x: x.repeat([2, 0, 1], 1),
+    ((2, 3),),
+    ((1, 3, 2),),
+    errors=(
+        (lambda x: x.repeat_interleave(-1), ShapeError, "must not be negative"),
+        (lambda x: x.repeat_interleave(x), DTypeError, "must be int32 or int64"),
+        (lambda x: x.repeat_interleave(x.long(), 0), ShapeError, "for each of 2 slice"),
+        (lambda x: x.repeat_interleave(2, 0, output_size=3), ShapeError, "gives 4 slices"),
+    ),
+)
+row(
+    "movedim",
+    lambda x: x.movedim((0, -1), (1, 0)),
+    lambda x: np.moveaxis(x, (0, -1), (1, 0)),
+    *_MATRIX,
+    errors=(
+        (lambda x: x.movedim((0, 1), 0), IndexingError, "the numbers differ"),
+        (lambda x: x.movedim((0, 0), (0, 1)), IndexingError, "name a dimension twice"),
+    ),
+)
+row("swapdims", lambda x: x.swapdims(0, -1), lambda x: np.swapaxes(x, 0, -1), *_MATRIX)
+row("swapaxes", lambda x: x.swapaxes(0, -1), lambda x: np.swapaxes(x, 0, -1), *_MATRIX)
+row(
+    "expand_as",
+    lambda x, y: x.expand_as(y) + 0 * y,
+    lambda x, y: np.broadcast_to(x, y.shape) + 0 * y,
+    ((3,), (2, 3)),
+)
+row(
+    "view_as",
+    lambda x, y: x.clone().view_as(y) + 0 * y,
+    lambda x, y: x.reshape(y.shape),
+    ((6,), (2, 3)),
+)
+row(
+    "reshape_as",
+    lambda x, y: x.reshape_as(y) + 0 * y,
+    lambda x, y: x.reshape(y.shape),
+    ((6,), (2, 3)),
+)
+row(
+    "broadcast_tensors",
+    lambda x, y: mt.broadcast_tensors(x, y)[0] * y,
+    lambda x, y: x * y,
+    ((3,), (2, 1)),
+)
+for _order in ("ij", "xy"):
+    row(
+        "meshgrid",
+        lambda x, y, order=_order: mt.stack(mt.meshgrid(x, y, indexing=order)),
+        lambda x, y, order=_order: np.stack(np.meshgrid(x, y, indexing=order)),
+        ((2,), (3,)),
+        ((0,), (3,)),
+        errors=(
+            (mt.meshgrid, ShapeError, "takes 1-D tensors"),
+            (lambda x: mt.meshgrid(x[0], x[0].long()), DTypeError, "float32, int64"),
+            (lambda x: mt.meshgrid(x[0], indexing="yx"), ValueError, "'yx' was given"),
+        ),
+    )
+row(
+    "diagonal",
+    lambda x: x.diagonal(1, -1, 0),
+    lambda x: np.diagonal(x, 1, -1, 0),
+    *_MATRIX,
+    ((3, 0),),
+    errors=((lambda x: x.diagonal(0, 1, -1), IndexingError, "are the same"),),
+)
+row("diagonal", lambda x: x.diagonal(-1), lambda x: np.diagonal(x, -1), *_MATRIX, ((4, 2),))
+row(
+    "diag",
+    lambda x: x.diag(1),
+    lambda x: np.diag(x, 1),
+    ((3,),),
+    ((0,),),
+    ((2, 3),),
+    ((3, 1),),
+    errors=((lambda x: x.sum().diag(), ShapeError, "1-D or 2-D"),),
+)
+row(
+    "tril",
+    lambda x: x.tril(-1),
+    lambda x: np.tril(x, -1),
+    *_MATRIX,
+    ((3, 0),),
+    errors=((lambda x: x[0].tril(), ShapeError, "at least two dimensions"),),
+)
+row("triu", lambda x: x.triu(1), lambda x: np.triu(x, 1), *_MATRIX)
+row(
+    "hstack",
+    lambda x, y: mt.hstack((x, y)),
+    lambda x, y: np.hstack((x, y)),
+    ((), (2,)),
+    ((2, 3), (2, 1)),
+    errors=((lambda x: mt.hstack([]), ShapeError, "at least one tensor"),),
+)
+row(
+    "vstack",
+    lambda x, y: mt.vstack((x, y)),
+    lambda x, y: np.vstack((x, y)),
+    ((), (1,)),
+    ((3,), (2, 3)),
+    errors=((lambda x: mt.vstack([x, x[:, :2]]), ShapeError, "equal in all others"),),
+)
+row("atleast_1d", mt.atleast_1d, np.atleast_1d, *_WITH_EMPTY)
+row("atleast_2d", mt.atleast_2d, np.atleast_2d, *_WITH_EMPTY)
 row("clone", lambda x: x.clone(), lambda x: x, *_WITH_EMPTY)
 row("contiguous", lambda x: x.T.contiguous(), lambda x: x.T, *_ANY)
 
@@ -438,6 +610,10 @@ row("getitem", lambda x: x[5:, :0], lambda x: x[5:, :0], ((2, 3),))
 row("getitem", lambda x: x[:, [0, -1, 0]], lambda x: x[:, [0, -1, 0]], ((2, 3),))
 row("getitem", lambda x: x[[[1], [0]], 1:], lambda x: x[np.array([[1], [0]]), 1:], ((2, 3),))
 row("getitem", lambda x: x[[True, False, True]], lambda x: x[[True, False, True]], ((3, 2),))
+row("getitem", lambda x: x[[0, 1], :, [1, -1]], lambda x: x[[0, 1], :, [1, -1]], ((2, 3, 4),))
+row("getitem", lambda x: x[:, [[0], [1]], [1, 0]], lambda x: x[:, [[0], [1]], [1, 0]], ((2, 3, 4),))
+row("getitem", lambda x: x[..., x[0, 0] > 0], lambda x: x[..., x[0, 0] > 0], ((2, 3, 4),))
+row("getitem", lambda x: x[x > 0.2], lambda x: x[x > 0.2], ((2, 3),), ((4,),), ((2, 1, 3),))
 _POINTS = [[0, 1, 1], [2, 0, 2]]
 row(
     "gather",
@@ -478,6 +654,131 @@ row(
     ((1, 3, 2),),
     errors=((lambda x: x.index_select(0, mt.tensor([[0]])), ShapeError, "1-D index"),),
 )
+row(
+    "scatter",
+    lambda x, y: x.scatter(1, mt.tensor([[2, 0]], backend=x.backend), y),
+    lambda x, y: np.concatenate([[[y[0, 1], *x[0, 1:2], y[0, 0]]], x[1:]]),
+    ((2, 3), (1, 2)),
+    ((2, 3), (3, 2)),
+    errors=(
+        (lambda x: x.scatter(1, x.long() * 0, x.double()), DTypeError, "float64 to float32"),
+        (lambda x: x.scatter(1, x, 1.0), DTypeError, "int64"),
+        (lambda x: x.scatter(1, x.long(), 1.0), IndexingError, "index 6 is out of range"),
+        (lambda x: x.scatter(1, x.long() * 0), TypeError, "either src"),
+    ),
+)
+row(
+    "scatter",
+    lambda x: x.scatter(0, mt.tensor([[1, 0]], backend=x.backend), 5.0),
+    lambda x: np.where(np.eye(*x.shape)[::-1] == 1, 5.0, x),
+    ((2, 2),),
+)
+
+
+def _scatter_reduced(
+    reduce: str, include_self: bool
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    ufunc = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}.get(reduce, np.add)
+
+    def call(x: Any, source: Any) -> Any:
+        index = mt.tensor(_POINTS, backend=x.backend)
+        return x.scatter_reduce(1, index, source + 0.05, reduce, include_self=include_self)
+
+    def oracle(x: Array, source: Array) -> Array:
+        out, count = np.array(x), np.ones(x.shape)
+        at = (np.arange(2)[:, None], np.array(_POINTS))
+        if not include_self:
+            out[at] = {"prod": 1, "amax": -np.inf, "amin": np.inf}.get(reduce, 0)
+            count[at] = 0
+        ufunc.at(out, at, source + 0.05)
+        np.add.at(count, at, 1)
+        return out / count if reduce == "mean" else out
+
+    return call, oracle
+
+
+for _reduce in ("sum", "prod", "mean", "amax", "amin"):
+    for _include in (True, False):
+        _call, _oracle = _scatter_reduced(_reduce, _include)
+        row("scatter_reduce", _call, _oracle, ((2, 3), (2, 3)))
+row(
+    "scatter_reduce",
+    lambda x: x.scatter_reduce(1, x.detach().long() * 0, x, "sum"),
+    lambda x: x + np.concatenate([x.sum(1, keepdims=True), 0 * x[:, 1:]], 1),
+    ((2, 3),),
+    ((3, 0),),
+    errors=(
+        (lambda x: x.scatter_reduce(1, x.long() * 0, x, "max"), ValueError, "'max' was given"),
+        (
+            lambda x: x.bool().scatter_reduce(1, x.long() * 0, x.bool(), "mean"),
+            DTypeError,
+            "no mean of bool",
+        ),
+    ),
+)
+row(
+    "index_add",
+    lambda x, y: x.index_add(1, mt.tensor([2, 0, 2], backend=x.backend), y, alpha=2),
+    lambda x, y: x + 2 * np.stack([y[:, 1], 0 * y[:, 0], y[:, 0] + y[:, 2]], 1),
+    ((2, 3), (2, 3)),
+    ((1, 3), (1, 3)),
+    errors=(
+        (
+            lambda x: x.index_add(0, mt.tensor([0], backend=x.backend), x),
+            ShapeError,
+            r"source of shape \(1, 3\)",
+        ),
+        (lambda x: x.index_add(0, x, x), ShapeError, "1-D index"),
+    ),
+)
+row(
+    "one_hot",
+    lambda x: mt.one_hot(x.argmax(0), 7),
+    lambda x: np.eye(7)[x.argmax(0)],
+    *_MATRIX,
+    differentiable=False,
+    errors=(
+        (mt.one_hot, DTypeError, "classes of int64"),
+        (lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range"),
+        (lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range"),
+        (lambda x: mt.one_hot(x.long(), -2), ShapeError, "positive integer"),
+        (lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes"),
+    ),
+)
+row(
+    "nonzero",
+    lambda x: (x > 0.2).nonzero(),
+    lambda x: np.argwhere(x > 0.2),
+    *_WITH_EMPTY,
+    differentiable=False,
+)
+row(
+    "masked_select",
+    lambda x: x.masked_select(x[0] > 0),
+    lambda x: x[np.broadcast_to(x[0] > 0, x.shape)],
+    *_MATRIX,
+    errors=(
+        (lambda x: x.masked_select(x), DTypeError, "mask of bool; float32"),
+        (lambda x: x.masked_select(x[:, :2] > 0), IndexingError, "do not broadcast"),
+    ),
+)
+row(
+    "take_along_dim",
+    lambda x: x.take_along_dim(x.argmax(0, keepdim=True), 0),
+    lambda x: np.take_along_axis(x, x.argmax(0, keepdims=True), 0),
+    *_MATRIX,
+    errors=(
+        (lambda x: x.take_along_dim(x), DTypeError, "indices of int64; float32"),
+        (lambda x: x.take_along_dim(x[0].long(), 0), ShapeError, "as many dimensions"),
+        (lambda x: x.take_along_dim(x.long()), IndexingError, "index 6 is out of range"),
+    ),
+)
+row(
+    "take_along_dim",
+    lambda x: x.take_along_dim(x.argmin()),
+    lambda x: x.min().reshape(1),
+    *_MATRIX,
+)
 row("where", lambda x, y: x.where(x > 0.2, y), lambda x, y: np.where(x > 0.2, x, y), ((3,), (2, 3)))
 row(
     "masked_fill",
@@ -496,6 +797,15 @@ def _in_place(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
         return result
 
     return call
+
+
+def _in_place_oracle(change: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def oracle(x: Array, y: Array) -> Array:
+        out = np.array(x)
+        change(out, y)
+        return out
+
+    return oracle
 
 
 _RECORDED: BadCall = (lambda x: x.requires_grad_().add_(1), InPlaceError, "requires grad")
@@ -569,6 +879,22 @@ def _assign_oracle(x: Array, y: Array) -> Array:
 
 
 row("setitem", _in_place(_assign), _assign_oracle, ((2, 3), (2, 2)), differentiable=False)
+
+
+def _assign_picked(x: Any, y: Any) -> None:
+    x[[0, 2], ::-1, [1, 0]] = y
+    x[x < 0] = 7
+
+
+row(
+    "setitem",
+    _in_place(_assign_picked),
+    _in_place_oracle(_assign_picked),
+    ((3, 2, 2), (2, 2)),
+    ((3, 4, 2), (1, 4)),
+    ((3, 0, 2), ()),
+    differentiable=False,
+)
 
 
 def _shifted(x: Any, _: Any) -> None:
