@@ -541,13 +541,5 @@ def test_strangers_and_misspellings() -> None:
     assert mask.tolist() == [True, False]
 
 
-def test_repr() -> None:
-    assert repr(mt.tensor([1, 2])) == "tensor([1, 2])"
-    assert repr(mt.tensor(1.5, requires_grad=True)) == "tensor(1.5, requires_grad=True)"
-    assert repr(mt.zeros(1, dtype="float64")) == "tensor([0.], dtype=mt_tensor.float64)"
-    x = mt.ones(2, 2, requires_grad=True)
-    assert repr(x + 1) == "tensor([[2., 2.],\n        [2., 2.]], made by add)"
-
-
 def test_methods_of_the_table_document_themselves() -> None:
     assert mt.Tensor.tanh.__doc__ == "Element by element: hyperbolic tangent."

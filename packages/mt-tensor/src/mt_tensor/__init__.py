@@ -52,6 +52,7 @@ from mt_tensor.fused import fused
 from mt_tensor.gradcheck import gradcheck
 from mt_tensor.matmul import matmul
 from mt_tensor.movement import cat, pad, stack
+from mt_tensor.printing import get_printoptions, printoptions, set_printoptions
 from mt_tensor.random import manual_seed, rand, randint, randn, randperm
 from mt_tensor.reductions import log_softmax, softmax
 from mt_tensor.tensor_data import TensorData
@@ -80,6 +81,7 @@ __all__ = [
     "full_like",
     "fused",
     "get_backend",
+    "get_printoptions",
     "gradcheck",
     "int8",
     "int16",
@@ -94,6 +96,7 @@ __all__ = [
     "ones",
     "ones_like",
     "pad",
+    "printoptions",
     "promote_types",
     "rand",
     "randint",
@@ -102,6 +105,7 @@ __all__ = [
     "register_backend",
     "result_type",
     "set_grad_enabled",
+    "set_printoptions",
     "softmax",
     "stack",
     "tensor",

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
+from mt_tensor.printing import PrintingMethods
 from mt_tensor.reductions import ReductionMethods
 from mt_tensor.tensor_base import TensorBase
 
@@ -28,6 +27,7 @@ class Tensor(
     IndexingMethods,
     InPlaceMethods,
     MovementMethods,
+    PrintingMethods,
     ProductMethods,
     ReductionMethods,
 ):
@@ -42,20 +42,6 @@ class Tensor(
         from mt_tensor.creation import tensor
 
         self._become(tensor(data, dtype=dtype))
-
-    def __repr__(self) -> str:
-        """Show the elements as torch does."""
-        body = np.array2string(
-            self.backend.as_array(self._tensor), separator=", ", prefix="tensor(", precision=4
-        )
-        notes = [body]
-        if self.dtype.name not in ("float32", "int64", "bool"):
-            notes.append(f"dtype={self.dtype!r}")
-        if self.history:
-            notes.append(f"made by {self.history.name}")
-        elif self.requires_grad:
-            notes.append("requires_grad=True")
-        return f"tensor({', '.join(notes)})"
 
 
 TensorBase._result_class = Tensor
