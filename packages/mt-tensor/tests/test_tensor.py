@@ -97,7 +97,7 @@ def test_bad_data() -> None:
         mt.tensor([[1, 2], [3]])
     with pytest.raises(errors.DTypeError, match="'a' of type"):
         mt.tensor(["a"])
-    with pytest.raises(errors.DTypeError, match="no number"):
+    with pytest.raises(errors.DTypeError, match="made of numbers"):
         mt.tensor("a", dtype="float32")
     with pytest.raises(errors.DTypeError, match="complex"):
         mt.tensor(np.zeros(2, complex))

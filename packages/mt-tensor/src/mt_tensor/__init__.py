@@ -35,18 +35,20 @@ from mt_tensor.backends import (
 )
 from mt_tensor.creation import (
     arange,
+    empty,
+    empty_like,
     eye,
-    from_numpy,
     full,
     full_like,
     linspace,
+    logspace,
     ones,
     ones_like,
-    tensor,
     zeros,
     zeros_like,
 )
 from mt_tensor.elementwise import elementwise
+from mt_tensor.from_data import as_tensor, from_numpy, tensor
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
 from mt_tensor.gradcheck import gradcheck
@@ -65,11 +67,14 @@ __all__ = [
     "TensorData",
     "__version__",
     "arange",
+    "as_tensor",
     "backends",
     "bool_",
     "cat",
     "current_backend",
     "elementwise",
+    "empty",
+    "empty_like",
     "enable_grad",
     "errors",
     "eye",
@@ -90,6 +95,7 @@ __all__ = [
     "is_grad_enabled",
     "linspace",
     "log_softmax",
+    "logspace",
     "manual_seed",
     "matmul",
     "no_grad",

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_autodiff import GradientError
-from mt_tensor.creation import tensor
+from mt_tensor.from_data import tensor
 from mt_tensor.tensors import Tensor
 
 Floats = npt.NDArray[np.float64]

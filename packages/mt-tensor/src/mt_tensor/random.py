@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.creation import from_values, unpack_sizes
+from mt_tensor.creation import unpack_sizes
 from mt_tensor.dtypes import as_dtype
 from mt_tensor.errors import ShapeError
+from mt_tensor.from_data import from_values
 from mt_tensor.tensors import Tensor
 
 _generator: np.random.Generator | None = None

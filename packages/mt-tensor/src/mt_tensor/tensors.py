@@ -39,7 +39,7 @@ class Tensor(
     __slots__ = ()
 
     def __init__(self, data: Any, dtype: Any = None) -> None:
-        from mt_tensor.creation import tensor
+        from mt_tensor.from_data import tensor
 
         self._become(tensor(data, dtype=dtype))
 
