@@ -47,6 +47,11 @@ NOT_OPERATIONS = {
             "stride",
             "tolist",
             "unique_id",
+            "bernoulli",
+            "bernoulli_",
+            "multinomial",
+            "normal_",
+            "uniform_",
             "backend",
             "grad",
             "history",
@@ -134,7 +139,7 @@ def test_random() -> None:
     assert set(mt.randint(2, 4, (100,)).tolist()) == {2, 3}
     mt.manual_seed(1)
     assert np.array_equal(mt.rand(1000), x)
-    with pytest.raises(errors.ShapeError, match="low < high"):
+    with pytest.raises(errors.DomainError, match="low < high"):
         mt.randint(2, 2, (1,))
 
 
@@ -534,9 +539,7 @@ def test_strangers_and_misspellings() -> None:
     for exponent in (-1, mt.tensor([2, -1])):
         with pytest.raises(errors.DTypeError, match="negative integer -1"):
             _ = mt.tensor([2, 3]) ** exponent
-    with pytest.raises(errors.DTypeError, match="None is no element type"):
-        mt.rand(2, dtype=None)
-    assert mt.zeros(2, dtype=None).dtype is mt.float32
+    assert mt.zeros(2, dtype=None).dtype is mt.rand(2, dtype=None).dtype is mt.float32
     mask = (mt.tensor([1.0, -1.0]) > 0) | ~(mt.tensor([1.0, 1.0]) > 0)
     assert mask.tolist() == [True, False]
 

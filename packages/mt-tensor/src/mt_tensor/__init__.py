@@ -51,17 +51,37 @@ from mt_tensor.elementwise import elementwise
 from mt_tensor.from_data import as_tensor, from_numpy, tensor
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
+from mt_tensor.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    set_rng_state,
+)
 from mt_tensor.gradcheck import gradcheck
 from mt_tensor.matmul import matmul
 from mt_tensor.movement import cat, pad, stack
 from mt_tensor.printing import get_printoptions, printoptions, set_printoptions
-from mt_tensor.random import manual_seed, rand, randint, randn, randperm
+from mt_tensor.random import (
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    uniform,
+)
 from mt_tensor.reductions import log_softmax, softmax
+from mt_tensor.sampling import bernoulli, multinomial
 from mt_tensor.tensor_data import TensorData
 
 __all__ = [
     "DType",
     "Function",
+    "Generator",
     "Tensor",
     "TensorBackend",
     "TensorData",
@@ -69,9 +89,11 @@ __all__ = [
     "arange",
     "as_tensor",
     "backends",
+    "bernoulli",
     "bool_",
     "cat",
     "current_backend",
+    "default_generator",
     "elementwise",
     "empty",
     "empty_like",
@@ -87,7 +109,9 @@ __all__ = [
     "fused",
     "get_backend",
     "get_printoptions",
+    "get_rng_state",
     "gradcheck",
+    "initial_seed",
     "int8",
     "int16",
     "int32",
@@ -98,24 +122,31 @@ __all__ = [
     "logspace",
     "manual_seed",
     "matmul",
+    "multinomial",
     "no_grad",
+    "normal",
     "ones",
     "ones_like",
     "pad",
     "printoptions",
     "promote_types",
     "rand",
+    "rand_like",
     "randint",
+    "randint_like",
     "randn",
+    "randn_like",
     "randperm",
     "register_backend",
     "result_type",
     "set_grad_enabled",
     "set_printoptions",
+    "set_rng_state",
     "softmax",
     "stack",
     "tensor",
     "uint8",
+    "uniform",
     "use_backend",
     "where",
     "zeros",

@@ -18,6 +18,7 @@ from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.printing import PrintingMethods
 from mt_tensor.reductions import ReductionMethods
+from mt_tensor.sampling import SamplingMethods
 from mt_tensor.tensor_base import TensorBase
 
 
@@ -30,6 +31,7 @@ class Tensor(
     PrintingMethods,
     ProductMethods,
     ReductionMethods,
+    SamplingMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 
