@@ -48,7 +48,7 @@ from mt_tensor.creation import (
     zeros_like,
 )
 from mt_tensor.elementwise import elementwise
-from mt_tensor.from_data import as_tensor, from_numpy, tensor
+from mt_tensor.from_data import as_tensor, from_dlpack, from_numpy, tensor
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
 from mt_tensor.generator import (
@@ -103,6 +103,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_dlpack",
     "from_numpy",
     "full",
     "full_like",

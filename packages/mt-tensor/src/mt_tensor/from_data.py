@@ -14,7 +14,8 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.dtypes import DType, Number, as_dtype, float32, promote_types, type_of_number
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
+from mt_tensor.interop import CPU
 from mt_tensor.tensor_data import TensorData
 from mt_tensor.tensors import Tensor
 
@@ -160,6 +161,43 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
     if isinstance(chosen, HostBackend) and _can_be_shared(array):
         return Tensor._make(_sharing(array, dtype, chosen), chosen)
     return from_values(array, dtype, chosen, False)
+
+
+def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
+    """Return a tensor that shares the memory of another library's array.
+
+    On a backend that does not hold NumPy arrays the elements are copied.
+
+    Args:
+        ext_tensor: anything with `__dlpack__` whose elements are in this machine's memory.
+        backend: a backend or its name; by default the current one.
+
+    Raises:
+        TypeError: `ext_tensor` does not speak DLPack.
+        ExchangeError: its elements are elsewhere or read-only, or it refuses to share them.
+        DTypeError: its element type has no counterpart.
+    """
+    if not (hasattr(ext_tensor, "__dlpack__") and hasattr(ext_tensor, "__dlpack_device__")):
+        raise TypeError(
+            f"from_dlpack() takes an array with __dlpack__; {ext_tensor!r} of type "
+            f"{type(ext_tensor).__name__} was given."
+        )
+    device = tuple(ext_tensor.__dlpack_device__())
+    if device[0] != CPU:
+        raise ExchangeError(
+            f"the array is on DLPack device {device}, not in this machine's memory: copy it to "
+            "the host first."
+        )
+    try:
+        array = np.from_dlpack(ext_tensor)
+    except (BufferError, RuntimeError) as error:
+        raise ExchangeError(f"the array cannot be shared: {error}") from error
+    if not array.flags.writeable:
+        raise ExchangeError(
+            "the array is read-only, which tensors are not: copy it, as in "
+            "tensor(numpy.from_dlpack(x))."
+        )
+    return from_numpy(array, backend)
 
 
 def _can_be_shared(array: Array) -> bool:

@@ -131,7 +131,7 @@ def record(
             "call detach() on its inputs."
         )
     inputs = tuple(arg if isinstance(arg, TensorBase) else _SETTING for arg in args)
-    result.requires_grad = True
+    result._requires_grad = True
     result.history = History(function, ctx, inputs, name)
 
 

@@ -14,6 +14,7 @@ from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
+from mt_tensor.interop import InteropMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.printing import PrintingMethods
@@ -27,6 +28,7 @@ class Tensor(
     ConversionMethods,
     IndexingMethods,
     InPlaceMethods,
+    InteropMethods,
     MovementMethods,
     PrintingMethods,
     ProductMethods,
