@@ -65,6 +65,11 @@ def test_data_like_torch(data: Any) -> None:
     assert_same(mt.as_tensor(data), torch.as_tensor(data))
 
 
+def test_buffers() -> None:
+    x = mt.tensor(memoryview(b"abc"))
+    assert (x.dtype, x.tolist()) == (mt.uint8, [97, 98, 99])
+
+
 def test_tensors_within_data() -> None:
     one, two = mt.tensor(1.0, dtype="float64", requires_grad=True), mt.tensor(2)
     mixed = mt.tensor([[one, two], [3, True]])

@@ -287,6 +287,9 @@ def test_filling_in_place() -> None:
         (lambda: mt.ones(2).bernoulli(-0.1), errors.DomainError, "between 0 and 1"),
         (lambda: mt.ones(2).long().bernoulli(), errors.DTypeError, "int64 was given"),
         (lambda: mt.ones(2).bernoulli_("a"), TypeError, "a number or a tensor"),
+        (lambda: mt.ones(2).normal_("a"), TypeError, "plain numbers; 'a'"),
+        (lambda: mt.ones(2).uniform_(0, "a"), TypeError, "plain numbers; 'a'"),
+        (lambda: mt.ones(2).multinomial("a"), TypeError, "plain numbers; 'a'"),
         (lambda: mt.ones(2).bernoulli("a"), TypeError, "takes a number as p"),
     ],
 )

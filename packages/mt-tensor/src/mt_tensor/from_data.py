@@ -112,8 +112,8 @@ def _common_type(leaves: Iterable[Any], values: Array) -> DType:
         for own, leaf in kinds.items()
         if not isinstance(own, type) or issubclass(own, Number)
     ]
-    if not types:
-        return float32
+    if not types:  # nothing at all, or something that only NumPy can read, such as a memoryview
+        return as_dtype(values.dtype) if values.size else float32
     common = functools.reduce(promote_types, types)
     if common.kind == "integer" and values.dtype.kind == "f":  # which is NumPy's last resort
         raise DTypeError("the integers in the data do not fit into 64 bits with a sign.")

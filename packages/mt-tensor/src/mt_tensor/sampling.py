@@ -26,6 +26,13 @@ def require_floats(name: str, dtype: DType) -> None:
         raise DTypeError(f"{name}() works with floating-point numbers; {dtype.name} was given.")
 
 
+def _check_numbers(name: str, *values: Any) -> None:
+    """Raise TypeError unless all values are plain numbers."""
+    for value in values:
+        if not isinstance(value, Number | np.generic):
+            raise TypeError(f"{name}() takes plain numbers; {value!r} was given.")
+
+
 # --- Numbers on the host ------------------------------------------------------------------------
 
 
@@ -125,6 +132,7 @@ def multinomial(
     """
     require_tensors("multinomial", input)
     require_floats("multinomial", input.dtype)
+    _check_numbers("multinomial", num_samples)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(
             "multinomial() takes weights of shape (categories,) or (rows, categories), at least "
@@ -189,6 +197,7 @@ class SamplingMethods(TensorBase):
     ) -> Self:
         """Store numbers drawn evenly from `from_` (included) to `to` (excluded); return self."""
         require_floats("uniform_", self.dtype)
+        _check_numbers("uniform_", from_, to)
         self._check_in_place()
         return self._filled(
             uniform_values(numbers_of(generator), self.shape, from_, to, self.dtype)
@@ -199,6 +208,7 @@ class SamplingMethods(TensorBase):
     ) -> Self:
         """Store numbers from the normal distribution, and return self."""
         require_floats("normal_", self.dtype)
+        _check_numbers("normal_", mean, std)
         check_deviation(std)
         self._check_in_place()
         return self._filled(mean + std * numbers_of(generator).standard_normal(self.shape))

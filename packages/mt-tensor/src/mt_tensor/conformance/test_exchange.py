@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -27,14 +28,15 @@ def test_data_comes_and_goes_unchanged(backend: TensorBackend, dtype: str) -> No
 
 
 def test_rules_give_the_same_everywhere(backend: TensorBackend) -> None:
-    for make in (
+    makers: tuple[Callable[[TensorBackend | str], mt.Tensor], ...] = (
         lambda place: mt.full((2, 3), 1.5, backend=place),
         lambda place: mt.arange(1, 9, 3, backend=place),
         lambda place: mt.linspace(0, 1, 7, backend=place),
         lambda place: mt.logspace(0, 1, 7, backend=place),
         lambda place: mt.eye(2, 3, backend=place),
         lambda place: mt.ones_like(mt.zeros(3, dtype="int8", backend=place)),
-    ):
+    )
+    for make in makers:
         here, there = make(backend), make("numpy")
         assert here.backend is backend
         assert here.dtype is there.dtype
