@@ -3,6 +3,7 @@
 import pytest
 
 from mt_tensor.conformance.test_elementwise import *  # noqa: F403
+from mt_tensor.conformance.test_exchange import *  # noqa: F403
 from mt_tensor.conformance.test_operations import *  # noqa: F403
 from mt_tensor.conformance.test_primitives import *  # noqa: F403
 

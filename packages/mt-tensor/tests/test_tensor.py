@@ -48,6 +48,15 @@ NOT_OPERATIONS = {
             "stride",
             "tolist",
             "unique_id",
+            "data_ptr",
+            "element_size",
+            "itemsize",
+            "nbytes",
+            "bernoulli",
+            "bernoulli_",
+            "multinomial",
+            "normal_",
+            "uniform_",
             "backend",
             "grad",
             "history",
@@ -57,7 +66,19 @@ NOT_OPERATIONS = {
         "not an operation",
     ),
     **dict.fromkeys(
-        ("to", "float", "double", "half", "long", "int", "bool", "type_as"),
+        (
+            "to",
+            "float",
+            "double",
+            "half",
+            "long",
+            "int",
+            "short",
+            "char",
+            "byte",
+            "bool",
+            "type_as",
+        ),
         "conversions have tests of their own in the kit",
     ),
 }
@@ -98,7 +119,7 @@ def test_bad_data() -> None:
         mt.tensor([[1, 2], [3]])
     with pytest.raises(errors.DTypeError, match="'a' of type"):
         mt.tensor(["a"])
-    with pytest.raises(errors.DTypeError, match="no number"):
+    with pytest.raises(errors.DTypeError, match="made of numbers"):
         mt.tensor("a", dtype="float32")
     with pytest.raises(errors.DTypeError, match="complex"):
         mt.tensor(np.zeros(2, complex))
@@ -135,7 +156,7 @@ def test_random() -> None:
     assert set(mt.randint(2, 4, (100,)).tolist()) == {2, 3}
     mt.manual_seed(1)
     assert np.array_equal(mt.rand(1000), x)
-    with pytest.raises(errors.ShapeError, match="low < high"):
+    with pytest.raises(errors.DomainError, match="low < high"):
         mt.randint(2, 2, (1,))
 
 
@@ -535,19 +556,9 @@ def test_strangers_and_misspellings() -> None:
     for exponent in (-1, mt.tensor([2, -1])):
         with pytest.raises(errors.DTypeError, match="negative integer -1"):
             _ = mt.tensor([2, 3]) ** exponent
-    with pytest.raises(errors.DTypeError, match="None is no element type"):
-        mt.rand(2, dtype=None)
-    assert mt.zeros(2, dtype=None).dtype is mt.float32
+    assert mt.zeros(2, dtype=None).dtype is mt.rand(2, dtype=None).dtype is mt.float32
     mask = (mt.tensor([1.0, -1.0]) > 0) | ~(mt.tensor([1.0, 1.0]) > 0)
     assert mask.tolist() == [True, False]
-
-
-def test_repr() -> None:
-    assert repr(mt.tensor([1, 2])) == "tensor([1, 2])"
-    assert repr(mt.tensor(1.5, requires_grad=True)) == "tensor(1.5, requires_grad=True)"
-    assert repr(mt.zeros(1, dtype="float64")) == "tensor([0.], dtype=mt_tensor.float64)"
-    x = mt.ones(2, 2, requires_grad=True)
-    assert repr(x + 1) == "tensor([[2., 2.],\n        [2., 2.]], made by add)"
 
 
 def test_methods_of_the_table_document_themselves() -> None:

@@ -35,14 +35,15 @@ from mt_tensor.backends import (
 )
 from mt_tensor.creation import (
     arange,
+    empty,
+    empty_like,
     eye,
-    from_numpy,
     full,
     full_like,
     linspace,
+    logspace,
     ones,
     ones_like,
-    tensor,
     zeros,
     zeros_like,
 )
@@ -52,8 +53,17 @@ from mt_tensor.extremes import amax, amin, aminmax, argmax, argmin
 from mt_tensor.extremes import max as max
 from mt_tensor.extremes import min as min
 from mt_tensor.finding import masked_select, nonzero, take_along_dim
+from mt_tensor.from_data import as_tensor, from_dlpack, from_numpy, tensor
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
+from mt_tensor.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    set_rng_state,
+)
 from mt_tensor.gradcheck import (
     grad_central_difference,
     grad_check,
@@ -77,7 +87,18 @@ from mt_tensor.movement_functions import (
     unsqueeze,
 )
 from mt_tensor.norms import norm
-from mt_tensor.random import manual_seed, rand, randint, randn, randperm
+from mt_tensor.printing import get_printoptions, printoptions, set_printoptions
+from mt_tensor.random import (
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    uniform,
+)
 from mt_tensor.rearranging import (
     broadcast_tensors,
     meshgrid,
@@ -90,6 +111,7 @@ from mt_tensor.rearranging import (
 )
 from mt_tensor.reductions import mean, nanmean, nansum, prod
 from mt_tensor.reductions import sum as sum
+from mt_tensor.sampling import bernoulli, multinomial
 from mt_tensor.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
 from mt_tensor.scattering import index_add, one_hot, scatter, scatter_reduce
 from mt_tensor.softmax import log_softmax, logsumexp, softmax
@@ -104,6 +126,7 @@ from mt_tensor.truth import count_nonzero
 __all__ = [
     "DType",
     "Function",
+    "Generator",
     "Tensor",
     "TensorBackend",
     "TensorData",
@@ -115,10 +138,12 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "as_tensor",
     "atleast_1d",
     "atleast_2d",
     "autograd",
     "backends",
+    "bernoulli",
     "bool_",
     "broadcast_tensors",
     "broadcast_to",
@@ -130,9 +155,12 @@ __all__ = [
     "cumprod",
     "cumsum",
     "current_backend",
+    "default_generator",
     "diag",
     "diagonal",
     "elementwise",
+    "empty",
+    "empty_like",
     "enable_grad",
     "errors",
     "eye",
@@ -141,12 +169,15 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "from_dlpack",
     "from_numpy",
     "full",
     "full_like",
     "fused",
     "gather",
     "get_backend",
+    "get_printoptions",
+    "get_rng_state",
     "grad_central_difference",
     "grad_check",
     "gradcheck",
@@ -154,6 +185,7 @@ __all__ = [
     "hstack",
     "index_add",
     "index_select",
+    "initial_seed",
     "int8",
     "int16",
     "int32",
@@ -162,6 +194,7 @@ __all__ = [
     "linspace",
     "log_softmax",
     "logcumsumexp",
+    "logspace",
     "logsumexp",
     "manual_seed",
     "masked_fill",
@@ -171,22 +204,28 @@ __all__ = [
     "median",
     "meshgrid",
     "movedim",
+    "multinomial",
     "nanmean",
     "nansum",
     "narrow",
     "no_grad",
     "nonzero",
     "norm",
+    "normal",
     "one_hot",
     "ones",
     "ones_like",
     "pad",
     "permute",
+    "printoptions",
     "prod",
     "promote_types",
     "rand",
+    "rand_like",
     "randint",
+    "randint_like",
     "randn",
+    "randn_like",
     "randperm",
     "register_backend",
     "repeat_interleave",
@@ -197,6 +236,8 @@ __all__ = [
     "scatter_add",
     "scatter_reduce",
     "set_grad_enabled",
+    "set_printoptions",
+    "set_rng_state",
     "softmax",
     "sort",
     "split",
@@ -217,6 +258,7 @@ __all__ = [
     "uint8",
     "unbind",
     "unflatten",
+    "uniform",
     "unsqueeze",
     "use_backend",
     "var",

@@ -122,8 +122,11 @@ class ArithmeticMethods(TensorBase):
         return int(self.item())
 
     def __index__(self) -> int:
-        if self.dtype.kind == "float":
-            raise TypeError(f"a tensor of {self.dtype.name} cannot be used as an index.")
+        if self.dtype.kind == "float" or self.numel() != 1:
+            raise TypeError(
+                f"a tensor of {self.dtype.name} and shape {self.shape} cannot be used as an index: "
+                "that takes a single integer."
+            )
         return int(self.item())
 
     def where(self, condition: Tensor, other: Any) -> Tensor:

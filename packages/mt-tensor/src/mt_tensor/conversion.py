@@ -1,20 +1,16 @@
-"""Tensors to and from elsewhere: NumPy, Python numbers, other element types, other backends."""
+"""Tensors as other element types and on other backends."""
 
 from __future__ import annotations
 
 import builtins
-import copy
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mt_autodiff import NoGradientError
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.dtypes import DType, as_dtype
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import DTypeError
 from mt_tensor.function import Function
 from mt_tensor.tensor_base import TensorBase
 
@@ -51,104 +47,51 @@ class Move(Function):
         return grad.to(ctx.backend), None
 
 
-def restored(
-    cls: type[Any],
-    elements: npt.NDArray[Any],
-    backend: TensorBackend,
-    requires_grad: bool,
-    grad: Tensor | None,
-) -> Any:
-    """Return the leaf that was copied or pickled."""
-    leaf = object.__new__(cls)
-    leaf._become(TensorBase._make(backend.upload(elements), backend))
-    leaf.requires_grad = requires_grad
-    leaf.grad = grad
-    return leaf
-
-
 class ConversionMethods(TensorBase):
-    """The methods of `Tensor` that convert and copy."""
+    """The methods of `Tensor` that convert."""
 
     __slots__ = ()
 
-    # --- Copying and pickling -------------------------------------------------------------------
+    def to(
+        self,
+        target: Any = None,
+        dtype: Any = None,
+        copy: builtins.bool = False,
+        *,
+        backend: Any = None,
+    ) -> Tensor:
+        """Return the tensor as another element type, on another backend, or both.
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return a leaf of the same class, with copies of the elements and of the gradient.
-
-        Raises:
-            NoGradientError: the tensor was computed, so that a copy would lose its history.
-        """
-        restore, state = self.__reduce__()
-        copied: Self = restore(*state[:-1], copy.deepcopy(self.grad, memo))
-        memo[id(self)] = copied
-        return copied
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        """Pickle elements and gradient; the backend goes by its name.
-
-        Raises:
-            NoGradientError: the tensor was computed, so that it would lose its history.
-        """
-        if self.history is not None:
-            raise NoGradientError(
-                "a tensor that was computed from others cannot be copied or pickled with its "
-                "history: use x.detach()."
-            )
-        elements = np.array(self.backend.as_array(self._tensor))
-        return restored, (type(self), elements, self.backend, self.requires_grad, self.grad)
-
-    # --- To Python and NumPy --------------------------------------------------------------------
-
-    def numpy(self) -> npt.NDArray[Any]:
-        """Return the elements as a NumPy array, sharing memory where the backend allows it.
-
-        Raises:
-            NoGradientError: the tensor records; use `x.detach().numpy()`.
-        """
-        if self.requires_grad:
-            raise NoGradientError(
-                "numpy() of a tensor that requires grad would lose its history: use "
-                "x.detach().numpy()."
-            )
-        return self.backend.as_array(self._tensor)
-
-    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> npt.NDArray[Any]:
-        """Let NumPy read the elements."""
-        return np.array(self.numpy(), dtype=dtype, copy=copy)
-
-    def item(self) -> Any:
-        """Return the only element as a Python number.
-
-        Raises:
-            ShapeError: there is not exactly one.
-        """
-        if self.numel() != 1:
-            raise ShapeError(
-                f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
-            )
-        return self.backend.as_array(self._tensor).item()
-
-    def tolist(self) -> Any:
-        """Return the elements as nested lists of Python numbers."""
-        return self.backend.as_array(self._tensor).tolist()
-
-    def to(self, target: Any) -> Tensor:
-        """Return the tensor as another element type, or on another backend.
+        `x.to("float64")`, `x.to("simple")`, `x.to("simple", "float64")`, `x.to(other)`,
+        `x.to(dtype=..., backend=...)`.
 
         Args:
             target: a DType or what names one, a backend or its name, or a tensor whose element
                 type and backend are taken.
+            dtype: the element type.
+            copy: whether to return a copy even if nothing changes.
+            backend: a backend or its name.
+
+        Raises:
+            TypeError: an element type or a backend was given twice.
+            UnknownBackendError: a name is neither an element type nor a backend.
+            DTypeError: there is no such element type.
         """
         if isinstance(target, TensorBase):
-            return self.to(target.backend).to(target.dtype)
-        if isinstance(target, TensorBackend) or (isinstance(target, str) and not _is_dtype(target)):
-            backend = get_backend(target)
-            return self._itself() if backend is self.backend else Move.apply(self, backend)
-        dtype = as_dtype(target)
-        if dtype is self.dtype:
-            return self._itself()
-        return Cast.apply(self if dtype.is_floating_point else self.detach(), dtype)
+            _check_once(dtype, backend)
+            dtype, backend = target.dtype, target.backend
+        elif _is_backend(target):
+            _check_once(backend)
+            backend = target
+        elif target is not None:
+            _check_once(dtype)
+            dtype = target
+        result = self._itself()
+        if backend is not None and (chosen := get_backend(backend)) is not self.backend:
+            result = Move.apply(result, chosen)
+        if dtype is not None and (kind := as_dtype(dtype)) is not self.dtype:
+            result = Cast.apply(result if kind.is_floating_point else result.detach(), kind)
+        return self.clone() if copy and result is self else result
 
     def float(self) -> Tensor:
         """Return the tensor as float32."""
@@ -170,6 +113,18 @@ class ConversionMethods(TensorBase):
         """Return the tensor as int32."""
         return self.to("int32")
 
+    def short(self) -> Tensor:
+        """Return the tensor as int16."""
+        return self.to("int16")
+
+    def char(self) -> Tensor:
+        """Return the tensor as int8."""
+        return self.to("int8")
+
+    def byte(self) -> Tensor:
+        """Return the tensor as uint8."""
+        return self.to("uint8")
+
     def bool(self) -> Tensor:
         """Return the tensor as bool."""
         return self.to("bool")
@@ -187,9 +142,20 @@ class ConversionMethods(TensorBase):
         return self._itself() if self.is_contiguous() else self.clone()
 
 
-def _is_dtype(name: str) -> bool:
+def _is_backend(target: Any) -> bool:
+    """Whether something names a backend; a string that names no element type does."""
+    if not isinstance(target, str):
+        return isinstance(target, TensorBackend)
     try:
-        as_dtype(name)
+        as_dtype(target)
     except DTypeError:
-        return False
-    return True
+        return True
+    return False
+
+
+def _check_once(*others: Any) -> None:
+    """Raise TypeError unless all else is left out."""
+    if any(other is not None for other in others):
+        raise TypeError(
+            f"to() was given an element type or a backend twice, the second time as {others[0]!r}."
+        )

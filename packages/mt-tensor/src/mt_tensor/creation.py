@@ -1,22 +1,20 @@
-"""Making tensors: from Python numbers, NumPy arrays, or a rule."""
+"""Making tensors from a rule: filled with a number, or evenly spaced."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
-from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.dtypes import DType, Number, as_dtype, float32, type_of_number
+from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, type_of_number
 from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.from_data import Backend, from_values
+from mt_tensor.function import require_tensors
 from mt_tensor.strides import Shape
 from mt_tensor.tensors import Tensor
-
-Backend = str | TensorBackend | None
 
 
 def unpack_sizes(sizes: tuple[Any, ...]) -> Shape:
@@ -27,158 +25,239 @@ def unpack_sizes(sizes: tuple[Any, ...]) -> Shape:
     """
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
-    for extent in sizes:
-        if not isinstance(extent, int | np.integer) or extent < 0:
-            raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
+    whole = all(isinstance(n, SupportsIndex) and not isinstance(n, bool | Tensor) for n in sizes)
+    if not whole or any(n < 0 for n in sizes):
+        raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
     return tuple(int(extent) for extent in sizes)
 
 
-def from_values(
-    values: npt.NDArray[Any], dtype: Any, backend: Backend, requires_grad: bool
+def as_number(value: Any) -> Number:
+    """Return a Python number: itself, NumPy's, or the only element of a tensor.
+
+    Raises:
+        DTypeError: it is none of these.
+    """
+    if isinstance(value, np.generic | Tensor):
+        value = value.item()
+    if not isinstance(value, Number):
+        raise DTypeError(f"a number is needed; {value!r} of type {type(value).__name__} was given.")
+    return value
+
+
+# --- Filled -------------------------------------------------------------------------------------
+
+
+def empty(
+    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of the elements of an array, converted; may share its memory."""
+    """Return a tensor with arbitrary elements, to be overwritten.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+    """
     chosen = get_backend(backend)
-    with np.errstate(all="ignore"):
-        converted = values.astype(as_dtype(dtype).numpy, copy=False)
-    result = Tensor._make(chosen.upload(converted), chosen)
+    kind = float32 if dtype is None else as_dtype(dtype)
+    result = Tensor._make(chosen.allocate(unpack_sizes(size), kind), chosen)
     return result.requires_grad_() if requires_grad else result
-
-
-def tensor(
-    data: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
-) -> Tensor:
-    """Return a new tensor with a copy of `data`.
-
-    Args:
-        data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor.
-        dtype: the element type; by default float32 for Python floats, int64 for integers, bool
-            for truth values, and an array's own.
-        backend: a backend or its name; by default the current one.
-        requires_grad: whether a gradient is wanted.
-
-    Raises:
-        ShapeError: the sequences are ragged.
-        DTypeError: an element is no number, or the element type has no counterpart.
-    """
-    if isinstance(data, Tensor):
-        chosen = data.backend if backend is None else backend
-        return from_values(
-            np.array(data.detach().numpy()), dtype or data.dtype, chosen, requires_grad
-        )
-    typed = isinstance(data, np.ndarray | np.generic)
-    try:
-        values = np.array(data)
-    except ValueError as error:
-        raise ShapeError(
-            f"nested sequences must have equal lengths at each level ({error})."
-        ) from None
-    if dtype is None:
-        dtype = as_dtype(values.dtype) if typed else _type_of_list(values)
-    elif values.dtype.kind not in "biuf":
-        raise DTypeError(f"{data!r} holds something that is no number, or too large a one.")
-    if not typed and values.size:
-        for extreme in (values.min(), values.max()):
-            as_dtype(dtype).checked(extreme.item())
-    return from_values(values, dtype, backend, requires_grad)
-
-
-def _type_of_list(values: npt.NDArray[Any]) -> DType:
-    """Return torch's element type for Python numbers that NumPy has read."""
-    if values.size == 0:
-        return float32
-    first = values.reshape(-1).tolist()[0]
-    if values.dtype.kind not in "biuf":
-        raise DTypeError(
-            f"a tensor is made of numbers of at most 64 bits; {first!r} of type "
-            f"{type(first).__name__} was given."
-        )
-    return type_of_number(first)
-
-
-def from_numpy(array: npt.NDArray[Any], backend: Backend = None) -> Tensor:
-    """Return a tensor that shares the memory of a contiguous array, if the backend is on the host.
-
-    Raises:
-        DTypeError: the array's element type has no counterpart.
-    """
-    return from_values(array, as_dtype(array.dtype), backend, False)
 
 
 def full(
     size: Sequence[int],
-    fill_value: Number,
+    fill_value: Any,
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor in which every element is `fill_value`."""
+    """Return a tensor in which every element is `fill_value`.
+
+    Args:
+        size: the shape, as one sequence.
+        fill_value: a number, or a tensor of one element.
+        dtype: the element type; by default a tensor's own, float32 for a Python float, int64 for
+            an integer, bool for a truth value.
+        backend: a backend or its name; by default the current one.
+        requires_grad: whether a gradient is wanted.
+
+    Raises:
+        ShapeError: `size` is no sequence of non-negative integers.
+        DTypeError: `fill_value` is no number, or does not fit the element type.
+    """
+    if not isinstance(size, Sequence):
+        raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
+    number = as_number(fill_value)
+    if dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
+    kind = as_dtype(dtype)
     chosen = get_backend(backend)
-    kind = type_of_number(fill_value) if dtype is None else as_dtype(dtype)
-    value = kind.checked(fill_value)
-    result = Tensor._make(chosen.full(unpack_sizes(tuple(size)), kind, value), chosen)
+    data = chosen.full(unpack_sizes(tuple(size)), kind, kind.checked(number))
+    result = Tensor._make(data, chosen)
     return result.requires_grad_() if requires_grad else result
 
 
 def zeros(
-    *size: Any, dtype: Any = "float32", backend: Backend = None, requires_grad: bool = False
+    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of zeros."""
-    return full(unpack_sizes(size), 0, dtype or "float32", backend, requires_grad)
+    """Return a tensor of zeros, by default of float32."""
+    return full(unpack_sizes(size), 0, dtype or float32, backend, requires_grad)
 
 
 def ones(
-    *size: Any, dtype: Any = "float32", backend: Backend = None, requires_grad: bool = False
+    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return a tensor of ones."""
-    return full(unpack_sizes(size), 1, dtype or "float32", backend, requires_grad)
+    """Return a tensor of ones, by default of float32."""
+    return full(unpack_sizes(size), 1, dtype or float32, backend, requires_grad)
 
 
-def full_like(x: Tensor, fill_value: Number, dtype: Any = None) -> Tensor:
-    """Return a tensor of the shape, element type and backend of `x` filled with a number."""
-    return full(x.shape, fill_value, dtype or x.dtype, x.backend)
+# --- Like another tensor ------------------------------------------------------------------------
 
 
-def zeros_like(x: Tensor, dtype: Any = None) -> Tensor:
-    """Return zeros of the shape, element type and backend of `x`."""
-    return full_like(x, 0, dtype)
+def empty_like(
+    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return arbitrary elements, by default of the shape, type and backend of `input`."""
+    require_tensors("empty_like", input)
+    return empty(
+        input.shape,
+        dtype=dtype or input.dtype,
+        backend=backend or input.backend,
+        requires_grad=requires_grad,
+    )
 
 
-def ones_like(x: Tensor, dtype: Any = None) -> Tensor:
-    """Return ones of the shape, element type and backend of `x`."""
-    return full_like(x, 1, dtype)
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a number everywhere, by default of the shape, type and backend of `input`."""
+    require_tensors("full_like", input)
+    return full(
+        input.shape, fill_value, dtype or input.dtype, backend or input.backend, requires_grad
+    )
+
+
+def zeros_like(
+    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return zeros, by default of the shape, type and backend of `input`."""
+    return full_like(input, 0, dtype, backend, requires_grad)
+
+
+def ones_like(
+    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return ones, by default of the shape, type and backend of `input`."""
+    return full_like(input, 1, dtype, backend, requires_grad)
+
+
+# --- Evenly spaced ------------------------------------------------------------------------------
+
+
+def _numeric(name: str, dtype: Any) -> DType:
+    """Return an element type that a sequence of numbers can have."""
+    kind = as_dtype(dtype)
+    if kind is bool_:
+        raise DTypeError(f"{name}() makes numbers; dtype bool was given. Compare them, as in > 0.")
+    return kind
 
 
 def arange(
-    start: Number,
-    end: Number | None = None,
-    step: Number = 1,
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
     dtype: Any = None,
     backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return the numbers from `start` on, `step` apart, below `end`; from 0 if one is given.
 
+    Args:
+        start: the first number.
+        end: the bound, itself left out.
+        step: the distance, which may be negative.
+        dtype: the element type; by default int64 if all three are integers, else float32. For an
+            integer type their fractions are dropped first.
+        backend: a backend or its name; by default the current one.
+        requires_grad: whether a gradient is wanted.
+
     Raises:
         ShapeError: `step` is zero or leads away from `end`.
+        DTypeError: the element type is bool, or too small for the numbers.
     """
-    start, end = (0, start) if end is None else (start, end)
-    finite = all(math.isfinite(number) for number in (start, end, step))
-    if not finite or step == 0 or (end - start) / step < 0:
+    if end is None:
+        start, end = 0, start
+    bounds = [as_number(0 if number is None else number) for number in (start, end, step)]
+    if end is None or not all(map(math.isfinite, bounds)):
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     if dtype is None:
-        integers = all(isinstance(number, int) for number in (start, end, step))
-        dtype = "int64" if integers else "float32"
-    return from_values(np.arange(start, end, step), dtype, backend, False)
+        dtype = int64 if all(isinstance(number, int) for number in bounds) else float32
+    kind = _numeric("arange", dtype)
+    first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
+    if each == 0 or (bound - first) / each < 0:
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    whole = [number for number in (first, bound, each) if isinstance(number, int)]
+    exact = len(whole) == 3  # beyond 2**53, too
+    count = len(range(*whole)) if exact else math.ceil((bound - first) / each)
+    if count:
+        kind.checked(first)
+        kind.checked(first + (count - 1) * each)
+    return from_values(first + each * np.arange(count), kind, backend, requires_grad)
 
 
 def linspace(
-    start: float, end: float, steps: int, dtype: Any = "float32", backend: Backend = None
+    start: Any,
+    end: Any,
+    steps: int,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
-    """Return `steps` numbers evenly spaced from `start` to `end`, both included."""
-    (steps,) = unpack_sizes((steps,))
-    return from_values(np.linspace(start, end, steps), dtype, backend, False)
+    """Return `steps` numbers evenly spaced from `start` to `end`, both included.
+
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
+    """
+    (count,) = unpack_sizes((steps,))
+    values = np.linspace(float(as_number(start)), float(as_number(end)), count)
+    return from_values(values, _numeric("linspace", dtype or float32), backend, requires_grad)
 
 
-def eye(n: int, m: int | None = None, dtype: Any = "float32", backend: Backend = None) -> Tensor:
-    """Return the matrix with ones on the diagonal and zeros elsewhere."""
-    n, m = unpack_sizes((n, n if m is None else m))
-    return from_values(np.eye(n, m), dtype, backend, False)
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `base` to the power of `steps` numbers evenly spaced from `start` to `end`.
+
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
+    """
+    (count,) = unpack_sizes((steps,))
+    exponents = np.linspace(float(as_number(start)), float(as_number(end)), count)
+    with np.errstate(all="ignore"):
+        values = np.power(float(base), exponents)
+    return from_values(values, _numeric("logspace", dtype or float32), backend, requires_grad)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+    """
+    rows, columns = unpack_sizes((n, n if m is None else m))
+    return from_values(np.eye(rows, columns), dtype or float32, backend, requires_grad)

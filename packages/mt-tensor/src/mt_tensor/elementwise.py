@@ -69,7 +69,7 @@ class ElementwiseOperation:
         backend.elementwise(operator.value, views, (out,))
         result = TensorBase._make(out, backend)
         if is_grad_enabled() and dtype.is_floating_point:
-            needs = tuple(operand.requires_grad for operand in operands)
+            needs = tuple([operand._requires_grad for operand in operands])
             if any(needs):
                 ctx = Context(needs)
                 ctx.save_for_backward(operands, out, self._versions(needs, operands, out))

@@ -26,6 +26,14 @@ class DTypeError(TensorError, TypeError):
     """A dtype that an operation cannot work with."""
 
 
+class DomainError(TensorError, ValueError):
+    """A number outside of what an operation is defined for, such as a probability of 2."""
+
+
+class ExchangeError(TensorError, BufferError):
+    """Memory that cannot be shared with another library."""
+
+
 class InPlaceError(TensorError, RuntimeError):
     """An in-place change that would make recorded derivatives wrong."""
 

@@ -71,7 +71,9 @@ class Function:
     def apply(cls, *args: Any) -> Tensor:
         """Run forward, and record it if an argument wants a gradient."""
         enabled = is_grad_enabled()
-        needs = tuple(enabled and isinstance(arg, TensorBase) and arg.requires_grad for arg in args)
+        needs = tuple(
+            enabled and isinstance(arg, TensorBase) and arg._requires_grad for arg in args
+        )
         ctx = TensorContext(needs)
         with no_grad():
             result = cls.forward(ctx, *args)
@@ -131,7 +133,7 @@ def record(
             "call detach() on its inputs."
         )
     inputs = tuple(arg if isinstance(arg, TensorBase) else _SETTING for arg in args)
-    result.requires_grad = True
+    result._requires_grad = True
     result.history = History(function, ctx, inputs, name)
 
 

@@ -14,7 +14,7 @@ from mt_autodiff import GradientError, History, NoGradientError, backpropagate
 from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_data import TensorData
 
@@ -33,14 +33,14 @@ class TensorBase:
         name: what to call it in messages, or None.
     """
 
-    __slots__ = ("__weakref__", "_tensor", "backend", "grad", "history", "name", "requires_grad")
+    __slots__ = ("__weakref__", "_grad", "_requires_grad", "_tensor", "backend", "history", "name")
 
+    _grad: Tensor | None
+    _requires_grad: bool
     _tensor: TensorData
     backend: TensorBackend
-    grad: Tensor | None
     history: History | None
     name: str | None
-    requires_grad: bool
 
     __array_ufunc__ = None  # `array * tensor` asks the tensor, which takes NumPy's scalars only
 
@@ -51,10 +51,10 @@ class TensorBase:
         """Take over the elements of another tensor, as a leaf."""
         self._tensor = other._tensor
         self.backend = other.backend
-        self.grad = None
+        self._grad = None
         self.history = None
         self.name = None
-        self.requires_grad = False
+        self._requires_grad = False
 
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
@@ -62,10 +62,10 @@ class TensorBase:
         result: Tensor = object.__new__(TensorBase._result_class)
         result._tensor = data
         result.backend = backend
-        result.grad = None
+        result._grad = None
         result.history = None
         result.name = None
-        result.requires_grad = False
+        result._requires_grad = False
         return result
 
     def _with(self, data: TensorData) -> Tensor:
@@ -175,15 +175,63 @@ class TensorBase:
         """Add to `grad`, of a leaf."""
         if self.history is not None:
             return
-        if self.grad is not None:
-            self.grad = self.grad + derivative
+        if self._grad is not None:
+            self._grad = self._grad + derivative
         else:  # a copy, for the gradient may share its memory with that of another leaf
-            self.grad = derivative if derivative.requires_grad else derivative.clone()
+            self._grad = derivative if derivative.requires_grad else derivative.clone()
 
     def free_graph(self) -> None:
         """Forget what was saved for the chain rule."""
         if self.history:
             self.history.free()
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a gradient with respect to this tensor is wanted."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, requires_grad: bool) -> None:
+        if self.history is not None:
+            raise NoGradientError(
+                "requires_grad can only be set on leaves; use detach() on a tensor that was "
+                "computed."
+            )
+        self.requires_grad_(requires_grad)
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward` has accumulated, a tensor of the same shape, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, grad: Tensor | None) -> None:
+        if grad is not None:
+            self._check_gradient(grad)
+        self._grad = grad
+
+    def _check_gradient(self, grad: Any) -> None:
+        """Raise unless a tensor could be the gradient of this one."""
+        if not isinstance(grad, TensorBase):
+            raise TypeError(
+                f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
+            )
+        if grad is self:
+            raise GradientError("a tensor cannot be its own gradient: clone() it first.")
+        if grad.shape != self.shape:
+            raise ShapeError(
+                f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}."
+            )
+        if grad.dtype is not self.dtype:
+            raise DTypeError(
+                f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
+                "Convert it with grad.to(x.dtype)."
+            )
+        if grad.backend is not self.backend:
+            raise BackendMismatchError(
+                f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
+                f"{self.backend.name!r}. Move it with grad.to(x.backend)."
+            )
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether a gradient is wanted, and return self.
@@ -191,7 +239,10 @@ class TensorBase:
         Raises:
             DTypeError: the elements are no floating-point numbers.
             NoGradientError: recording is to stop at a tensor that was computed.
+            TypeError: `requires_grad` is no bool.
         """
+        if not isinstance(requires_grad, bool):
+            raise TypeError(f"requires_grad is True or False; {requires_grad!r} was given.")
         if requires_grad and not self.dtype.is_floating_point:
             raise DTypeError(
                 f"only floating-point tensors can have a gradient; this one is {self.dtype.name}."
@@ -201,7 +252,7 @@ class TensorBase:
                 "requires_grad_(False) only applies to leaves; use detach() on a tensor that was "
                 "computed."
             )
-        self.requires_grad = requires_grad
+        self._requires_grad = requires_grad
         return self
 
     def backward(

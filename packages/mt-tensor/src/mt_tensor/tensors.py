@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
 from mt_tensor.diagonals import DiagonalMethods
@@ -19,11 +17,14 @@ from mt_tensor.extremes import ExtremeMethods
 from mt_tensor.finding import FindingMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
+from mt_tensor.interop import InteropMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.norms import NormMethods
+from mt_tensor.printing import PrintingMethods
 from mt_tensor.rearranging import RearrangingMethods
 from mt_tensor.reductions import ReductionMethods
+from mt_tensor.sampling import SamplingMethods
 from mt_tensor.scans import ScanMethods
 from mt_tensor.scattering import ScatteringMethods
 from mt_tensor.softmax import SoftmaxMethods
@@ -43,8 +44,10 @@ class Tensor(
     FindingMethods,
     IndexingMethods,
     InPlaceMethods,
+    InteropMethods,
     MovementMethods,
     NormMethods,
+    PrintingMethods,
     ProductMethods,
     RearrangingMethods,
     ReductionMethods,
@@ -56,6 +59,7 @@ class Tensor(
     ScatteringMethods,
     SplittingMethods,
     SubscriptMethods,
+    SamplingMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 
@@ -65,23 +69,9 @@ class Tensor(
     __slots__ = ()
 
     def __init__(self, data: Any, dtype: Any = None) -> None:
-        from mt_tensor.creation import tensor
+        from mt_tensor.from_data import tensor
 
         self._become(tensor(data, dtype=dtype))
-
-    def __repr__(self) -> str:
-        """Show the elements as torch does."""
-        body = np.array2string(
-            self.backend.as_array(self._tensor), separator=", ", prefix="tensor(", precision=4
-        )
-        notes = [body]
-        if self.dtype.name not in ("float32", "int64", "bool"):
-            notes.append(f"dtype={self.dtype!r}")
-        if self.history:
-            notes.append(f"made by {self.history.name}")
-        elif self.requires_grad:
-            notes.append("requires_grad=True")
-        return f"tensor({', '.join(notes)})"
 
 
 TensorBase._result_class = Tensor

@@ -1,0 +1,111 @@
+"""Where random numbers come from: generators on the host, one of them the default.
+
+They are NumPy's, so that a seed gives the same numbers on every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self, SupportsIndex
+
+import numpy as np
+
+from mt_tensor.errors import DomainError
+
+
+class Generator:
+    """A sequence of random numbers of its own, for the argument `generator=`.
+
+    It begins at a seed that the system chooses; `manual_seed` begins it anew at a known one.
+    """
+
+    def __init__(self) -> None:
+        self._seed: int | None = None
+        self._numbers: np.random.Generator | None = None
+
+    @property
+    def numpy(self) -> np.random.Generator:
+        """NumPy's generator, which the numbers are drawn from."""
+        if self._numbers is None:  # made when it is first needed, for NumPy loads slowly
+            self.seed()
+        return self._numbers  # type: ignore[return-value]
+
+    def manual_seed(self, seed: int) -> Self:
+        """Begin the sequence that belongs to `seed`, a non-negative integer, and return self.
+
+        Raises:
+            DomainError: the seed is negative.
+            TypeError: the seed is no integer.
+        """
+        if not isinstance(seed, SupportsIndex):
+            raise TypeError(f"a seed is a non-negative integer; {seed!r} was given.")
+        if int(seed) < 0:
+            raise DomainError(f"a seed is a non-negative integer; {seed} was given.")
+        self._seed = int(seed)
+        self._numbers = np.random.default_rng(self._seed)
+        return self
+
+    def seed(self) -> int:
+        """Begin a sequence at a seed that the system chooses, and return the seed."""
+        self.manual_seed(int(np.random.SeedSequence().generate_state(1, np.uint64)[0]))
+        return self.initial_seed()
+
+    def initial_seed(self) -> int:
+        """Return the seed that the sequence began at."""
+        return self.seed() if self._seed is None else self._seed
+
+    def get_state(self) -> dict[str, Any]:
+        """Return where in its sequence the generator is, for `set_state`."""
+        return {"seed": self.initial_seed(), "numbers": self.numpy.bit_generator.state}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go to the place in a sequence that `get_state` has returned."""
+        self.manual_seed(state["seed"])
+        self.numpy.bit_generator.state = state["numbers"]
+
+
+default_generator = Generator()
+"""What random tensors are drawn from unless another generator is given."""
+
+
+def manual_seed(seed: int) -> Generator:
+    """Begin the default sequence of random numbers that belongs to `seed`; return its generator.
+
+    Raises:
+        DomainError: the seed is negative.
+        TypeError: the seed is no integer.
+    """
+    return default_generator.manual_seed(seed)
+
+
+def initial_seed() -> int:
+    """Return the seed that the default sequence began at."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> dict[str, Any]:
+    """Return where in its sequence the default generator is, for `set_rng_state`."""
+    return default_generator.get_state()
+
+
+def set_rng_state(state: Mapping[str, Any]) -> None:
+    """Take the default generator to where `get_rng_state` was called."""
+    default_generator.set_state(state)
+
+
+def generator() -> np.random.Generator:
+    """Return NumPy's generator behind the default one."""
+    return default_generator.numpy
+
+
+def numbers_of(given: Generator | None) -> np.random.Generator:
+    """Return NumPy's generator behind an argument `generator=`.
+
+    Raises:
+        TypeError: it is no Generator.
+    """
+    if given is None:
+        return default_generator.numpy
+    if not isinstance(given, Generator):
+        raise TypeError(f"generator= takes an mt_tensor.Generator; {given!r} was given.")
+    return given.numpy

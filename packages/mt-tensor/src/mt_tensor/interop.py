@@ -1,0 +1,236 @@
+"""Tensors to and from elsewhere: Python numbers, NumPy, DLPack, copies and pickles."""
+
+from __future__ import annotations
+
+import builtins
+import copy
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_autodiff import NoGradientError
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import Number
+from mt_tensor.errors import ExchangeError, ShapeError
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+CPU = 1
+"""DLPack's number for the memory of this machine."""
+
+
+def restored(
+    cls: type[Any],
+    elements: npt.NDArray[Any],
+    backend: TensorBackend,
+    requires_grad: bool,
+    grad: Tensor | None,
+) -> Any:
+    """Return the leaf that was copied or pickled."""
+    made = TensorBase._make(backend.upload(elements), backend)
+    return _leaf(cls, made, requires_grad, grad)
+
+
+def _leaf(cls: type[Any], elements: Tensor, requires_grad: bool, grad: Tensor | None) -> Any:
+    leaf = object.__new__(cls)
+    leaf._become(elements)
+    leaf._requires_grad = requires_grad
+    leaf._grad = grad
+    return leaf
+
+
+class InteropMethods(TensorBase):
+    """The methods of `Tensor` through which others read it."""
+
+    __slots__ = ()
+
+    # --- Copying and pickling -------------------------------------------------------------------
+
+    def _check_leaf(self) -> None:
+        if self.history is not None:
+            raise NoGradientError(
+                "a tensor that was computed from others cannot be copied or pickled with its "
+                "history: use x.detach()."
+            )
+
+    def __copy__(self) -> Self:
+        """Return a leaf of the same class with the same memory and gradient.
+
+        Raises:
+            NoGradientError: the tensor was computed, so that a copy would lose its history.
+        """
+        self._check_leaf()
+        twin: Self = _leaf(type(self), self.detach(), self.requires_grad, self.grad)
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return a leaf of the same class, with copies of the elements and of the gradient.
+
+        Raises:
+            NoGradientError: the tensor was computed, so that a copy would lose its history.
+        """
+        restore, state = self.__reduce__()
+        copied: Self = restore(*state[:-1], copy.deepcopy(self.grad, memo))
+        memo[id(self)] = copied
+        return copied
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Pickle elements and gradient; the backend goes by its name.
+
+        Raises:
+            NoGradientError: the tensor was computed, so that it would lose its history.
+        """
+        self._check_leaf()
+        elements = np.array(self.backend.as_array(self._tensor))
+        return restored, (type(self), elements, self.backend, self.requires_grad, self.grad)
+
+    # --- Python numbers -------------------------------------------------------------------------
+
+    def item(self) -> Any:
+        """Return the only element as a Python number.
+
+        Raises:
+            ShapeError: there is not exactly one.
+        """
+        if self.numel() != 1:
+            raise ShapeError(
+                f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
+            )
+        return self.backend.as_array(self._tensor).item()
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers."""
+        return self.backend.as_array(self._tensor).tolist()
+
+    def __contains__(self, element: Any) -> builtins.bool:
+        """Whether any element equals a number, or one of a tensor that is broadcast."""
+        if not isinstance(element, TensorBase | Number | np.generic):
+            raise TypeError(
+                f"a tensor holds numbers; {element!r} of type {type(element).__name__} was given."
+            )
+        return builtins.bool((self._itself() == element).any().item())
+
+    # --- Memory ---------------------------------------------------------------------------------
+
+    @property
+    def itemsize(self) -> int:
+        """The number of bytes of one element."""
+        return self.dtype.itemsize
+
+    def element_size(self) -> int:
+        """Return the number of bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of all elements, those that strides repeat counted again."""
+        return self.numel() * self.dtype.itemsize
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element; 0 if there is none.
+
+        Raises:
+            ExchangeError: the backend does not keep the elements in NumPy arrays.
+        """
+        if self.numel() == 0:
+            return 0
+        first: int = self._shared("data_ptr()").storage.ctypes.data
+        return first + self.storage_offset() * self.dtype.itemsize
+
+    def _is_on_host(self) -> builtins.bool:
+        return isinstance(self._tensor.storage, np.ndarray)
+
+    def _shared(self, what: str) -> Any:
+        """Return the elements, if they lie in an array that others can share.
+
+        Raises:
+            ExchangeError: they lie elsewhere.
+        """
+        if not self._is_on_host():
+            raise ExchangeError(
+                f"{what} needs elements in the memory of this machine; those of backend "
+                f"{self.backend.name!r} are elsewhere. Copy them, as in x.to('numpy')."
+            )
+        return self._tensor
+
+    # --- NumPy ----------------------------------------------------------------------------------
+
+    def numpy(self, *, force: builtins.bool = False) -> npt.NDArray[Any]:
+        """Return the elements as a NumPy array, sharing memory where the backend allows it.
+
+        Args:
+            force: whether to leave out the history of a tensor that requires grad.
+
+        Raises:
+            NoGradientError: the tensor records; use `x.detach().numpy()`.
+        """
+        if self.requires_grad and not force:
+            raise NoGradientError(
+                "numpy() of a tensor that requires grad would lose its history: use "
+                "x.detach().numpy()."
+            )
+        return self.backend.as_array(self._tensor)
+
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> npt.NDArray[Any]:
+        """Let NumPy read the elements.
+
+        Raises:
+            NoGradientError: the tensor records.
+            ExchangeError: `copy` is False, but the elements are not in this machine's memory.
+            ValueError: `copy` is False, but the elements have to be converted.
+        """
+        array = self.numpy()
+        if copy is False:
+            self._shared("an array without a copy")
+        return np.array(array, dtype=dtype, copy=copy)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """Where the elements lie; only there if they can be shared."""
+        if self.requires_grad or not self._is_on_host():
+            raise AttributeError("__array_interface__")  # NumPy then asks __array__, which says why
+        return self.backend.as_array(self._tensor).__array_interface__
+
+    # --- DLPack ---------------------------------------------------------------------------------
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Return DLPack's numbers for the memory of this machine.
+
+        Raises:
+            ExchangeError: the elements are elsewhere.
+        """
+        self._shared("DLPack")
+        return CPU, 0
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: builtins.bool | None = None,
+    ) -> Any:
+        """Return a capsule through which another library shares the elements.
+
+        Raises:
+            ExchangeError: the tensor records, its elements are not in this machine's memory or are
+                wanted elsewhere, or a stride is negative, which not all libraries survive.
+        """
+        if self.requires_grad:
+            raise ExchangeError(
+                "a tensor that requires grad would lose its history: export x.detach()."
+            )
+        self._shared("DLPack")
+        if stream is not None:
+            raise ExchangeError(f"this machine's memory has no streams; {stream!r} was given.")
+        if any(stride < 0 for stride in self.stride()):
+            raise ExchangeError("a tensor with negative strides is not exported: clone() it first.")
+        array = self.backend.as_array(self._tensor)
+        try:
+            return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+        except BufferError as error:
+            raise ExchangeError(f"the elements cannot be exported: {error}.") from error

@@ -1,0 +1,232 @@
+"""How tensors are shown: torch's text, to the character.
+
+One `_Style` is chosen for all numbers that are shown (plain or scientific, how wide a column is);
+the numbers are then laid out in nested brackets, the middle of long dimensions left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_tensor.dtypes import bool_, float32, int64
+from mt_tensor.tensor_base import TensorBase
+
+Array = npt.NDArray[Any]
+Profile = Literal["default", "short", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_PROFILES: dict[str, dict[str, Any]] = {
+    "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+    "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+    "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
+}
+
+_options = _Options()
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: Profile | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Choose how tensors are shown; what is not given stays as it is, but for `sci_mode`.
+
+    Args:
+        precision: digits after the decimal point; 4 at first.
+        threshold: tensors with more elements are summarised; 1000 at first.
+        edgeitems: how many elements a summary shows at both ends of each dimension; 3 at first.
+        linewidth: characters on a line; 80 at first.
+        profile: "default", "short" or "full": settings that the other arguments adjust.
+        sci_mode: whether numbers are shown as 1.0000e+00. None, also when not given, leaves the
+            choice to the numbers.
+
+    Raises:
+        ValueError: a number is negative or not whole, or the profile is unknown.
+    """
+    given: dict[str, Any] = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    for name, value in given.items():
+        whole = isinstance(value, int) or (name == "threshold" and value == math.inf)
+        if not whole or value < 0:
+            raise ValueError(f"{name} is a non-negative whole number; {value!r} was given.")
+    if profile is not None and profile not in _PROFILES:
+        raise ValueError(f"profile is one of {', '.join(_PROFILES)}; {profile!r} was given.")
+    if sci_mode not in (None, True, False):
+        raise ValueError(f"sci_mode is True, False or None; {sci_mode!r} was given.")
+    settings = {**_PROFILES.get(profile or "", {}), **given}
+    global _options  # noqa: PLW0603 - one choice for all tensors, as in torch
+    _options = replace(_options, **settings, sci_mode=sci_mode)
+
+
+def get_printoptions() -> dict[str, Any]:
+    """Return the present choices, as arguments for `set_printoptions`."""
+    return asdict(_options)
+
+
+@contextmanager
+def printoptions(**options: Any) -> Iterator[None]:
+    """Show tensors in another way inside a `with` block; see `set_printoptions`."""
+    before = get_printoptions()
+    set_printoptions(**options)
+    try:
+        yield
+    finally:
+        set_printoptions(**before)
+
+
+class _Style:
+    """One way of writing for all numbers of a tensor.
+
+    Floats are written as whole numbers with a point if all are whole; else with a fixed number of
+    digits; with an exponent if they span more than three decades, or are very large or small.
+    """
+
+    def __init__(self, shown: Array) -> None:
+        self.real = shown.dtype.kind == "f"
+        self.whole = True
+        self.scientific = False
+        self.width = 1
+        if not self.real:
+            self.width = max(map(len, map(str, shown.ravel().tolist())), default=1)
+            return
+        numbers = shown[np.isfinite(shown) & (shown != 0)].astype(np.float64)
+        if not numbers.size:
+            return
+        largest, least = np.abs(numbers).max(), np.abs(numbers).min()
+        self.whole = bool((numbers == np.ceil(numbers)).all())
+        with np.errstate(over="ignore"):
+            spread = largest / least > 1000
+        wanted = _options.sci_mode
+        self.scientific = (
+            bool(spread or largest > 1e8 or least < 1e-4) if wanted is None else wanted
+        )
+        # nan, infinities and zero take part in no column's width, as in torch
+        self.width = max(map(len, map(self._text, numbers.tolist())))
+
+    def _text(self, value: Any) -> str:
+        if not self.real:
+            return str(value)
+        if self.scientific:
+            return f"{value:.{_options.precision}e}"
+        if self.whole:
+            return f"{value:.0f}" + ("." if math.isfinite(value) else "")
+        return f"{value:.{_options.precision}f}"
+
+    def format(self, value: Any) -> str:
+        """Return a number, moved to the right of its column."""
+        return self._text(value).rjust(self.width)
+
+
+def _edges(array: Array) -> Array:
+    """Return the elements that a summary shows."""
+    edge = _options.edgeitems
+    for axis, extent in enumerate(array.shape):
+        if extent > 2 * edge:
+            kept = [*range(edge), *range(extent - edge, extent)]
+            array = np.take(array, kept, axis=axis)
+    return array
+
+
+def _vector(array: Array, indent: int, style: _Style, summarise: bool) -> str:
+    """Return the elements of a 1-D array in brackets, wrapped at the end of the line."""
+    edge = _options.edgeitems
+    if summarise and edge == 0:
+        texts = ["..."]
+    elif summarise and len(array) > 2 * edge:
+        first, last = (map(style.format, part.tolist()) for part in (array[:edge], array[-edge:]))
+        texts = [*first, " ...", *last]
+    else:
+        texts = [style.format(value) for value in array.tolist()]
+    count = max(1, (_options.linewidth - indent) // (style.width + 2))
+    lines = [", ".join(texts[i : i + count]) for i in range(0, len(texts), count)]
+    return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+
+
+def _nested(array: Array, indent: int, style: _Style, summarise: bool) -> str:
+    """Return an array as nested brackets, the rows aligned under each other."""
+    if array.ndim == 0:
+        return style.format(array.item())
+    if array.ndim == 1:
+        return _vector(array, indent, style, summarise)
+    edge = _options.edgeitems
+    cut = summarise and len(array) > 2 * edge
+    rows = [*array[:edge], *array[len(array) - edge :]] if cut else list(array)
+    parts = [_nested(row, indent + 1, style, summarise) for row in rows]
+    if cut:
+        parts.insert(edge, "...")
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _elements(array: Array, indent: int) -> str:
+    summarise = array.size > _options.threshold
+    return _nested(array, indent, _Style(_edges(array) if summarise else array), summarise)
+
+
+def _notes(x: TensorBase) -> list[str]:
+    """Return what is said after the elements: only what they do not show."""
+    notes = []
+    empty = x.numel() == 0
+    if (empty and x.ndim != 1) or (not empty and not _options.edgeitems):
+        notes.append(f"size={x.shape}")
+    if x.dtype not in ((float32,) if empty else (float32, int64, bool_)):
+        notes.append(f"dtype={x.dtype!r}")
+    if x.history is not None:
+        notes.append(f"grad_fn=<{x.history.name}>")
+    elif x.requires_grad:
+        notes.append("requires_grad=True")
+    return notes
+
+
+def tensor_text(x: TensorBase) -> str:
+    """Return the text that shows a tensor."""
+    prefix = "tensor("
+    indent = len(prefix)
+    array = x.backend.as_array(x._tensor)
+    text = prefix + (_elements(array, indent) if array.size else "[]")
+    column = len(text) - text.rfind("\n") + 1
+    for note in _notes(x):
+        if column + len(note) + 2 > _options.linewidth:
+            text += ",\n" + " " * indent + note
+            column = indent + len(note)
+        else:
+            text += ", " + note
+            column += len(note) + 2
+    return text + ")"
+
+
+class PrintingMethods(TensorBase):
+    """The methods of `Tensor` that make text."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Show the elements as torch does."""
+        return tensor_text(self)
+
+    def __format__(self, spec: str) -> str:
+        """Format a 0-dimensional tensor like its number, any other only as a whole."""
+        return format(self.item(), spec) if self.ndim == 0 else object.__format__(self, spec)

@@ -1,0 +1,338 @@
+"""Tensors from data and from rules, as torch makes them."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor import errors
+from mt_tensor.backends.numpy import NumpyOps
+from mt_tensor.dtypes import DTYPES
+
+
+def assert_same(ours: mt.Tensor, theirs: Any, rtol: float = 0) -> None:
+    assert f"torch.{ours.dtype.name}" == str(theirs.dtype)
+    assert ours.shape == tuple(theirs.shape)
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=rtol, atol=rtol * 1e-3)
+
+
+def spelled(torch: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Return torch's arguments for ours."""
+    return {k: getattr(torch, v) if k == "dtype" else v for k, v in options.items()}
+
+
+# --- From data ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        1,
+        True,
+        0.5,
+        [],
+        [[], []],
+        [1, 2.5],
+        [True, 2],
+        [True, 0.5],
+        [[1, 2], [3.0, 4]],
+        (1, (2)),
+        range(3),
+        [range(2), range(2)],
+        np.float64(1),
+        np.float16(1),
+        np.int8(1),
+        np.bool_(True),
+        [np.float64(1)],
+        [np.float32(1), 2],
+        [np.float16(1), 2.0],
+        [np.int8(1), np.int16(300)],
+        [np.float32(1), np.float64(2)],
+        [np.zeros(2), np.ones(2)],
+        [np.zeros(2, "f4"), [1, 2]],
+        [[np.zeros(2, "i4"), np.ones(2, "i4")]],
+        np.zeros((2, 0), np.int32),
+        [float("nan"), float("inf")],
+        -(2**63),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Creating a tensor from a list:UserWarning")
+def test_data_like_torch(data: Any) -> None:
+    torch = pytest.importorskip("torch")
+    assert_same(mt.tensor(data), torch.tensor(data))
+    assert_same(mt.as_tensor(data), torch.as_tensor(data))
+
+
+def test_buffers() -> None:
+    x = mt.tensor(memoryview(b"abc"))
+    assert (x.dtype, x.tolist()) == (mt.uint8, [97, 98, 99])
+
+
+def test_tensors_within_data() -> None:
+    one, two = mt.tensor(1.0, dtype="float64", requires_grad=True), mt.tensor(2)
+    mixed = mt.tensor([[one, two], [3, True]])
+    assert mixed.tolist() == [[1, 2], [3, 1]]
+    assert mixed.dtype is mt.float64
+    assert not mixed.requires_grad
+    assert mt.tensor([mt.arange(2), mt.arange(2)]).shape == (2, 2)
+    copied = mt.tensor(two.to("simple"))
+    assert copied.backend.name == "simple"
+    assert mt.tensor(one).requires_grad is False
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "message"),
+    [
+        ([[1, 2], [3]], errors.ShapeError, "equal lengths"),
+        ([1, [2]], errors.ShapeError, "equal lengths"),
+        ([[1], 2], errors.ShapeError, "equal lengths"),
+        ([1, None], errors.DTypeError, "None of type NoneType"),
+        ([1, "b"], errors.DTypeError, "'b' of type str"),
+        ("12", errors.DTypeError, "'12' of type str"),
+        (None, errors.DTypeError, "None of type NoneType"),
+        ({1, 2}, errors.DTypeError, "of type set"),
+        (1j, errors.DTypeError, "1j of type complex"),
+        ([2**70], errors.DTypeError, "at most 64 bits"),
+        ([2**63, -1], errors.DTypeError, "64 bits with a sign"),
+        ([2**63], errors.DTypeError, "out of range for int64"),
+        (np.zeros(2, "U3"), errors.DTypeError, "no element type"),
+        (np.zeros(2, "u4"), errors.DTypeError, "no element type"),
+    ],
+)
+def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        mt.tensor(data)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint8", "bool", "float16", "float64"])
+def test_data_with_a_dtype_like_torch(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    for data in ([1.7, 0.0], [True, False], 3, np.array([1.7, 2.0])):
+        ours = mt.tensor(data, dtype=dtype)
+        assert_same(ours, torch.tensor(data, dtype=getattr(torch, dtype)))
+
+
+def test_as_tensor_avoids_copies() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    assert mt.as_tensor(x) is x
+    mt.as_tensor(x, dtype="float64").sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [1, 1]
+    assert mt.as_tensor(x, backend="simple").backend.name == "simple"
+    array = np.zeros(3, np.float32)
+    assert np.shares_memory(mt.as_tensor(array).numpy(), array)
+    assert mt.as_tensor(array, dtype="float64").dtype is mt.float64
+    assert mt.as_tensor(array, backend="simple").backend.name == "simple"
+    assert mt.as_tensor([1, 2]).dtype is mt.int64
+    assert mt.as_tensor(2.5, dtype=mt.int32).item() == 2
+
+
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a[::2],
+        lambda a: a[::-1, 1:],
+        lambda a: a[1, ::-2],
+        lambda a: a[1, 1],
+        lambda a: a[:, None],
+    ],
+)
+def test_from_numpy_shares_memory_of_any_layout(view: Any, backend: str) -> None:
+    base = np.arange(20, dtype=np.float32).reshape(4, 5)
+    array = np.asarray(view(base)) if np.ndim(view(base)) else base[1:2, 1].reshape(())
+    x = mt.from_numpy(array, backend)
+    assert np.array_equal(x.numpy(), array)
+    x.mul_(2)
+    assert np.array_equal(x.numpy(), array)
+    assert np.shares_memory(x.numpy(), base)
+    assert base.sum() > 190
+
+
+def test_from_numpy_copies_where_it_cannot_share() -> None:
+    fixed = np.arange(4.0)
+    fixed.flags.writeable = False
+    packed = np.zeros(3, [("a", "i1"), ("b", "f4")])["b"]
+    for array in (fixed, np.arange(4, dtype=">f8"), packed, np.zeros((0, 3)), fixed[::2]):
+        x = mt.from_numpy(array)
+        assert np.array_equal(x.numpy(), array)
+        assert not np.shares_memory(x.numpy(), array)
+    mt.from_numpy(fixed).zero_()
+    assert fixed.tolist() == [0, 1, 2, 3]
+    with pytest.raises(TypeError, match="takes a NumPy array; a list was given"):
+        mt.from_numpy([1, 2])  # type: ignore[arg-type]
+    with pytest.raises(errors.DTypeError, match="no element type"):
+        mt.from_numpy(np.zeros(2, complex))
+
+
+# --- From a rule --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
+def test_filled(name: str, dtype: str) -> None:
+    make = getattr(mt, name)
+    for x in (make(2, 3, dtype=dtype), make((2, 3), dtype=dtype), make([2, 3], dtype=dtype)):
+        assert (x.shape, x.dtype.name) == ((2, 3), dtype)
+    assert make(2).dtype is make(2, dtype=None).dtype is mt.float32
+    assert make(()).shape == ()
+    like = getattr(mt, f"{name}_like")
+    y = like(make(2, 3, dtype=dtype, backend="simple"))
+    assert (y.shape, y.dtype.name, y.backend.name) == ((2, 3), dtype, "simple")
+    z = like(x, dtype="float64", backend="simple", requires_grad=True)
+    assert (z.shape, z.dtype, z.backend.name) == ((2, 3), mt.float64, "simple")
+    assert z.requires_grad
+    assert z.is_leaf
+    with pytest.raises(TypeError, match="takes tensors"):
+        like([1, 2])
+    for bad in ((2.0,), (True,), (-1,), ("2",), ([2], 3), (mt.tensor(2),)):
+        with pytest.raises(errors.ShapeError, match="non-negative integers"):
+            make(*bad)
+    with pytest.raises(errors.DTypeError, match="only floating-point"):
+        make(2, dtype="int64", requires_grad=True)
+
+
+def test_full_like_torch() -> None:
+    torch = pytest.importorskip("torch")
+    for value, dtype in itertools.product((1, 2.5, True), (None, "int64", "float16", "bool")):
+        theirs = torch.full((2,), value, dtype=dtype and getattr(torch, dtype))
+        assert_same(mt.full((2,), value, dtype), theirs)
+    assert mt.full((2,), mt.tensor(3, dtype="int8")).dtype is mt.int8
+    assert mt.full((), np.float32(2)).item() == 2
+    assert mt.full_like(mt.ones(2, dtype="int32"), 2.5).tolist() == [2, 2]
+    with pytest.raises(errors.ShapeError, match="one sequence"):
+        mt.full(3, 1)  # type: ignore[arg-type]
+    with pytest.raises(errors.DTypeError, match="'a' of type str"):
+        mt.full((3,), "a")
+    with pytest.raises(errors.DTypeError, match="out of range for uint8"):
+        mt.full((3,), 300, dtype="uint8")
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        ((5,), {}),
+        ((0,), {}),
+        ((2.5,), {}),
+        ((1, 5), {}),
+        ((3, 3), {}),
+        ((5, 0, -2), {}),
+        ((-3, 3, 2), {}),
+        ((0, 1, 0.1), {}),
+        ((1, 0, -0.3), {}),
+        ((0.5, 5.2, 1.7), {"dtype": "int64"}),
+        ((5,), {"dtype": "float16"}),
+        ((0, 5, 0.5), {"dtype": "float64"}),
+        ((127,), {"dtype": "int8"}),
+        ((2**53, 2**53 + 3), {}),
+        ((), {"end": 3}),
+        ((True,), {}),
+    ],
+)
+def test_arange_like_torch(args: Any, options: Any) -> None:
+    torch = pytest.importorskip("torch")
+    assert_same(mt.arange(*args, **options), torch.arange(*args, **spelled(torch, options)), 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        ((5, 0), {}),
+        ((0, 5, -1), {}),
+        ((0, 5, 0), {}),
+        ((3, 3, 0), {}),
+        ((0, 5, 0.5), {"dtype": "int64"}),
+        ((0, float("inf")), {}),
+        ((float("nan"),), {}),
+        ((2,), {"dtype": "bool"}),
+        (("a",), {}),
+        ((), {}),
+    ],
+)
+def test_arange_refuses_with_torch(args: Any, options: Any) -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises((RuntimeError, TypeError, ValueError)):
+        torch.arange(*args, **spelled(torch, options))
+    with pytest.raises(errors.TensorError):
+        mt.arange(*args, **options)
+
+
+def test_arange_does_not_wrap_around() -> None:
+    assert mt.arange(256, dtype="uint8")[-1].item() == 255
+    with pytest.raises(errors.DTypeError, match="299 is out of range for uint8"):
+        mt.arange(300, dtype="uint8")
+
+
+@pytest.mark.parametrize("name", ["linspace", "logspace"])
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        ((0, 1, 5), {}),
+        ((1, -1, 4), {}),
+        ((0, 3, 1), {}),
+        ((0, 3, 0), {}),
+        ((0.0, 3, 4), {"dtype": "int64"}),
+        ((-2.5, 2.5, 7), {"dtype": "float64"}),
+        ((0, 1, 3), {"dtype": "float16"}),
+    ],
+)
+def test_spaces_like_torch(name: str, args: Any, options: Any) -> None:
+    torch = pytest.importorskip("torch")
+    theirs = getattr(torch, name)(*args, **spelled(torch, options))
+    assert_same(getattr(mt, name)(*args, **options), theirs, 1e-3 if "16" in str(options) else 1e-6)
+    for bad in ((0, 1, -1), (0, 1, 2.5)):
+        with pytest.raises((RuntimeError, TypeError)):
+            getattr(torch, name)(*bad)
+        with pytest.raises(errors.ShapeError, match="non-negative integers"):
+            getattr(mt, name)(*bad)
+    with pytest.raises(errors.DTypeError, match="dtype bool was given"):
+        getattr(mt, name)(0, 1, 2, dtype="bool")
+
+
+def test_logspace_has_a_base() -> None:
+    assert mt.logspace(0, 3, 4, base=2).tolist() == [1, 2, 4, 8]
+    assert mt.logspace(0, 3, 4, 2, dtype="int32").tolist() == [1, 2, 4, 8]
+
+
+@pytest.mark.parametrize("sizes", [(2,), (2, 3), (3, 2), (0,), (0, 2)])
+def test_eye_like_torch(sizes: Any) -> None:
+    torch = pytest.importorskip("torch")
+    for dtype in ("float32", "int64", "bool", "float16"):
+        assert_same(mt.eye(*sizes, dtype=dtype), torch.eye(*sizes, dtype=getattr(torch, dtype)))
+    with pytest.raises(errors.ShapeError, match="non-negative integers"):
+        mt.eye(2.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **options: mt.zeros(2, **options),
+        lambda **options: mt.ones(2, **options),
+        lambda **options: mt.empty(2, **options),
+        lambda **options: mt.full((2,), 1.0, **options),
+        lambda **options: mt.tensor([1.0], **options),
+        lambda **options: mt.arange(2.0, **options),
+        lambda **options: mt.linspace(0, 1, 2, **options),
+        lambda **options: mt.logspace(0, 1, 2, **options),
+        lambda **options: mt.eye(2, **options),
+        lambda **options: mt.rand(2, **options),
+        lambda **options: mt.randn(2, **options),
+    ],
+)
+def test_everything_that_makes_takes_the_same_options(make: Any) -> None:
+    x = make(dtype="float64", backend="simple", requires_grad=True)
+    assert (x.dtype, x.backend.name, x.requires_grad, x.is_leaf) == (
+        mt.float64,
+        "simple",
+        True,
+        True,
+    )
+    with mt.use_backend("simple"):
+        assert make().backend.name == "simple"
+    assert isinstance(make(backend=mt.get_backend("numpy")).backend, NumpyOps)
+    with pytest.raises(errors.UnknownBackendError, match="no backend is called"):
+        make(backend="nowhere")

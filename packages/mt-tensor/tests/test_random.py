@@ -1,0 +1,298 @@
+"""Random tensors: their distributions, their limits, and one sequence for all backends."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor import errors
+from mt_tensor.sampling import uniform_values, unit_values
+
+BACKENDS = ("numpy", "simple")
+
+DRAWS: list[Any] = [
+    lambda **o: mt.rand(3, 2, **o),
+    lambda **o: mt.randn(3, 2, **o),
+    lambda **o: mt.rand_like(mt.ones(3, dtype="float64", backend=o.pop("backend", None)), **o),
+    lambda **o: mt.randn_like(mt.ones(3, backend=o.pop("backend", None)), **o),
+    lambda **o: mt.randint(5, (7,), **o),
+    lambda **o: mt.randint_like(mt.ones(5, backend=o.pop("backend", None)), 2, 9, **o),
+    lambda **o: mt.randperm(9, **o),
+    lambda **o: mt.uniform(-1, 2, (4,), **o),
+    lambda **o: mt.normal(1.0, 2.0, (4,), **o),
+    lambda **o: mt.normal(mt.zeros(4, backend=o.pop("backend", None)), 2.0, **o),
+    lambda **o: mt.full((9,), 0.5, backend=o.pop("backend", None)).bernoulli(**o),
+    lambda **o: mt.ones(9, backend=o.pop("backend", None)).multinomial(4, **o),
+    lambda **o: mt.ones(2, 9, backend=o.pop("backend", None)).multinomial(4, True, **o),
+    lambda **o: mt.empty(4, backend=o.pop("backend", None)).uniform_(1, 2, **o),
+    lambda **o: mt.empty(4, backend=o.pop("backend", None)).normal_(1, 2, **o),
+    lambda **o: mt.empty(9, backend=o.pop("backend", None)).bernoulli_(0.5, **o),
+]
+
+
+# --- One sequence -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_a_seed_gives_the_same_numbers_everywhere(draw: Any) -> None:
+    seen = []
+    for backend in BACKENDS:
+        mt.manual_seed(3)
+        seen.append(draw(backend=backend))
+        assert seen[-1].backend.name == backend
+        seen.append(draw(backend=backend, generator=mt.Generator().manual_seed(3)))
+    for other in seen[1:]:
+        assert other.dtype is seen[0].dtype
+        assert np.array_equal(other.numpy(), seen[0].numpy())
+
+
+@pytest.mark.parametrize("draw", DRAWS)
+def test_a_generator_leaves_the_default_one_alone(draw: Any) -> None:
+    before = mt.get_rng_state()
+    draw(generator=mt.Generator())
+    assert mt.get_rng_state() == before
+    draw()
+    assert mt.get_rng_state() != before
+    with pytest.raises(TypeError, match=r"takes an mt_tensor\.Generator"):
+        draw(generator=3)
+
+
+def test_generators() -> None:
+    one = mt.Generator()
+    assert one.manual_seed(5) is one
+    assert one.initial_seed() == 5
+    state = one.get_state()
+    twin = pickle.loads(pickle.dumps(one))
+    first = mt.rand(3, generator=one)
+    assert np.array_equal(mt.rand(3, generator=twin), first)
+    one.set_state(state)
+    assert np.array_equal(mt.rand(3, generator=one), first)
+    assert one.seed() == one.initial_seed() != mt.Generator().initial_seed()
+    assert mt.manual_seed(7) is mt.default_generator
+    assert mt.initial_seed() == 7
+    state = mt.get_rng_state()
+    first = mt.rand(3)
+    mt.set_rng_state(state)
+    assert np.array_equal(mt.rand(3), first)
+    with pytest.raises(errors.DomainError, match="non-negative integer; -1"):
+        mt.manual_seed(-1)
+    with pytest.raises(TypeError, match="non-negative integer; 1.5"):
+        mt.manual_seed(1.5)  # type: ignore[arg-type]
+
+
+# --- Distributions ------------------------------------------------------------------------------
+
+
+def assert_even(values: Any, low: float, high: float) -> None:
+    """Check that values are spread evenly: 20 cells, each within 5 standard deviations."""
+    counts, _ = np.histogram(values, 20, (low, high))
+    assert counts.sum() == values.size
+    expected = values.size / 20
+    assert np.abs(counts - expected).max() < 5 * np.sqrt(expected)
+
+
+def assert_normal(values: Any, mean: float, std: float) -> None:
+    """Check the first four moments, within 5 of their own standard deviations."""
+    z = (values.astype(np.float64) - mean) / std
+    for power, (moment, variance) in enumerate([(0, 1), (1, 2), (0, 15), (3, 96)], 1):
+        assert abs((z**power).mean() - moment) < 5 * np.sqrt(variance / z.size), power
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_distributions(dtype: str) -> None:
+    mt.manual_seed(11)
+    n = 20_000
+    for x in (mt.rand(n, dtype=dtype), mt.rand_like(mt.empty(n, dtype=dtype))):
+        assert x.dtype.name == dtype
+        assert_even(x.numpy(), 0, 1)
+    assert_even(mt.uniform(-2, 6, (n,), dtype=dtype).numpy(), -2, 6)
+    assert_even(mt.empty(n, dtype=dtype).uniform_(-2, 6).numpy(), -2, 6)
+    assert_normal(mt.randn(n, dtype=dtype).numpy(), 0, 1)
+    assert_normal(mt.randn_like(mt.empty(n, dtype=dtype)).numpy(), 0, 1)
+    assert_normal(mt.normal(1.0, 3.0, (n,), dtype=dtype).numpy(), 1, 3)
+    assert_normal(mt.empty(n, dtype=dtype).normal_(1, 3).numpy(), 1, 3)
+    ones = mt.full((n,), 0.3, dtype=dtype).bernoulli()
+    assert ones.dtype.name == dtype
+    assert set(ones.tolist()) == {0, 1}
+    for drawn in (ones, ones.bernoulli(0.3), mt.empty(n, dtype=dtype).bernoulli_(0.3)):
+        assert abs(drawn.double().mean().item() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / n)
+
+
+def test_integers() -> None:
+    mt.manual_seed(12)
+    x = mt.randint(-3, 5, (4000,)).numpy()
+    assert x.dtype == np.int64
+    assert np.abs(np.bincount(x + 3, minlength=8) - 500).max() < 5 * np.sqrt(500)
+    assert set(mt.randint(2, (50,), dtype="bool").tolist()) == {False, True}
+    assert set(mt.randint(256, size=(9000,), dtype="uint8").tolist()) == set(range(256))
+    assert mt.randint(high=3, size=(2,), dtype="float16").dtype is mt.float16
+    assert mt.randint(-(2**63), 2**63, (5,)).dtype is mt.int64
+    orders = [tuple(mt.randperm(3).tolist()) for _ in range(600)]
+    assert len(set(orders)) == 6
+    assert min(map(orders.count, orders)) > 60
+    assert mt.randperm(0).shape == (0,)
+    assert mt.randperm(5, dtype="int32").dtype is mt.int32
+
+
+class Largest:
+    """A stand-in for NumPy's generator that draws what is nearest to the upper end."""
+
+    def random(self, shape: Any, dtype: Any = np.float64) -> Any:
+        return np.full(shape, np.nextafter(dtype(1), dtype(0)), dtype)
+
+    def integers(self, low: int, high: int, shape: Any) -> Any:
+        return np.full(shape, high - 1)
+
+
+@pytest.mark.parametrize("dtype", [mt.float16, mt.float32, mt.float64])
+def test_the_upper_end_is_never_reached(dtype: mt.DType) -> None:
+    largest: Any = Largest()
+    one = unit_values(largest, (2,), dtype)
+    assert one.dtype == dtype.numpy
+    assert one.max() < 1
+    for low, high in ((0.0, 1.0), (-3.0, 5.0), (1000.0, 1001.0)):
+        values = uniform_values(largest, (2,), low, high, dtype)
+        assert values.dtype == dtype.numpy
+        assert low <= values.min() <= values.max() < high
+    assert uniform_values(largest, (2,), 2.0, 2.0, dtype).tolist() == [2, 2]
+
+
+def test_normal_of_tensors() -> None:
+    mt.manual_seed(13)
+    mean = mt.tensor([[0.0], [100.0]], dtype="float64", requires_grad=True)
+    x = mt.normal(mean, mt.tensor([1.0, 2.0, 0.0]))
+    assert x.shape == (2, 3)
+    assert x.dtype is mt.float64
+    assert not x.requires_grad
+    assert x[:, 2].tolist() == [0, 100]
+    assert mt.normal(5.0, mt.zeros(2)).tolist() == [5, 5]
+    assert mt.normal(mt.zeros(20_000), 2.0).std().item() == pytest.approx(2, abs=0.1)
+
+
+# --- Choices ------------------------------------------------------------------------------------
+
+
+def test_multinomial_with_replacement() -> None:
+    mt.manual_seed(14)
+    weights = mt.tensor([0.0, 1.0, 3.0, 0.0, 6.0, 0.0])
+    drawn = weights.multinomial(10_000, replacement=True)
+    assert drawn.dtype is mt.int64
+    share = np.bincount(drawn.numpy(), minlength=6) / 10_000
+    assert np.abs(share - [0, 0.1, 0.3, 0, 0.6, 0]).max() < 0.025
+    assert share[[0, 3, 5]].tolist() == [0, 0, 0]
+    rows = mt.multinomial(mt.tensor([[1.0, 0.0], [0.0, 1e-30]]), 3, True)
+    assert rows.tolist() == [[0, 0, 0], [1, 1, 1]]
+    assert mt.ones(0, 3).multinomial(2, True).shape == (0, 2)
+
+
+def test_multinomial_without_replacement() -> None:
+    mt.manual_seed(15)
+    rows = mt.ones(50, 6).multinomial(6)
+    assert all(sorted(row) == list(range(6)) for row in rows.tolist())
+    weights = mt.tensor([1.0, 0.0, 3.0, 6.0])
+    pairs = weights.expand(6000, 4).multinomial(2).numpy()
+    assert 1 not in pairs
+    first = np.bincount(pairs[:, 0], minlength=4) / 6000
+    assert np.abs(first - [0.1, 0, 0.3, 0.6]).max() < 0.03
+    # after 3 (six tenths), 2 is three times as likely as 0
+    second = pairs[pairs[:, 0] == 3, 1]
+    assert abs((second == 2).mean() - 0.75) < 0.05
+    assert mt.ones(0, 3).multinomial(2).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("weights", "arguments", "message"),
+    [
+        ([1.0, 2.0], (3,), "3 sample.*without replacement"),
+        ([1.0, 0.0, 0.0], (2,), "1 weight"),
+        ([0.0, 0.0], (1, True), "0 weight"),
+        ([[1.0, 1.0], [0.0, 0.0]], (1, True), "0 weight"),
+        ([1.0, -1.0], (1,), "not negative"),
+        ([1.0, float("nan")], (1,), "not negative"),
+        ([1.0, float("inf")], (1,), "finite"),
+        ([1.0], (0,), "positive integer; 0"),
+        ([1.0], (1.5,), "positive integer; 1.5"),
+        ([], (1,), "at least one category"),
+        (1.0, (1,), r"\(\) was given"),
+        ([[[1.0]]], (1,), r"\(1, 1, 1\) was given"),
+        ([1, 2], (1,), "int64 was given"),
+    ],
+)
+def test_multinomial_refuses(weights: Any, arguments: Any, message: str) -> None:
+    with pytest.raises(errors.TensorError, match=message):
+        mt.tensor(weights).multinomial(*arguments)
+
+
+# --- In place -----------------------------------------------------------------------------------
+
+
+def test_filling_in_place() -> None:
+    mt.manual_seed(16)
+    x = mt.zeros(4, 3, backend="simple")
+    assert x.T.uniform_(5, 6) is not x
+    assert 5 <= x.amin().item() < x.amax().item() < 6
+    assert x[:, 1].normal_(100, 0.1).amin().item() > 90
+    assert x[:, 0].amax().item() < 6
+    assert set(mt.zeros(99, dtype="int64").bernoulli_().tolist()) == {0, 1}
+    assert mt.zeros(2, 2).bernoulli_(mt.tensor([0.0, 1.0])).tolist() == [[0, 1], [0, 1]]
+    leaf = mt.zeros(3, requires_grad=True)
+    state = mt.get_rng_state()
+    for fill in (leaf.uniform_, leaf.normal_, leaf.bernoulli_, mt.zeros(1).expand(3).uniform_):
+        with pytest.raises(errors.InPlaceError):
+            fill()
+    assert mt.get_rng_state() == state
+    with mt.no_grad():
+        assert leaf.normal_() is leaf
+
+
+# --- Refusals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: mt.rand(2, dtype="int64"), errors.DTypeError, "int64 was given"),
+        (lambda: mt.randn(2, dtype="bool"), errors.DTypeError, "bool was given"),
+        (lambda: mt.rand(-1), errors.ShapeError, "non-negative"),
+        (lambda: mt.rand_like([1]), TypeError, "takes tensors"),
+        (lambda: mt.rand_like(mt.ones(2).long()), errors.DTypeError, "int64 was given"),
+        (lambda: mt.randint(3, 3, (2,)), errors.DomainError, "low < high"),
+        (lambda: mt.randint(0, (2,)), errors.DomainError, "low < high"),
+        (lambda: mt.randint(3.5, (2,)), errors.DomainError, "integers as bounds; 3.5"),
+        (lambda: mt.randint(3, 5), errors.ShapeError, "one sequence"),
+        (lambda: mt.randint(3, 5, 2), errors.ShapeError, "one sequence"),
+        (lambda: mt.randint(0, 300, (2,), dtype="uint8"), errors.DTypeError, "out of range"),
+        (lambda: mt.randint(5, (2,), dtype="bool"), errors.DomainError, "truth values"),
+        (lambda: mt.randint(2**63 + 1, (2,)), errors.DTypeError, "out of range"),
+        (lambda: mt.randperm(-1), errors.ShapeError, "non-negative"),
+        (lambda: mt.randperm(2.5), errors.ShapeError, "non-negative"),
+        (lambda: mt.randperm(300, dtype="uint8"), errors.DTypeError, "out of range"),
+        (lambda: mt.uniform(1, 0, (2,)), errors.DomainError, "1 and 0 were given"),
+        (lambda: mt.zeros(2).uniform_(0, float("inf")), errors.DomainError, "finite"),
+        (lambda: mt.zeros(2).half().uniform_(0, 1e6), errors.DomainError, "of float16"),
+        (lambda: mt.zeros(2).long().uniform_(), errors.DTypeError, "int64 was given"),
+        (lambda: mt.zeros(2).long().normal_(), errors.DTypeError, "int64 was given"),
+        (lambda: mt.zeros(2).normal_(0, -1), errors.DomainError, "at least 0"),
+        (lambda: mt.normal(0.0, -1.0, (2,)), errors.DomainError, "at least 0"),
+        (lambda: mt.normal(0.0, mt.tensor([-1.0])), errors.DomainError, "at least 0"),
+        (lambda: mt.normal(0.0, 1.0), TypeError, "two numbers"),
+        (lambda: mt.normal(mt.zeros(2), 1.0, (2,)), TypeError, "either tensors"),
+        (lambda: mt.normal(mt.zeros(2).long(), 1.0), errors.DTypeError, "int64 was given"),
+        (lambda: mt.normal(mt.zeros(2), mt.ones(3)), errors.IndexingError, "broadcast"),
+        (lambda: mt.normal("a", 1.0, (2,)), errors.DTypeError, "'a' of type str"),
+        (lambda: mt.tensor([0.5, 1.5]).bernoulli(), errors.DomainError, "between 0 and 1"),
+        (lambda: mt.tensor([float("nan")]).bernoulli(), errors.DomainError, "between 0 and 1"),
+        (lambda: mt.ones(2).bernoulli(-0.1), errors.DomainError, "between 0 and 1"),
+        (lambda: mt.ones(2).long().bernoulli(), errors.DTypeError, "int64 was given"),
+        (lambda: mt.ones(2).bernoulli_("a"), TypeError, "a number or a tensor"),
+        (lambda: mt.ones(2).normal_("a"), TypeError, "plain numbers; 'a'"),
+        (lambda: mt.ones(2).uniform_(0, "a"), TypeError, "plain numbers; 'a'"),
+        (lambda: mt.ones(2).multinomial("a"), TypeError, "plain numbers; 'a'"),
+        (lambda: mt.ones(2).bernoulli("a"), TypeError, "takes a number as p"),
+    ],
+)
+def test_refusals(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
