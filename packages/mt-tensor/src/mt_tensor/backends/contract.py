@@ -30,7 +30,7 @@ import numpy.typing as npt
 from mt_operators import Formula, Operator
 from mt_tensor.dtypes import DType, Number, as_dtype
 from mt_tensor.strides import Shape, size_of
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_data import TensorData, as_array
 
 
 class TensorBackend(ABC):
@@ -41,6 +41,11 @@ class TensorBackend(ABC):
     """
 
     name: str
+
+    def __init_subclass__(cls) -> None:
+        """Let `compute` follow from `elementwise` wherever a class has one of its own."""
+        if "elementwise" in cls.__dict__ and "compute" not in cls.__dict__:
+            cls.compute = TensorBackend.compute  # type: ignore[method-assign]
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -144,6 +149,24 @@ class TensorBackend(ABC):
 
     # --- Views made with the above --------------------------------------------------------------
 
+    def compute(
+        self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
+    ) -> Any:
+        """Return the values of a formula as new contiguous views.
+
+        Args:
+            formula: as for `elementwise`.
+            inputs: as for `elementwise`, but still to be broadcast.
+            shape: the shape that they broadcast to.
+            dtype: the element type of all results.
+
+        Returns:
+            A TensorData, or a list of them if the formula has several outputs.
+        """
+        outputs = [self.allocate(shape, dtype) for _ in range(formula.outputs)]
+        self.elementwise(formula, [view.expand(shape) for view in inputs], outputs)
+        return outputs[0] if formula.outputs == 1 else outputs
+
     def allocate(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view with arbitrary content."""
         return TensorData(self.empty(size_of(shape), dtype), shape, dtype=dtype)
@@ -185,17 +208,7 @@ class TensorBackend(ABC):
 
     def as_array(self, data: TensorData) -> npt.NDArray[Any]:
         """Return a view as an array on the host; shares memory where `to_host` does."""
-        row = self.to_host(data.storage)
-        if data.size == 0:
-            return np.empty(data.shape, data.dtype.numpy)
-        width = data.dtype.itemsize
-        return np.ndarray(
-            data.shape,
-            data.dtype.numpy,
-            buffer=row,
-            offset=data.offset * width,
-            strides=tuple(stride * width for stride in data.strides),
-        )
+        return as_array(self.to_host(data.storage), data)
 
     def __copy__(self) -> Self:
         """Return the backend itself: tensors of one backend must share one instance."""
