@@ -24,7 +24,7 @@ from mt_tensor.errors import DTypeError
 from mt_tensor.function import changed_in_place, common_backend
 from mt_tensor.graph import Node, connect
 from mt_tensor.strides import Shape, shape_broadcast
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import VIEW, TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ElementwiseOperation:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self._value = operator.value
-        self._gradients: dict[tuple[bool, ...], _Gradients] = {}
+        self._gradients: dict[tuple[Any, ...], _Gradients] = {}
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
@@ -121,9 +121,13 @@ class ElementwiseOperation:
     def record(self, operands: tuple[Tensor, ...], result: Tensor) -> None:
         """Enter a result into the graph, with what its gradients will read."""
         needs = tuple([operand._requires_grad for operand in operands])
+        if VIEW in needs:
+            needs = tuple([operand.requires_grad for operand in operands])
+            if True not in needs:
+                return
         gradients = self._gradients.get(needs)
         if gradients is None:
-            gradients = self._gradients[needs] = _Gradients(self.operator, needs)
+            gradients = self._gradients[needs] = _Gradients(self.operator, tuple(map(bool, needs)))
         data = result._tensor
         saved = []
         changes = 0
@@ -134,8 +138,8 @@ class ElementwiseOperation:
                 changes += read._version[0]
         inputs = [
             operand if operand._node is None else operand._node
-            for operand in operands
-            if operand._requires_grad
+            for operand, need in zip(operands, needs, strict=True)
+            if need
         ]
         node: _OperatorNode = _new(_OperatorNode)
         node.last_fn = gradients

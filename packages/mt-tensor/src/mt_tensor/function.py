@@ -16,7 +16,7 @@ from mt_autodiff.mode import recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.graph import Node, connect
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import VIEW, TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -75,6 +75,7 @@ class Function:
             if any(result is arg for arg in args):
                 result = result.detach()
             record(cls, ctx, args, result, cls.__name__)
+        _note_base(result, args, enabled)
         return result
 
 
@@ -130,6 +131,22 @@ def record(
     node.last_fn, node.ctx, node.name = function, ctx, name
     needed = zip(args, ctx.needs_input_grad, strict=True)
     connect(result, node, [arg.variable for arg, need in needed if need])
+
+
+def _note_base(result: Tensor, args: Sequence[Any], enabled: bool) -> None:
+    """Take note of which argument a result is a view of: one whose memory it shares."""
+    data = result._tensor
+    shared = data._version
+    if shared is None or not data.dtype.is_floating_point:
+        return
+    result._base = None
+    for arg in args:
+        if isinstance(arg, TensorBase) and arg._tensor._version is shared:
+            result._base = arg._itself() if arg._base is None else arg._base
+            result._seen = shared[0]
+            if enabled:
+                result._requires_grad = VIEW
+            return
 
 
 def require_tensors(name: str, *values: Any) -> None:

@@ -8,8 +8,9 @@ elements keeps the old one.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import ReferenceType
 
 from mt_autodiff import GradientError, History
@@ -35,7 +36,7 @@ class Node(History):
         shape: that of the tensor, and so of its gradient.
         dtype: the tensor's element type.
         backend: where the tensor lives.
-        hooks: what to call with the gradient once it is complete, by handle; or None.
+        hooks: what to call with the gradient once it is complete, by number; or None.
         retained: the tensor, if its gradient is to be kept in `grad`; or None.
         unique_id: a number that no other living node has.
     """
@@ -136,6 +137,34 @@ def fitting(source: str, gradient: Any, variable: Any) -> Tensor:
         )
     fits: Tensor = gradient if data.dtype is variable.dtype else gradient.to(variable.dtype)
     return fits
+
+
+_numbers = itertools.count()
+
+
+class RemovableHandle:
+    """What registering a hook returns; `remove()` takes the hook away again.
+
+    In a `with` block the hook is there only for that block.
+    """
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        """Add a hook to others."""
+        self._hooks = hooks
+        self._number = next(_numbers)
+        hooks[self._number] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; nothing happens if it has gone already."""
+        self._hooks.pop(self._number, None)
+
+    def __enter__(self) -> Self:
+        """Leave the hook where it is."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the hook away."""
+        self.remove()
 
 
 def run_hooks(hooks: dict[int, Hook], variable: Any, gradient: Tensor) -> Tensor:

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 _new = object.__new__
-_UNSET = {"_grad", "_hooks", "name"}
+_UNSET = {"_after_accumulation", "_base", "_grad", "_hooks", "name"}
 """Attributes that are None until they are set: most tensors never need them."""
+
+VIEW = 2
+"""Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
 
 
 class TensorBase:
@@ -39,19 +42,25 @@ class TensorBase:
 
     __slots__ = (
         "__weakref__",
+        "_after_accumulation",
+        "_base",
         "_grad",
         "_hooks",
         "_node",
         "_requires_grad",
+        "_seen",
         "_tensor",
         "backend",
         "name",
     )
 
+    _after_accumulation: dict[int, Callable[[Any], None]] | None
+    _base: Tensor | None  # what this tensor is a view of
     _grad: Tensor | None
     _hooks: dict[int, Hook] | None
     _node: Node | None
-    _requires_grad: bool
+    _requires_grad: bool | int  # or VIEW: ask `requires_grad`
+    _seen: int  # of a view: the version of its memory that `_node` belongs to
     _tensor: TensorData
     backend: TensorBackend
     name: str | None
@@ -65,7 +74,8 @@ class TensorBase:
         """Take over the elements of another tensor, as a leaf."""
         self._tensor = other._tensor
         self.backend = other.backend
-        self._grad = self._hooks = self._node = self.name = None
+        self._after_accumulation = self._base = self._grad = None
+        self._hooks = self._node = self.name = None
         self._requires_grad = False
 
     @staticmethod
@@ -143,22 +153,25 @@ class TensorBase:
     @property
     def history(self) -> Node | None:
         """How the tensor was computed: its node in the recorded graph; None for a leaf."""
+        if self._requires_grad is VIEW:
+            self._refresh()
         return self._node
 
     @property
     def grad_fn(self) -> Node | None:
         """The same as `history`, by torch's name."""
-        return self._node
+        return self.history
 
     @property
     def is_leaf(self) -> bool:
         """Whether nothing recorded produced this tensor."""
-        return self._node is None
+        return self.history is None
 
     @property
     def variable(self) -> Any:
         """What stands for this tensor in the graph: its node, or itself if it is a leaf."""
-        return self if self._node is None else self._node
+        node = self.history
+        return self if node is None else node
 
     # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------
 
@@ -174,7 +187,7 @@ class TensorBase:
 
     def is_constant(self) -> bool:
         """Whether no gradient is wanted with respect to this tensor."""
-        return not self._requires_grad
+        return not self.requires_grad
 
     def completed(self, derivative: Tensor) -> Tensor:
         """Return the gradient, or what hooks make of it."""
@@ -186,8 +199,10 @@ class TensorBase:
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
         """Add to `grad`."""
-        if self._requires_grad:  # it may have been switched off since
+        if self.requires_grad:  # it may have been switched off since
             self.add_to_grad(derivative)
+            for hook in tuple((self._after_accumulation or {}).values()):
+                hook(self)
 
     def add_to_grad(self, derivative: Tensor) -> None:
         """Add a gradient to what is stored."""
@@ -204,11 +219,13 @@ class TensorBase:
     @property
     def requires_grad(self) -> bool:
         """Whether a gradient with respect to this tensor is wanted."""
-        return self._requires_grad
+        if self._requires_grad is VIEW:
+            return self.history is not None
+        return bool(self._requires_grad)
 
     @requires_grad.setter
     def requires_grad(self, requires_grad: bool) -> None:
-        if self._node is not None:
+        if not self.is_leaf:
             raise NoGradientError(
                 "requires_grad can only be set on leaves; use detach() on a tensor that was "
                 "computed."
@@ -263,12 +280,14 @@ class TensorBase:
             raise DTypeError(
                 f"only floating-point tensors can have a gradient; this one is {self.dtype.name}."
             )
-        if not requires_grad and self._node is not None:
+        if not requires_grad and not self.is_leaf:
             raise NoGradientError(
                 "requires_grad_(False) only applies to leaves; use detach() on a tensor that was "
                 "computed."
             )
-        self._requires_grad = requires_grad
+        if self.is_leaf:
+            self._requires_grad = requires_grad
+            self._base = None  # a leaf of its own from now on
         return self
 
     def backward(
