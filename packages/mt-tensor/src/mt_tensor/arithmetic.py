@@ -16,21 +16,10 @@ from mt_tensor.tensor_base import TensorBase
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
-_OPERANDS = (TensorBase, bool, int, float)
-
 
 def _python(name: str) -> Callable[..., Tensor]:
-    """Return an operator as Python calls it: what is no number is left to its own type."""
-    operate = method(OPERATORS[name])
-
-    def python_operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, _OPERANDS):
-            if not isinstance(other, np.generic):
-                return NotImplemented
-            other = other.item()
-        return operate(self, other)
-
-    return python_operator
+    """Return an operator as Python calls it."""
+    return method(OPERATORS[name], left_to_others=True)
 
 
 def _reflected(name: str) -> Callable[..., Tensor]:

@@ -7,11 +7,12 @@ Under `create_graph` the partial derivatives run on tensors instead and record t
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mt_autodiff.mode import recording
 from mt_operators import OPERATORS, Operator, lift
@@ -24,7 +25,7 @@ from mt_tensor.errors import DTypeError
 from mt_tensor.function import changed_in_place, common_backend
 from mt_tensor.graph import Node, connect
 from mt_tensor.strides import Shape, shape_broadcast
-from mt_tensor.tensor_base import VIEW, TensorBase
+from mt_tensor.tensor_base import VIEW, TensorBase, constant
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -118,16 +119,22 @@ class ElementwiseOperation:
                     break
         return result
 
-    def record(self, operands: tuple[Tensor, ...], result: Tensor) -> None:
+    def record(self, operands: tuple[Any, ...], result: Tensor) -> None:
         """Enter a result into the graph, with what its gradients will read."""
-        needs = tuple([operand._requires_grad for operand in operands])
-        if VIEW in needs:
-            needs = tuple([operand.requires_grad for operand in operands])
-            if True not in needs:
-                return
-        gradients = self._gradients.get(needs)
+        needs: list[Any] = []
+        inputs: list[Any] = []
+        for operand in operands:
+            need = operand._requires_grad
+            if need is VIEW:
+                need = operand.requires_grad
+            needs.append(need)
+            if need:
+                inputs.append(operand if operand._node is None else operand._node)
+        if not inputs:
+            return
+        gradients = self._gradients.get(tuple(needs))
         if gradients is None:
-            gradients = self._gradients[needs] = _Gradients(self.operator, tuple(map(bool, needs)))
+            gradients = self._gradients[tuple(needs)] = _Gradients(self.operator, tuple(needs))
         data = result._tensor
         saved = []
         changes = 0
@@ -136,11 +143,6 @@ class ElementwiseOperation:
             saved.append(read)
             if read._version is not None:
                 changes += read._version[0]
-        inputs = [
-            operand if operand._node is None else operand._node
-            for operand, need in zip(operands, needs, strict=True)
-            if need
-        ]
         node: _OperatorNode = _new(_OperatorNode)
         node.last_fn = gradients
         node.name = gradients.name
@@ -162,7 +164,7 @@ class _OperatorNode(Node):
 
     changes: int
     last_fn: Any
-    saved: list[TensorData]
+    saved: Sequence[TensorData]
 
     def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
         """Return each input with its share, summed over what was broadcast."""
@@ -202,10 +204,11 @@ class _OperatorNode(Node):
             tensors.append(tensor)
         return tensors
 
-    def free(self) -> None:
+    def free_graph(self) -> None:
         """Forget what the gradients would read."""
-        super().free()
-        self.saved = []
+        self.last_fn = None
+        self.inputs = ()
+        self.saved = ()
 
 
 class _Gradients:
@@ -240,7 +243,7 @@ class _Gradients:
         self._arranged = itemgetter(*places)
         self._on_tensors: tuple[Callable[..., Any], list[Callable[..., Any]]] | None = None
 
-    def computed(self, grad: Tensor, saved: list[TensorData]) -> list[Tensor]:
+    def computed(self, grad: Tensor, saved: Sequence[TensorData]) -> list[Tensor]:
         """Return the gradients, in one pass over upstream gradient and what was saved.
 
         Where the derivative is 1, the gradient is the upstream gradient itself. It also stands in
@@ -302,18 +305,6 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     return constant(backend, dtype, value)
 
 
-def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number as a 0-dimensional tensor, which nobody may change: it is shared."""
-    if value:
-        return _shared_constant(backend, dtype, value)
-    return _make(backend.full((), dtype, value), backend)  # 0.0 and -0.0 are equal, yet differ
-
-
-@functools.lru_cache(maxsize=512)
-def _shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    return _make(backend.full((), dtype, value), backend)
-
-
 LIFTED: dict[str, ElementwiseOperation] = {}
 """How tensors spell the elementary functions: each is an operator of the table."""
 
@@ -326,12 +317,17 @@ def elementwise(name: str, *args: Any) -> Tensor:
     return LIFTED[name](*args)
 
 
-def method(operator: Operator) -> Callable[..., Any]:
+def method(operator: Operator, left_to_others: bool = False) -> Callable[..., Any]:
     """Return an operator as a method: its first argument is a tensor.
 
     The frequent cases of one and two arguments go the shortest way, all in one function: floating
     point tensors of one element type, or such a tensor and a float. Here every tenth of a
     microsecond counts, for it is paid by each operation of every program.
+
+    Args:
+        operator: a row of the table.
+        left_to_others: whether an argument that is neither tensor nor number is left to its own
+            type, as Python's operators do, instead of being refused.
     """
     operation = LIFTED[operator.name]
     value, name = operator.value, operator.name
@@ -354,17 +350,22 @@ def method(operator: Operator) -> Callable[..., Any]:
         if dtype.is_floating_point:
             if other.__class__ is float:
                 other = constant(backend, dtype, other)
-            second = other._tensor if isinstance(other, TensorBase) else None
-            if second is not None and second.dtype is dtype and other.backend is backend:
-                shape = data.shape
-                if second.shape != shape:
-                    shape = shape_broadcast(shape, second.shape)
-                out = backend.compute(value, (data, second), shape, bool_ if truth else dtype)
-                result = _make(out, backend)
-                wanted = self._requires_grad or other._requires_grad
-                if wanted and recording.enabled and not truth:
-                    operation.record((self, other), result)
-                return result
+            if isinstance(other, TensorBase) and other.backend is backend:
+                second = other._tensor
+                if second.dtype is dtype:
+                    shape = data.shape
+                    if second.shape != shape:
+                        shape = shape_broadcast(shape, second.shape)
+                    out = backend.compute(value, (data, second), shape, bool_ if truth else dtype)
+                    result = _make(out, backend)
+                    wanted = self._requires_grad or other._requires_grad
+                    if wanted and recording.enabled and not truth:
+                        operation.record((self, other), result)
+                    return result
+        if left_to_others and not isinstance(other, TensorBase | Number):
+            if not isinstance(other, np.generic):
+                return NotImplemented
+            other = other.item()
         return operation(self, other)
 
     def general(self: Any, *others: Any) -> Any:

@@ -75,7 +75,8 @@ class Function:
             if any(result is arg for arg in args):
                 result = result.detach()
             record(cls, ctx, args, result, cls.__name__)
-        _note_base(result, args, enabled)
+        if result._tensor._version is not None:  # otherwise nobody shares its memory
+            _note_base(result, args, enabled)
         return result
 
 

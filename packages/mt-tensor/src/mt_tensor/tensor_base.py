@@ -6,6 +6,7 @@ operations build on it, and `Tensor` (in `tensors.py`) gathers them all as metho
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType
+from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
 from mt_tensor.graph import Hook, Node, run_hooks
 from mt_tensor.strides import Shape, normalize_dim
@@ -209,7 +210,10 @@ class TensorBase:
         if self._grad is not None:
             self._grad = self._grad + derivative
         else:  # a copy, for the gradient may share its memory with that of another leaf
-            self._grad = derivative if derivative.requires_grad else derivative.clone()
+            if not derivative.requires_grad:
+                data = derivative._tensor
+                derivative = _make(self.backend.converted(data, data.dtype), self.backend)
+            self._grad = derivative
 
     def free_graph(self) -> None:
         """Forget nothing: a leaf saves nothing."""
@@ -329,7 +333,8 @@ class TensorBase:
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
-            gradient = self._with(self.backend.full(self.shape, self.dtype, 1))
+            one = constant(self.backend, self.dtype, 1)
+            return one if self.ndim == 0 else one.expand(self.shape)
         if not isinstance(gradient, TensorBase):
             raise TypeError(
                 f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
@@ -369,6 +374,26 @@ def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """
     given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
     for size in given:
+        if type(size) is not int:
+            break
+    else:
+        return given
+    for size in given:
         if not isinstance(size, SupportsIndex):
             raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
     return tuple(operator.index(size) for size in given)
+
+
+_make = TensorBase._make
+
+
+def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    """Return a number as a 0-dimensional tensor, which nobody may change: it is shared."""
+    if value:
+        return _shared_constant(backend, dtype, value)
+    return _make(backend.full((), dtype, value), backend)  # 0.0 and -0.0 are equal, yet differ
+
+
+@functools.lru_cache(maxsize=512)
+def _shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    return _make(backend.full((), dtype, value), backend)

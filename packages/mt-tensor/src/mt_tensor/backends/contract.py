@@ -32,6 +32,9 @@ from mt_tensor.dtypes import DType, Number, as_dtype
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
+_FOLLOWS = {"elementwise": "compute", "reduce": "fold", "copy": "converted"}
+"""For primitives the methods that return their results; a backend may have shorter ways to them."""
+
 
 class TensorBackend(ABC):
     """One place where tensors live. There is one instance per name in a process.
@@ -43,9 +46,10 @@ class TensorBackend(ABC):
     name: str
 
     def __init_subclass__(cls) -> None:
-        """Let `compute` follow from `elementwise` wherever a class has one of its own."""
-        if "elementwise" in cls.__dict__ and "compute" not in cls.__dict__:
-            cls.compute = TensorBackend.compute  # type: ignore[method-assign]
+        """Let what follows from a primitive do so wherever a class has a primitive of its own."""
+        for primitive, follows in _FOLLOWS.items():
+            if primitive in cls.__dict__ and follows not in cls.__dict__:
+                setattr(cls, follows, getattr(TensorBackend, follows))
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -166,6 +170,31 @@ class TensorBackend(ABC):
         outputs = [self.allocate(shape, dtype) for _ in range(formula.outputs)]
         self.elementwise(formula, [view.expand(shape) for view in inputs], outputs)
         return outputs[0] if formula.outputs == 1 else outputs
+
+    def fold(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
+    ) -> TensorData:
+        """Return what `reduce` computes as a new contiguous view.
+
+        Args:
+            operator: as for `reduce`.
+            source: as for `reduce`.
+            dims: as for `reduce`.
+            keepdim: whether the folded dimensions stay, with extent 1, or are left out.
+        """
+        shape = tuple([1 if d in dims else extent for d, extent in enumerate(source.shape)])
+        out = self.allocate(shape, source.dtype)
+        self.reduce(operator, source, out, dims)
+        if keepdim:
+            return out
+        kept = tuple([extent for d, extent in enumerate(source.shape) if d not in dims])
+        return TensorData(out.storage, kept, dtype=out.dtype)
+
+    def converted(self, source: TensorData, dtype: DType) -> TensorData:
+        """Return a contiguous copy of a view, of a type that may be another; see `copy`."""
+        out = self.allocate(source.shape, dtype)
+        self.copy(source, out)
+        return out
 
     def allocate(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view with arbitrary content."""

@@ -148,14 +148,6 @@ def silently(function: Callable[..., Any], *arrays: Any) -> Any:
             return function(*arrays)
 
 
-def _computed_in(inputs: Sequence[TensorData]) -> np.dtype[Any]:
-    """Return the type that a formula of these inputs is computed in: bool only if all are."""
-    dtype = inputs[0].dtype
-    if dtype is bool_:
-        dtype = next((data.dtype for data in inputs if data.dtype is not bool_), bool_)
-    return dtype.numpy
-
-
 def _returning_new_arrays(
     function: Callable[..., Any], arity: int, dtype: np.dtype[Any]
 ) -> Callable[..., Any]:
@@ -197,7 +189,7 @@ class NumpyOps(HostBackend):
 
     def __init__(self) -> None:
         """Start with nothing lifted."""
-        self._functions: dict[Formula, dict[np.dtype[Any], Callable[..., Any]]] = {}
+        self._functions: dict[Formula, dict[DType, Callable[..., Any]]] = {}
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
@@ -210,7 +202,7 @@ class NumpyOps(HostBackend):
             if function is not None:
                 function(*arrays, out=targets[0], casting="unsafe")
                 return
-            results = self._function(formula, _computed_in(inputs))(*arrays)
+            results = self._function(formula, inputs)(*arrays)
             for target, result in zip(
                 targets, (results,) if formula.outputs == 1 else results, strict=True
             ):
@@ -220,33 +212,33 @@ class NumpyOps(HostBackend):
         self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
     ) -> Any:
         """Run one function, or the lifted formula, and keep the arrays that it returns."""
-        function = _FUNCTION_OF.get(formula)
-        if function is None:
-            results = silently(
-                self._function(formula, _computed_in(inputs)), *[data.array for data in inputs]
-            )
-            if formula.outputs == 1:
-                return _kept(results, shape, dtype)
-            return [_kept(result, shape, dtype) for result in results]
+        # Written out, not split up and not in loops: much of the time that a small tensor takes.
+        function = _FUNCTION_OF.get(formula) or self._function(formula, inputs)
         try:
-            if len(inputs) == 2:  # written out, for it is faster than a star
+            if len(inputs) == 2:
                 first, second = inputs
-                array = _silence.run(function, first.array, second.array)
+                result = _silence.run(function, first.array, second.array)
             else:
-                array = _silence.run(function, inputs[0].array)
-        except RuntimeError:
-            array = silently(function, *[data.array for data in inputs])
-        return _kept(array, shape, dtype)
+                result = _silence.run(function, *[data.array for data in inputs])
+        except RuntimeError:  # as in `silently`
+            result = silently(function, *[data.array for data in inputs])
+        if result.__class__ is tuple:
+            return [_kept(array, shape, dtype) for array in result]
+        return _kept(result, shape, dtype)
 
-    def _function(self, formula: Formula, dtype: np.dtype[Any]) -> Callable[..., Any]:
+    def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
         """Return the formula lifted to arrays of the type that it computes in."""
+        dtype = inputs[0].dtype
+        if dtype is bool_:  # a condition perhaps; the formula is of bool only if all inputs are
+            dtype = next((data.dtype for data in inputs if data.dtype is not bool_), bool_)
         functions = self._functions.get(formula)
         if functions is None:
             functions = self._functions[formula] = {}
         function = functions.get(dtype)
         if function is None:
-            lifted = lift(formula.function, spelling(dtype))
-            function = functions[dtype] = _returning_new_arrays(lifted, formula.arity, dtype)
+            lifted = lift(formula.function, spelling(dtype.numpy))
+            function = _returning_new_arrays(lifted, formula.arity, dtype.numpy)
+            functions[dtype] = function
         return function
 
     def reduce(
@@ -257,21 +249,36 @@ class NumpyOps(HostBackend):
         with np.errstate(all="ignore"):
             ufunc = _UFUNC_OF.get(operator.value)
             if ufunc is None:
-                target[...] = self._fold(operator, array, target.shape, dims)
+                target[...] = self._fold_slices(operator, source, target.shape, dims)
             elif source.dtype is float16:  # add up with more digits than are stored
                 total = ufunc.reduce(array, axis=dims, dtype=np.float32, keepdims=True)
                 np.copyto(target, total, casting="unsafe")
             else:
                 ufunc.reduce(array, axis=dims, dtype=target.dtype, out=target, keepdims=True)
 
-    def _fold(
-        self, operator: Operator, array: Array, shape: tuple[int, ...], dims: tuple[int, ...]
+    def fold(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
+    ) -> TensorData:
+        """Reduce with the operator's ufunc, and keep the array that it returns."""
+        ufunc = _UFUNC_OF.get(operator.value)
+        dtype = source.dtype
+        if ufunc is None or dtype is float16:
+            return super().fold(operator, source, dims, keepdim)
+        result = silently(ufunc.reduce, source.array, dims, dtype.numpy, None, keepdim)
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
+        return _kept(result, result.shape, dtype)
+
+    def _fold_slices(
+        self, operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
     ) -> Any:
+        """Fold slice by slice with an operator that NumPy has no ufunc for."""
+        array = source.array
         rest = tuple(d for d in range(array.ndim) if d not in dims)
         slices = array.transpose(*dims, *rest).reshape(-1, *(array.shape[d] for d in rest))
         if not len(slices):
             return operator.identity
-        function = self._function(operator.value, array.dtype)
+        function = self._function(operator.value, (source,))
         total = slices[0]
         for part in slices[1:]:
             total = function(total, part)
@@ -312,6 +319,10 @@ class NumpyOps(HostBackend):
         return array[
             tuple(slice(None) if d == dim else slice(extent) for d, extent in enumerate(shape))
         ]
+
+    def converted(self, source: TensorData, dtype: DType) -> TensorData:
+        """Return NumPy's own copy."""
+        return _view(silently(source.array.astype, dtype.numpy, "C"), source.shape, dtype)
 
     def copy(self, source: TensorData, out: TensorData) -> None:
         """Copy and convert."""
