@@ -1,0 +1,1 @@
+"""The benchmark: the same programs on this project and on torch, measured side by side."""
