@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, typ
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.from_data import Backend, from_values
 from mt_tensor.function import require_tensors
-from mt_tensor.strides import Shape
+from mt_tensor.strides import Shape, is_integer
 from mt_tensor.tensors import Tensor
 
 
@@ -25,10 +25,10 @@ def unpack_sizes(sizes: tuple[Any, ...]) -> Shape:
     """
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
-    whole = all(isinstance(n, SupportsIndex) and not isinstance(n, bool | Tensor) for n in sizes)
-    if not whole or any(n < 0 for n in sizes):
-        raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
-    return tuple(int(extent) for extent in sizes)
+    for size in sizes:
+        if not is_integer(size) or isinstance(size, Tensor) or size < 0:
+            raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
+    return tuple(map(int, sizes))
 
 
 def as_number(value: Any) -> Number:

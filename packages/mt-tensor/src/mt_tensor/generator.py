@@ -6,11 +6,12 @@ They are NumPy's, so that a seed gives the same numbers on every backend.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self, SupportsIndex
+from typing import Any, Self
 
 import numpy as np
 
 from mt_tensor.errors import DomainError
+from mt_tensor.strides import is_integer
 
 
 class Generator:
@@ -37,7 +38,7 @@ class Generator:
             DomainError: the seed is negative.
             TypeError: the seed is no integer.
         """
-        if not isinstance(seed, SupportsIndex):
+        if not is_integer(seed):
             raise TypeError(f"a seed is a non-negative integer; {seed!r} was given.")
         if int(seed) < 0:
             raise DomainError(f"a seed is a non-negative integer; {seed} was given.")

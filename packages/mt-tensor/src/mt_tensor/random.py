@@ -6,7 +6,7 @@ The numbers are drawn on the host, so that a seed gives the same numbers on ever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from mt_tensor.from_data import Backend, from_values
 from mt_tensor.function import common_backend, require_tensors
 from mt_tensor.generator import Generator, generator, manual_seed, numbers_of
 from mt_tensor.sampling import check_deviation, require_floats, uniform_values, unit_values
-from mt_tensor.strides import Shape, shape_broadcast
+from mt_tensor.strides import Shape, is_integer, shape_broadcast
 from mt_tensor.tensors import Tensor
 
 __all__ = [
@@ -143,7 +143,7 @@ def randint(
         low, high = 0, low
     low = 0 if low is None else low
     for bound in (low, high):
-        if not isinstance(bound, SupportsIndex):
+        if not is_integer(bound):
             raise DomainError(f"randint() takes integers as bounds; {bound!r} was given.")
     first, last = int(low), int(high) - 1
     if last < first:

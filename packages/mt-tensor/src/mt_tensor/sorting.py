@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from mt_tensor.function import require_tensors
 from mt_tensor.on_host import Array, on_host
 from mt_tensor.reductions import check_not_empty
 from mt_tensor.selection import ValuesAndIndices, take_along
-from mt_tensor.strides import normalize_dim
+from mt_tensor.strides import is_integer, normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def topk(
     require_tensors("topk", input)
     dim = normalize_dim(dim, input.ndim)
     extent = input.shape[dim] if input.ndim else 1
-    if isinstance(k, bool) or not isinstance(k, SupportsIndex):
+    if not is_integer(k):
         raise ShapeError(f"topk() takes an integer k; {k!r} was given.")
     k = operator.index(k)
     if not 0 <= k <= extent:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_operators.errors import no_attribute
@@ -17,7 +17,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
 from mt_tensor.graph import Hook, Node, run_hooks
-from mt_tensor.strides import Shape, normalize_dim
+from mt_tensor.strides import Shape, is_integer, normalize_dim
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -374,14 +374,9 @@ def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """
     given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
     for size in given:
-        if type(size) is not int:
-            break
-    else:
-        return given
-    for size in given:
-        if not isinstance(size, SupportsIndex):
+        if not is_integer(size):
             raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
-    return tuple(operator.index(size) for size in given)
+    return tuple(map(operator.index, given))
 
 
 _make = TensorBase._make

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType
+from mt_tensor.dtypes import DType, Number
+from mt_tensor.strides import Shape
+from mt_tensor.tensor_data import TensorData
 
 
 class HostBackend(TensorBackend):
@@ -25,3 +27,9 @@ class HostBackend(TensorBackend):
     def to_host(self, storage: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the storage itself: it is on the host."""
         return storage
+
+    def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
+        """Return a new contiguous view in which every element is `value`."""
+        number = dtype.convert(value)
+        with np.errstate(over="ignore"):
+            return TensorData.of(np.full(shape, number, dtype.numpy), shape, dtype)
