@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mt_operators import OPERATORS, Formula, Operator, lift
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_tensor.backends.error_function import erf
+from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.dtypes import bool_, float16
 from mt_tensor.tensor_data import TensorData
@@ -43,6 +43,8 @@ UFUNCS: dict[str, np.ufunc] = {
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
     "sinh": np.sinh,
     "cosh": np.cosh,
     "tanh": np.tanh,
@@ -52,6 +54,10 @@ UFUNCS: dict[str, np.ufunc] = {
     "abs": np.absolute,
     "maximum": np.maximum,
     "minimum": np.minimum,
+    "clamp_min": np.maximum,
+    "clamp_max": np.minimum,
+    "copysign": np.copysign,
+    "logaddexp": np.logaddexp,
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,
@@ -62,6 +68,9 @@ UFUNCS: dict[str, np.ufunc] = {
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
     "logical_not": np.logical_not,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
 }
 """Operators that NumPy has as a ufunc."""
 
@@ -88,6 +97,7 @@ def _sign(x: Any, **options: Any) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **UFUNCS,
     "erf": erf,
+    "erfc": erfc,
     "sign": _sign,
     **{name: _rounding(np.rint if name == "round" else getattr(np, name)) for name in ROUNDING},
 }

