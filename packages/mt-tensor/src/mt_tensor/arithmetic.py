@@ -10,6 +10,7 @@ from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.elementwise import LIFTED, elementwise
 from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.table_functions import ALIASES, FUNCTIONS
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -140,17 +141,8 @@ class ArithmeticMethods(TensorBase):
 
 def _install(operator: Operator) -> None:
     """Make a row of the operator table a method, unless the class has its own."""
-    if operator.name in ArithmeticMethods.__dict__:
-        return
-    name = operator.name
-
-    def method(self: TensorBase, *others: Any) -> Tensor:
-        return LIFTED[name](self, *others)
-
-    method.__name__ = name
-    method.__qualname__ = f"Tensor.{name}"
-    method.__doc__ = f"Element by element: {operator.note}."
-    setattr(ArithmeticMethods, name, method)
+    if operator.name not in ArithmeticMethods.__dict__:
+        setattr(ArithmeticMethods, operator.name, FUNCTIONS[operator.name])
 
 
 def _is_taken(name: str) -> bool:
@@ -159,3 +151,5 @@ def _is_taken(name: str) -> bool:
 
 
 OPERATORS.for_each(_install, taken=_is_taken)
+for _alias in ALIASES:
+    setattr(ArithmeticMethods, _alias, FUNCTIONS[_alias])
