@@ -129,6 +129,7 @@ from mt_tensor.pointwise import (
     nan_to_num,
     positive,
     rad2deg,
+    square,
     sub,
 )
 from mt_tensor.pointwise import clamp as clip
@@ -250,7 +251,6 @@ from mt_tensor.table_functions import (
     sinh,
     softsign,
     sqrt,
-    square,
     tan,
     tanh,
     true_divide,

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 _NOT_ON_BOOL = {
     "neg": "use logical_not",
     "sub": "use ne",
-    **dict.fromkeys(("pow", "abs", "relu", "relu6", "hardtanh", "softsign", *ROUNDING), ""),
-    **dict.fromkeys(("clamp", "clamp_min", "clamp_max"), ""),
+    **dict.fromkeys(
+        ("pow", "abs", "relu", "relu6", "hardtanh", "softsign", "clamp", *ROUNDING), ""
+    ),
 }
 """Operators that truth values do not have, as in torch, and what to use instead."""
 

@@ -31,21 +31,21 @@ def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
         DTypeError: `alpha` has a fraction, or is a truth value, among integers.
         IndexingError: the shapes do not broadcast.
     """
-    return _sum("add", input, other, alpha)
+    return _sum("add", input, other, "alpha", alpha)
 
 
 def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
-    return _sum("sub", input, other, alpha)
+    return _sum("sub", input, other, "alpha", alpha)
 
 
-def _sum(name: str, input: Operand, other: Operand, alpha: Number) -> Tensor:
+def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
     if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
         require_tensors(name, input)
-    if type(alpha) is int and alpha == 1:
+    if type(factor) is int and factor == 1:
         return elementwise(name, input, other)
-    _check_factor("alpha", alpha, input, other)
-    return elementwise(name, input, other * alpha)
+    _check_factor(factor_name, factor, input, other)
+    return elementwise(name, input, other * factor)
 
 
 def _check_factor(name: str, factor: Any, *operands: Any) -> None:
@@ -75,6 +75,12 @@ def pow(input: Operand, exponent: Operand) -> Tensor:
     return elementwise("pow", input, exponent)
 
 
+def square(input: Tensor) -> Tensor:
+    """Return `input` times itself; of truth values as int64."""
+    require_tensors("square", input)
+    return elementwise("square", input.long() if input.dtype.kind == "bool" else input)
+
+
 def float_power(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`, computed in float64."""
     base, power = (v.double() if isinstance(v, TensorBase) else v for v in (input, exponent))
@@ -84,13 +90,21 @@ def float_power(input: Operand, exponent: Operand) -> Tensor:
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` times 2 to the power `other`."""
     require_tensors("ldexp", input, other)
-    return input * elementwise("exp2", other)
+    x, y = _promoted(input, other)
+    return x * elementwise("exp2", y)
 
 
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
     require_tensors("logaddexp2", input, other)
-    return elementwise("logaddexp", input * LN_2, other * LN_2) / LN_2
+    x, y = _promoted(input, other)
+    return elementwise("logaddexp", x * LN_2, y * LN_2) / LN_2
+
+
+def _promoted(*tensors: Tensor) -> list[Tensor]:
+    """Return tensors in the dtype in which they are computed with together."""
+    dtype = result_type(*tensors)
+    return [tensor.to(dtype) for tensor in tensors]
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
@@ -101,7 +115,8 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("addcmul", input, tensor1, tensor2)
-    return add(input, tensor1 * tensor2, alpha=value)
+    x, y, z = _promoted(input, tensor1, tensor2)
+    return _sum("add", x, y * z, "value", value)
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
@@ -117,7 +132,8 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
             f"addcdiv() divides floats; {tensor1.dtype.name} and {tensor2.dtype.name} were given. "
             "Convert with x.float()."
         )
-    return add(input, tensor1 / tensor2, alpha=value)
+    x, y, z = _promoted(input, tensor1, tensor2)
+    return _sum("add", x, y / z, "value", value)
 
 
 def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
@@ -169,11 +185,13 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
 
 def clamp_min(input: Tensor, min: Operand) -> Tensor:
     """Return `input`, but at least `min`; see `clamp`."""
+    require_tensors("clamp_min", input)
     return clamp(input, min)
 
 
 def clamp_max(input: Tensor, max: Operand) -> Tensor:
     """Return `input`, but at most `max`; see `clamp`."""
+    require_tensors("clamp_max", input)
     return clamp(input, None, max)
 
 

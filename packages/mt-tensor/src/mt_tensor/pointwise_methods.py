@@ -32,6 +32,7 @@ class PointwiseMethods(TensorBase):
     positive = pointwise.positive
     pow = pointwise.pow
     rad2deg = pointwise.rad2deg
+    square = pointwise.square
     sub = pointwise.sub
     subtract = pointwise.sub
 

@@ -101,7 +101,6 @@ sin: Unary
 sinh: Unary
 softsign: Unary
 sqrt: Unary
-square: Unary
 tan: Unary
 tanh: Unary
 trunc: Unary

@@ -116,7 +116,7 @@ row(
     ((2, 3), (3,), (2, 1)),
     errors=(
         (lambda x: x.addcmul(2, x), TypeError, "2 of type int"),
-        (lambda x: x.long().addcmul(x.long(), x.long(), value=0.5), DTypeError, "alpha=0.5"),
+        (lambda x: x.long().addcmul(x.long(), x.long(), value=0.5), DTypeError, "value=0.5"),
     ),
 )
 row(
