@@ -313,7 +313,7 @@ define(
 )
 define(
     "clamp_min",
-    lambda x, low: maximum(x, low),  # noqa: PLW0108 - so that it has torch's derivative
+    lambda x, low: maximum(x, low),  # noqa: PLW0108 - `maximum` has other derivatives
     lambda x, low, out: where(x >= low, 1.0, 0.0),
     lambda x, low, out: where(x < low, 1.0, 0.0),
     gates=True,

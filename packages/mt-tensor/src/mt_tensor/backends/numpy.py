@@ -99,6 +99,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erf": erf,
     "erfc": erfc,
     "sign": _sign,
+    "clamp": np.clip,
+    "hardtanh": np.clip,
     **{name: _rounding(np.rint if name == "round" else getattr(np, name)) for name in ROUNDING},
 }
 """Operators that are one call on whole arrays. The others are lifted from their source."""
