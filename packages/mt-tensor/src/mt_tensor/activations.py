@@ -13,6 +13,7 @@ from mt_tensor.dtypes import Number
 from mt_tensor.elementwise import check_on_bool, elementwise
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.function import require_tensors
+from mt_tensor.table_functions import FUNCTIONS
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -31,7 +32,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     require_tensors("gelu", input)
     if approximate not in ("none", "tanh"):
         raise DomainError(f"approximate is 'none' or 'tanh'; {approximate!r} was given.")
-    return elementwise("gelu" if approximate == "none" else "gelu_tanh", input)
+    return FUNCTIONS["gelu" if approximate == "none" else "gelu_tanh"](input)
 
 
 def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Tensor:
@@ -52,7 +53,7 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
     require_tensors("leaky_relu", input)
-    return elementwise("leaky_relu", input, negative_slope)
+    return FUNCTIONS["leaky_relu"](input, negative_slope)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -84,7 +85,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 def elu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
     require_tensors("elu", input)
-    return elementwise("elu", input, alpha)
+    return FUNCTIONS["elu"](input, alpha)
 
 
 def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:

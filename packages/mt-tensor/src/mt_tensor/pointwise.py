@@ -13,6 +13,7 @@ from mt_tensor.dtypes import Number, result_type
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.function import require_tensors
+from mt_tensor.table_functions import FUNCTIONS
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -40,12 +41,10 @@ def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
 
 
 def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
-    if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
-        require_tensors(name, input)
-    if type(factor) is int and factor == 1:
-        return elementwise(name, input, other)
-    _check_factor(factor_name, factor, input, other)
-    return elementwise(name, input, other * factor)
+    if type(factor) is not int or factor != 1:
+        _check_factor(factor_name, factor, input, other)
+        other = other * factor
+    return FUNCTIONS[name](input, other)
 
 
 def _check_factor(name: str, factor: Any, *operands: Any) -> None:
@@ -70,15 +69,13 @@ def pow(input: Operand, exponent: Operand) -> Tensor:
     Raises:
         DTypeError: an integer is raised to a negative integer, or the operands are bool.
     """
-    if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
-        require_tensors("pow", input)
-    return elementwise("pow", input, exponent)
+    return FUNCTIONS["pow"](input, exponent)
 
 
 def square(input: Tensor) -> Tensor:
     """Return `input` times itself; of truth values as int64."""
     require_tensors("square", input)
-    return elementwise("square", input.long() if input.dtype.kind == "bool" else input)
+    return FUNCTIONS["square"](input.long() if input.dtype.kind == "bool" else input)
 
 
 def float_power(input: Operand, exponent: Operand) -> Tensor:

@@ -1,8 +1,8 @@
-"""The operator table as functions, `mt.exp(x)` and `mt.maximum(x, y)`, and as methods.
+"""The operator table as functions, `mt.exp(x)` and `mt.maximum(x, y)`.
 
 One function is made for each row, when it enters the table, with torch's names for its arguments.
-It is also the method: `x.maximum(y)` is `maximum(x, y)`. The annotations below tell type checkers
-and editors which functions there are. Operations whose arguments are more than those of their row,
+It calls the method, for a tensor. The annotations below tell type checkers and editors which
+functions there are. Operations whose arguments are more than those of their row,
 `clamp` and `gelu` for example, have functions of their own, in files by subject.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
-from mt_tensor.elementwise import LIFTED
+from mt_tensor.elementwise import LIFTED, method
 from mt_tensor.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -161,37 +161,39 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {}
 
 def _install(operator: Operator) -> None:
     """Make the function of a row."""
-    function = {1: _unary, 2: _binary}.get(operator.arity, _of_many)(operator.name)
+    function = {1: _unary, 2: _binary}.get(operator.arity, _of_many)(operator)
     function.__name__ = function.__qualname__ = operator.name
     function.__module__ = "mt_tensor"
     function.__doc__ = f"Element by element: {operator.note}."
     FUNCTIONS[operator.name] = function
 
 
-def _unary(name: str) -> Callable[..., Tensor]:
-    operation = LIFTED[name]
+def _unary(operator: Operator) -> Callable[..., Tensor]:
+    name, of_tensor = operator.name, method(operator)
 
     def function(input: Any) -> Tensor:
-        if not isinstance(input, TensorBase):  # seldom: the call would take as long as this
+        if not isinstance(input, TensorBase):
             require_tensors(name, input)
-        return operation(input)
+        return of_tensor(input)  # type: ignore[no-any-return]
 
     return function
 
 
-def _binary(name: str) -> Callable[..., Tensor]:
-    operation = LIFTED[name]
+def _binary(operator: Operator) -> Callable[..., Tensor]:
+    name, of_tensor, operation = operator.name, method(operator), LIFTED[operator.name]
 
     def function(input: Any, other: Any) -> Tensor:
-        if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
+        if isinstance(input, TensorBase):
+            return of_tensor(input, other)  # type: ignore[no-any-return]
+        if not isinstance(other, TensorBase):
             require_tensors(name, input)
         return operation(input, other)
 
     return function
 
 
-def _of_many(name: str) -> Callable[..., Tensor]:
-    operation = LIFTED[name]
+def _of_many(operator: Operator) -> Callable[..., Tensor]:
+    name, operation = operator.name, LIFTED[operator.name]
 
     def function(*operands: Any) -> Tensor:
         if not any(isinstance(operand, TensorBase) for operand in operands):
