@@ -174,9 +174,9 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
         raise DomainError("clamp() needs min, max or both; None was given for each.")
     low, high = _bound(input, min, lower=True), _bound(input, max, lower=False)
     if high is None:
-        return elementwise("clamp_min", input, low)
+        return FUNCTIONS["clamp_min"](input, low)
     if low is None:
-        return elementwise("clamp_max", input, high)
+        return FUNCTIONS["clamp_max"](input, high)
     return elementwise("clamp", input, low, high)
 
 
