@@ -26,7 +26,7 @@ def close(x: float) -> object:
 # --- Arithmetic ---------------------------------------------------------------------------------
 
 SYMMETRIC = ["add", "mul", "maximum", "minimum", "eq", "ne", "is_close"]
-SYMMETRIC += ["logical_and", "logical_or", "logical_xor"]
+SYMMETRIC += ["logical_and", "logical_or", "logical_xor", "hypot", "logaddexp"]
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
@@ -83,7 +83,7 @@ def test_powers(x: float, m: float, n: float) -> None:
 # --- Parity and inverses ------------------------------------------------------------------------
 
 ODD = ["id", "neg", "sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf", "sign"]
-ODD += ["trunc", "round", "inv"]
+ODD += ["trunc", "round", "inv", "softsign"]
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -183,7 +183,110 @@ def test_relu_and_erf(x: float) -> None:
     assert op("erf")(x) == pytest.approx(1.0 - math.erfc(x), abs=1e-15)
 
 
+@given(ANY)
+def test_erfc(x: float) -> None:
+    erf, erfc = op("erf"), op("erfc")
+    assert erfc(x) == pytest.approx(1.0 - erf(x), abs=1e-15)
+    assert erfc(x) + erfc(-x) == pytest.approx(2.0)
+
+
+@given(NUMBERS, NUMBERS, NUMBERS)
+def test_logaddexp(x: float, y: float, z: float) -> None:
+    add = op("logaddexp")
+    assert add(x, y) >= max(x, y)
+    assert add(x + z, y + z) == close(add(x, y) + z)
+    assert add(add(x, y), z) == close(add(x, add(y, z)))
+    assert add(x, 0.0) == op("softplus")(x)
+    assert add(x, -math.inf) == x
+
+
+# --- The plane ----------------------------------------------------------------------------------
+
+
+@given(NUMBERS, NUMBERS)
+def test_polar_coordinates(x: float, y: float) -> None:
+    length, angle = op("hypot")(x, y), op("atan2")(y, x)
+    assert length * op("cos")(angle) == close(x)
+    assert length * op("sin")(angle) == close(y)
+    if x > 0.0:
+        assert angle == close(op("atan")(op("div")(y, x)))
+
+
+@given(NUMBERS, NUMBERS, st.floats(0.0, 1.0))
+def test_lerp(x: float, y: float, weight: float) -> None:
+    lerp = op("lerp")
+    assert lerp(x, y, 0.0) == x
+    assert lerp(x, y, 1.0) == y
+    assert min(x, y) <= lerp(x, y, weight) <= max(x, y)
+    assert lerp(x, y, weight) == close(lerp(y, x, 1.0 - weight))
+
+
+@given(st.floats(0.0, 1e3), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_xlogy(x: float, y: float, z: float) -> None:
+    assert op("xlogy")(x, y * z) == close(op("xlogy")(x, y) + op("xlogy")(x, z))
+
+
+# --- Between the layers of networks -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"])
+@given(ANY)
+def test_x_times_a_weight(name: str, x: float) -> None:
+    value = op(name)(x)
+    assert min(x, 0.0) <= value <= max(x, 0.0)
+    if name != "mish":  # the weights of x and -x add up to 1
+        assert value - op(name)(-x) == pytest.approx(x, rel=1e-12)
+    assert op(name)(1e3) == 1e3
+    assert op(name)(-math.inf) == 0.0
+
+
+@given(SMALL)
+def test_weights_are_what_they_are_called(x: float) -> None:
+    sigmoid, tanh = op("sigmoid"), op("tanh")
+    u = math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)
+    assert op("silu")(x) == close(x * sigmoid(x))
+    assert op("quick_gelu")(x) == close(op("silu")(1.702 * x) / 1.702)
+    assert op("gelu")(x) == close(x * (1.0 + op("erf")(x / math.sqrt(2.0))) / 2.0)
+    assert op("gelu_tanh")(x) == close(x * (1.0 + tanh(u)) / 2.0)
+    assert op("mish")(x) == close(x * tanh(op("softplus")(x)))
+    assert op("hardswish")(x) == close(x * op("hardsigmoid")(x))
+    assert op("log_sigmoid")(x) == close(op("log")(sigmoid(x)))
+    assert op("gelu")(x) == pytest.approx(op("gelu_tanh")(x), abs=5e-4)
+
+
+@given(st.floats(-1e300, 1e300), st.floats(0.0, 3.0), st.floats(0.01, 3.0))
+def test_x_on_the_right(x: float, slope: float, alpha: float) -> None:
+    scale, at_minus_infinity = op("selu")(1.0), op("selu")(-math.inf)
+    assert op("selu")(x) == pytest.approx(scale * op("elu")(x, -at_minus_infinity / scale))
+    assert op("celu")(x, 1.0) == op("elu")(x, 1.0)
+    assert op("celu")(x, alpha) == pytest.approx(alpha * op("elu")(x / alpha, 1.0), rel=1e-12)
+    assert op("elu")(x, alpha) >= -alpha
+    assert op("leaky_relu")(x, 0.0) == op("relu")(x)
+    assert op("leaky_relu")(x, slope) == op("relu")(x) - slope * op("relu")(-x)
+    assert op("leaky_relu")(x, -1.0) == op("abs")(x)
+
+
+@given(ANY, NUMBERS, st.floats(0.0, 1e3))
+def test_clamps(x: float, low: float, width: float) -> None:
+    high = low + width
+    within = op("clamp")(x, low, high)
+    assert low <= within <= high
+    assert within == op("clamp_max")(op("clamp_min")(x, low), high) == op("hardtanh")(x, low, high)
+    assert (within == x) == (low <= x <= high)
+    assert op("relu6")(x) == op("clamp")(x, 0.0, 6.0) == op("relu")(x) - op("relu")(x - 6.0) or (
+        abs(x) > 1e3
+    )
+
+
 # --- Rounding, comparisons and logic ------------------------------------------------------------
+
+
+@given(st.floats())
+def test_kinds_of_numbers(x: float) -> None:
+    kinds = [op(name)(x) for name in ("isnan", "isinf", "isfinite")]
+    assert kinds == [math.isnan(x), math.isinf(x), math.isfinite(x)]
+    assert op("signbit")(x) == (math.copysign(1.0, x) < 0.0) or math.isnan(x)
+    assert op("copysign")(2.0, x) == math.copysign(2.0, x) or math.isnan(x)
 
 
 @given(ANY)

@@ -1,4 +1,4 @@
-"""The error function of the `numpy` backend against that of `math`."""
+"""The error functions of the `numpy` backend against those of `math`."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mt_tensor.backends.error_function import BLOCK, erf
+from mt_tensor.backends.error_function import BLOCK, erf, erfc
 
 
 def exact(x: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -53,3 +53,28 @@ def test_it_is_called_like_a_ufunc() -> None:
     assert erf(2) == pytest.approx(math.erf(2), rel=1e-15)
     with pytest.raises(TypeError, match="could not be cast"):
         erf(x, out=np.zeros(x.shape, "i8"))
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 2.5e-15), ("float32", 6e-7)])
+def test_complement(dtype: str, tolerance: float) -> None:
+    """To the last digits, also far out, down to the smallest number of the type."""
+    smallest = np.finfo(dtype).smallest_normal
+    sizes = np.geomspace(smallest, 1e3, 3000)
+    x = np.concatenate([np.linspace(-7, 28, 40_001), sizes, -sizes]).astype(dtype)
+    wanted = np.array([math.erfc(value) for value in x.tolist()])
+    y = erfc(x)
+    assert y.dtype == dtype
+    np.testing.assert_allclose(y.astype("f8"), wanted, tolerance, float(smallest) * 1e-5)
+    normal = wanted > smallest
+    np.testing.assert_allclose(y[normal].astype("f8"), wanted[normal], tolerance, 0)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, np.finfo(dtype).max], dtype)
+    np.testing.assert_array_equal(erfc(special), [1, 1, 0, 2, np.nan, 0])
+
+
+def test_complement_in_place_and_by_block() -> None:
+    x = np.random.default_rng(0).normal(size=(3, BLOCK))
+    wanted = np.array([math.erfc(value) for value in x[:, ::500].ravel().tolist()])
+    erfc(x, out=x)
+    np.testing.assert_allclose(x[:, ::500].ravel(), wanted, rtol=1e-14)
+    assert type(erfc(np.float32(1))) is np.float32
+    assert erfc(np.ones((0, 3))).shape == (0, 3)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from mt_cuda.kernel import Lines
-from mt_fast.rendering import Table
+from mt_fast.rendering import Table, call
 from mt_fast.tracing import Graph
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.dtypes import DType
@@ -24,10 +24,9 @@ LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}
 def _floats(suffix: str) -> Table:
     """Return the table for floats, with the device library's suffix for the type."""
     return {
-        **{name: f"math.{name}({{0}})" for name in ELEMENTARY if hasattr(math, name)},
+        **{name: f"math.{call(name)}" for name in ELEMENTARY if hasattr(math, name)},
         **{name: f"libdevice.{device}{suffix}({{0}})" for name, device in LIBRARY.items()},
         "div": "{0} / {1}",
-        "pow": "math.pow({0}, {1})",
         # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
         "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
         "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",

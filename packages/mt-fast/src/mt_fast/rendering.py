@@ -12,6 +12,7 @@ element type, and what has a fraction is computed in float64.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,6 +43,13 @@ PYTHON: Table = {
 }
 """What is written as in Python on every target. Both sides of `where` are computed before it, so
 that compilers make it a selection without a branch."""
+
+
+def call(name: str) -> str:
+    """Return the template of a call of the elementary function called `name`."""
+    count = len(inspect.signature(ELEMENTARY[name]).parameters)
+    return f"{name}({', '.join(f'{{{i}}}' for i in range(count))})"
+
 
 _REAL = frozenset(name for name in ELEMENTARY if OPERATORS[name].result == "real")
 """Elementary functions whose value has a fraction even where the arguments have none."""

@@ -11,7 +11,6 @@ lose nan or keep LLVM from vectorising a fold with them.
 
 from __future__ import annotations
 
-import inspect
 import math
 from typing import Any
 
@@ -21,7 +20,7 @@ from numba import njit, types
 from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
-from mt_fast.rendering import Table
+from mt_fast.rendering import Table, call
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 
 
@@ -135,13 +134,7 @@ FUNCTIONS: dict[str, Any] = {
 to its float32 ones."""
 
 
-def _call(name: str) -> str:
-    """Return the template of a function's call."""
-    count = len(inspect.signature(ELEMENTARY[name]).parameters)
-    return f"{name}({', '.join(f'{{{i}}}' for i in range(count))})"
-
-
-TABLE: Table = {"div": "{0} / {1}", **{name: _call(name) for name in FUNCTIONS}}
+TABLE: Table = {"div": "{0} / {1}", **{name: call(name) for name in FUNCTIONS}}
 """How the elementary functions are written in kernels for the CPU."""
 
 NAMESPACE: dict[str, Any] = {

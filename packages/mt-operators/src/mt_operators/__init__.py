@@ -23,6 +23,8 @@ from mt_operators.registry import OperatorTable
 from mt_operators.state_dict import IncompatibleKeys
 from mt_operators.table import OPERATORS
 
+from mt_operators import activations as activations  # isort: skip - its rows come after the others
+
 __version__ = "0.1.0"
 
 __all__ = [

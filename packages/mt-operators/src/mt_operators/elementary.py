@@ -224,6 +224,18 @@ def atan(x: float) -> float:
     return math.atan(x)
 
 
+@elementary
+def atan2(y: float, x: float) -> float:
+    """Return the angle in radians, from -pi to pi, of the point `(x, y)`; zeros keep their sign."""
+    return math.atan2(_as_float(y), _as_float(x))
+
+
+@elementary
+def hypot(x: float, y: float) -> float:
+    """Return the distance of the point `(x, y)` from the origin, also where squares overflow."""
+    return math.hypot(_as_float(x), _as_float(y))
+
+
 # --- Hyperbolic functions -----------------------------------------------------------------------
 
 
@@ -271,7 +283,7 @@ def atanh(x: float) -> float:
     return math.atanh(x)
 
 
-# --- The error function -------------------------------------------------------------------------
+# --- The error functions ------------------------------------------------------------------------
 
 
 @elementary
@@ -279,6 +291,13 @@ def atanh(x: float) -> float:
 def erf(x: float) -> float:
     """Return the error function, the integral of `2 / sqrt(pi) exp(-t t)` from 0 to `x`."""
     return math.erf(x)
+
+
+@elementary
+@ieee_754()
+def erfc(x: float) -> float:
+    """Return `1 - erf(x)`, exact also where `erf(x)` is almost 1."""
+    return math.erfc(x)
 
 
 # --- Rounding -----------------------------------------------------------------------------------

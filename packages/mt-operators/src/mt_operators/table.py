@@ -2,7 +2,8 @@
 
 Each row gives an operator's name, its value and the partial derivative for each argument, in terms
 of the arguments and the output. Every stage and backend lifts these rows, so a row added here (and
-a row of samples in `mt_operators.testing`) is a new operator everywhere, with its gradient.
+a row of samples in `mt_operators.testing`) is a new operator everywhere, with its gradient. The
+rows of networks, which go on where this file ends, are in `mt_operators.activations`.
 
 How to write a row: arithmetic, comparisons and the functions of `mt_operators.elementary`; no `if`,
 `and`, `or` on values (choose with `where`), so that the source runs on whole arrays too. A partial
@@ -12,9 +13,9 @@ differentiated again. The function of another row (`sigmoid` below) is taken for
 with its own derivative, wherever computations are recorded.
 
 Conventions. Outside its domain the value of an operator is nan. At a kink the derivative is the
-mean of its two sides, 0 for `abs` at 0 and a half for each of two equal arguments of `maximum`;
-only `relu` takes its left side, 0, as torch does. Where a value jumps the derivative is that of the
-steps, 0.
+mean of its two sides, 0 for `abs` at 0 and a half for each of two equal arguments of `maximum`.
+Where torch takes one side, so does the table: `relu` the left one, 0, `clamp` the inner one, 1.
+Where a value jumps the derivative is that of the steps, 0.
 """
 
 from __future__ import annotations
@@ -31,16 +32,19 @@ from mt_operators.elementary import (
     asin,
     asinh,
     atan,
+    atan2,
     atanh,
     ceil,
     cos,
     cosh,
     div,
     erf,
+    erfc,
     exp,
     exp2,
     expm1,
     floor,
+    hypot,
     log,
     log1p,
     log2,
@@ -57,7 +61,7 @@ from mt_operators.elementary import (
     trunc,
     where,
 )
-from mt_operators.formula import one, zero
+from mt_operators.formula import EVERYWHERE, one, zero
 from mt_operators.registry import OperatorTable
 
 OPERATORS = OperatorTable()
@@ -118,6 +122,25 @@ define_real(
     note="1 / sqrt(x)",
 )
 
+define_real(
+    "hypot",
+    hypot,
+    lambda x, y, out: div(x, where(out == 0.0, 1.0, out)),
+    lambda x, y, out: div(y, where(out == 0.0, 1.0, out)),
+    note="sqrt(x x + y y), also where squares overflow; derivatives 0 at the origin",
+)
+define_real(
+    "lerp",
+    # From the nearer end, so that the weight 1 gives exactly y.
+    lambda x, y, weight: where(
+        abs(weight) < 0.5, x + weight * (y - x), y - (y - x) * (1.0 - weight)
+    ),
+    lambda x, y, weight, out: 1.0 - weight,
+    lambda x, y, weight, out: weight,
+    lambda x, y, weight, out: y - x,
+    note="the way from x to y, of which it goes the share `weight`",
+)
+
 # --- Exponentials and logarithms ----------------------------------------------------------------
 
 define_real("exp", exp, lambda x, out: out, note="e to the power x")
@@ -136,6 +159,17 @@ define_real(
     lambda x, out: div(1.0, 1.0 + x),
     domain=FROM_MINUS_1,
     note="log(1 + x), for small x too",
+)
+
+define_real(
+    "xlogy",
+    lambda x, y: where((x == 0.0) & (y == y), 0.0, x * log(y)),
+    # Where x is 0, the value is 0 for every y: 1 stands in for the y that have no finite logarithm
+    # or quotient.
+    lambda x, y, out: log(where((x == 0.0) & (y <= 0.0), 1.0, y)),
+    lambda x, y, out: div(x, where((x == 0.0) & (y == 0.0), 1.0, y)),
+    domain=(EVERYWHERE, *FROM_0),
+    note="x log(y), and 0 where x is 0",
 )
 
 # --- Trigonometric functions --------------------------------------------------------------------
@@ -159,6 +193,22 @@ define_real(
     note="the angle whose cosine is x",
 )
 define_real("atan", atan, lambda x, out: div(1.0, 1.0 + x * x), note="the angle whose tangent is x")
+
+
+def by_square(x: float, length: float) -> float:
+    """Return `x` by the square of `length`, which is not less: 0 if both are 0, or infinite."""
+    inside = where(length < math.inf, x, 0.0)
+    divisor = where(length == 0.0, 1.0, length)
+    return div(div(inside, divisor), divisor)
+
+
+define_real(
+    "atan2",
+    atan2,
+    lambda y, x, out: by_square(x, hypot(x, y)),
+    lambda y, x, out: -by_square(y, hypot(x, y)),
+    note="the angle of the point (x, y), from -pi to pi; derivatives 0 at the origin",
+)
 
 # --- Hyperbolic functions -----------------------------------------------------------------------
 
@@ -195,18 +245,36 @@ def sigmoid(x: float) -> float:
     return div(where(x >= 0.0, 1.0, decay), 1.0 + decay)
 
 
+def softplus(x: float) -> float:
+    """Return `log(1 + exp(x))`, which would overflow, for rows that are written with it."""
+    return maximum(x, 0.0) + log1p(exp(-abs(x)))
+
+
+def gap(x: float, y: float) -> float:
+    """Return `x - y`, and 0 between equal infinities."""
+    return where((x == y) & (abs(x) == math.inf), 0.0, x - y)
+
+
 define_real("sigmoid", sigmoid, lambda x, out: out * (1.0 - out), note="1 / (1 + exp(-x))")
+define_real("softplus", softplus, lambda x, out: sigmoid(x), note="log(1 + exp(x))")
 define_real(
-    "softplus",
-    lambda x: maximum(x, 0.0) + log1p(exp(-abs(x))),  # log(1 + exp(x)), which would overflow
-    lambda x, out: sigmoid(x),
-    note="log(1 + exp(x))",
+    "logaddexp",
+    lambda x, y: maximum(x, y) + log1p(exp(-abs(gap(x, y)))),
+    lambda x, y, out: sigmoid(gap(x, y)),
+    lambda x, y, out: sigmoid(gap(y, x)),
+    note="log(exp(x) + exp(y)), which would overflow",
 )
 define_real(
     "erf",
     erf,
     lambda x, out: TWO_OVER_ROOT_PI * exp(-(x * x)),
     note="error function: the integral of 2 / sqrt(pi) exp(-t t) from 0 to x",
+)
+define_real(
+    "erfc",
+    erfc,
+    lambda x, out: -TWO_OVER_ROOT_PI * exp(-(x * x)),
+    note="1 - erf(x), exact also where erf(x) is almost 1",
 )
 
 # --- Kinks and choices --------------------------------------------------------------------------
@@ -242,6 +310,45 @@ define(
     lambda x, y, out: where(y < x, 1.0, where(x == y, 0.5, 0.0)),
     gates=True,
     note="the smaller; nan if either is nan; equal arguments share the derivative",
+)
+define(
+    "clamp_min",
+    lambda x, low: maximum(x, low),  # noqa: PLW0108 - `maximum` has other derivatives
+    lambda x, low, out: where(x >= low, 1.0, 0.0),
+    lambda x, low, out: where(x < low, 1.0, 0.0),
+    gates=True,
+    note="x, but at least `low`; nan if either is nan; equal arguments give x the derivative",
+)
+define(
+    "clamp_max",
+    lambda x, high: minimum(x, high),  # noqa: PLW0108
+    lambda x, high, out: where(x <= high, 1.0, 0.0),
+    lambda x, high, out: where(x > high, 1.0, 0.0),
+    gates=True,
+    note="x, but at most `high`; nan if either is nan; equal arguments give x the derivative",
+)
+define(
+    "clamp",
+    lambda x, low, high: minimum(maximum(x, low), high),
+    lambda x, low, high, out: where((x >= low) & (x <= high), 1.0, 0.0),
+    lambda x, low, high, out: where((x < low) & (low < high), 1.0, 0.0),
+    lambda x, low, high, out: where((x > high) | (low > high), 1.0, 0.0),
+    gates=True,
+    note="x, but at least `low` and at most `high`, which wins; at a bound x has the derivative",
+)
+
+
+def signbit(x: float) -> bool:
+    """Whether `x` is negative, as -0.0 is: only its reciprocal tells."""
+    return where(x == 0.0, div(1.0, x), x) < 0.0
+
+
+define_real(
+    "copysign",
+    lambda x, y: where(signbit(y), -abs(x), abs(x)),
+    lambda x, y, out: where(signbit(y), -sign(x), sign(x)),
+    zero,
+    note="|x| with the sign of y, of a zero too; derivative 0 where x is 0",
 )
 define(
     "where",
@@ -282,3 +389,7 @@ define_truth(
     note="whether exactly one is non-zero",
 )
 define_truth("logical_not", lambda x: x == 0, note="whether x is zero")
+define_truth("signbit", signbit, note="whether x is negative, as -0 is")
+define_truth("isnan", lambda x: x != x, note="whether x is nan")
+define_truth("isinf", lambda x: abs(x) == math.inf, note="whether x is infinite")
+define_truth("isfinite", lambda x: abs(x) < math.inf, note="whether x is neither infinite nor nan")

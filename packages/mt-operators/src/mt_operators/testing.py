@@ -40,8 +40,53 @@ def _at_whole(x: float) -> float:
     return math.remainder(x, 1.0)
 
 
+def _at_kinks(*kinks: float) -> Callable[..., float]:
+    """Return the distance to the nearest of some kinks."""
+    return lambda x: min((x - kink for kink in kinks), key=abs)
+
+
+def _at_bounds(x: float, low: float, high: float) -> float:
+    return min(x - low, x - high, low - high, key=abs) / 2.0  # each of them may move
+
+
 def _erf(np: Any, x: Any) -> Any:
     return np.vectorize(math.erf, otypes=[np.float64])(x)  # NumPy has none of its own
+
+
+def _erfc(np: Any, x: Any) -> Any:
+    return np.vectorize(math.erfc, otypes=[np.float64])(x)
+
+
+def _xlogy(np: Any, x: Any, y: Any) -> Any:
+    return np.where((x == 0.0) & ~np.isnan(y), 0.0, x * np.log(y))
+
+
+def _lerp(np: Any, x: Any, y: Any, weight: Any) -> Any:
+    way = y - x
+    return np.where(abs(weight) < 0.5, x + weight * way, y - way * (1.0 - weight))
+
+
+def _weighted(weight: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the oracle of x times a weight that vanishes where x is -infinity."""
+    return lambda np, x: np.where(x == -math.inf, -0.0, x * weight(np, x))
+
+
+def _sigmoid(np: Any, x: Any) -> Any:
+    decay = np.exp(-abs(x))
+    return np.where(x >= 0.0, 1.0, decay) / (1.0 + decay)
+
+
+def _tanh_of_softplus(np: Any, x: Any) -> Any:
+    return np.tanh(np.logaddexp(x, 0.0))
+
+
+def _tanh_weight(np: Any, x: Any) -> Any:
+    return _sigmoid(np, 2.0 * math.sqrt(2.0 / math.pi) * (x * (1.0 + 0.044715 * (x * x))))
+
+
+def _left(np: Any, x: Any, value: Any) -> Any:
+    """Return x on the right, and `value` elsewhere."""
+    return np.where(x > 0.0, x, value)
 
 
 @dataclass(frozen=True)
@@ -56,12 +101,15 @@ class OpSpec:
         kink: zero where the operator is not differentiable, at a pole for example, and elsewhere
             in absolute value at most the distance to such a point. Finite differences are never
             taken across it.
+        size: `size(numpy, *arrays)`, how large the numbers are that the operator adds up, for one
+            whose sum may cancel digits of theirs: errors are relative to it. The value if None.
     """
 
     name: str
     oracle: Callable[..., Any]
     ranges: tuple[Interval, ...]
     kink: Callable[..., float] = _nowhere
+    size: Callable[..., Any] | None = None
 
 
 TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
@@ -76,9 +124,10 @@ def sample(
     oracle: Callable[..., Any],
     *ranges: Interval,
     kink: Callable[..., float] = _nowhere,
+    size: Callable[..., Any] | None = None,
 ) -> OpSpec:
     """Add a row to `SPECS` and return it; see `OpSpec`."""
-    SPECS[name] = OpSpec(name, oracle, ranges, kink)
+    SPECS[name] = OpSpec(name, oracle, ranges, kink, size)
     return SPECS[name]
 
 
@@ -88,10 +137,12 @@ def high_precision(mp: Any) -> dict[str, Callable[..., Any]]:
     An operator's source that is lifted to it runs on numbers of as many digits as one likes, and so
     can be differenced without losing any that matter.
     """
-    names = "exp expm1 log log10 log1p sqrt erf floor ceil sin cos tan asin acos atan"
+    names = "exp expm1 log log10 log1p sqrt erf floor ceil sin cos tan asin acos atan atan2"
     return {
         **{name: getattr(mp, name) for name in names.split()},
         **{name: getattr(mp, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
+        "hypot": mp.hypot,
+        "erfc": lambda x: 1 - mp.erf(x),  # its own erfc overflows
         "exp2": lambda x: mp.power(2, x),
         "log2": lambda x: mp.log(x, 2),
         "pow": mp.power,
@@ -118,6 +169,15 @@ sample("square", lambda np, x: x * x, WIDE)
 sample("pow", lambda np, x, y: np.power(x, y), POSITIVE, NARROW, kink=lambda x, y: max(x, 0.0))
 sample("sqrt", lambda np, x: np.sqrt(x), POSITIVE)
 sample("rsqrt", lambda np, x: 1.0 / np.sqrt(x), POSITIVE)
+sample("hypot", lambda np, x, y: np.hypot(x, y), WIDE, WIDE, kink=math.hypot)
+sample(
+    "lerp",
+    _lerp,
+    WIDE,
+    WIDE,
+    NARROW,
+    size=lambda np, x, y, weight: (abs(x) + abs(y)) * (1.0 + abs(weight)),
+)
 
 # --- Exponentials and logarithms ----------------------------------------------------------------
 
@@ -128,6 +188,7 @@ sample("log", lambda np, x: np.log(x), POSITIVE)
 sample("log2", lambda np, x: np.log2(x), POSITIVE)
 sample("log10", lambda np, x: np.log10(x), POSITIVE)
 sample("log1p", lambda np, x: np.log1p(x), (-0.9, 20.0))
+sample("xlogy", _xlogy, WIDE, POSITIVE)
 
 # --- Trigonometric functions --------------------------------------------------------------------
 
@@ -137,6 +198,14 @@ sample("tan", lambda np, x: np.tan(x), NARROW, kink=math.cos)
 sample("asin", lambda np, x: np.arcsin(x), INSIDE_ONE)
 sample("acos", lambda np, x: np.arccos(x), INSIDE_ONE)
 sample("atan", lambda np, x: np.arctan(x), WIDE)
+# The angle jumps where y is 0 and x negative.
+sample(
+    "atan2",
+    lambda np, y, x: np.arctan2(y, x),
+    WIDE,
+    WIDE,
+    kink=lambda y, x: math.hypot(y, x) if x > 0.0 else y,
+)
 
 # --- Hyperbolic functions -----------------------------------------------------------------------
 
@@ -151,7 +220,9 @@ sample("atanh", lambda np, x: np.arctanh(x), INSIDE_ONE)
 
 sample("sigmoid", lambda np, x: 1.0 / (1.0 + np.exp(-x)), WIDE)
 sample("softplus", lambda np, x: np.logaddexp(x, 0.0), WIDE)
+sample("logaddexp", lambda np, x, y: np.logaddexp(x, y), WIDE, WIDE)
 sample("erf", _erf, NARROW)
+sample("erfc", _erfc, NARROW)
 
 # --- Kinks and choices --------------------------------------------------------------------------
 
@@ -160,6 +231,16 @@ sample("sign", lambda np, x: np.sign(x), WIDE, kink=_at_zero)
 sample("relu", lambda np, x: np.maximum(x, 0.0), WIDE, kink=_at_zero)
 sample("maximum", lambda np, x, y: np.maximum(x, y), WIDE, WIDE, kink=_where_equal)
 sample("minimum", lambda np, x, y: np.minimum(x, y), WIDE, WIDE, kink=_where_equal)
+sample(
+    "clamp_min",
+    lambda np, x, low: np.maximum(x, low),
+    WIDE,
+    WIDE,
+    kink=_where_equal,
+)
+sample("clamp_max", lambda np, x, high: np.minimum(x, high), WIDE, WIDE, kink=_where_equal)
+sample("clamp", lambda np, x, a, b: np.clip(x, a, b), WIDE, WIDE, WIDE, kink=_at_bounds)
+sample("copysign", lambda np, x, y: np.copysign(x, y), WIDE, WIDE, kink=lambda x, y: x * y / 20.0)
 sample("where", lambda np, c, x, y: np.where(c, x, y), TRUTH, WIDE, WIDE, kink=lambda c, x, y: c)
 
 # --- Rounding -----------------------------------------------------------------------------------
@@ -188,3 +269,65 @@ sample("logical_and", lambda np, x, y: np.logical_and(x, y), TRUTH, TRUTH, kink=
 sample("logical_or", lambda np, x, y: np.logical_or(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
 sample("logical_xor", lambda np, x, y: np.logical_xor(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
 sample("logical_not", lambda np, x: np.logical_not(x), TRUTH, kink=_at_zero)
+sample("signbit", lambda np, x: np.signbit(x), WIDE, kink=_at_zero)
+sample("isnan", lambda np, x: np.isnan(x), WIDE)
+sample("isinf", lambda np, x: np.isinf(x), WIDE)
+sample("isfinite", lambda np, x: np.isfinite(x), WIDE)
+
+# --- Between the layers of networks -------------------------------------------------------------
+
+sample("silu", _weighted(_sigmoid), WIDE)
+sample("quick_gelu", _weighted(lambda np, x: _sigmoid(np, 1.702 * x)), WIDE)
+sample("gelu", _weighted(lambda np, x: 0.5 * _erfc(np, -math.sqrt(0.5) * x)), WIDE)
+sample("gelu_tanh", _weighted(_tanh_weight), WIDE)
+sample("mish", _weighted(_tanh_of_softplus), WIDE)
+sample(
+    "hardswish",
+    lambda np, x: np.where(x <= -3.0, -0.0, x * (np.clip(x + 3.0, 0.0, 6.0) / 6.0)),
+    WIDE,
+    kink=_at_kinks(-3.0, 3.0),
+)
+sample("log_sigmoid", lambda np, x: 0.0 - np.logaddexp(-x, 0.0), WIDE)
+sample(
+    "hardsigmoid",
+    lambda np, x: np.clip(x + 3.0, 0.0, 6.0) / 6.0,
+    WIDE,
+    kink=_at_kinks(-3.0, 3.0),
+)
+sample(
+    "softsign",
+    lambda np, x: np.where(np.isinf(x), np.sign(x), x / (1.0 + abs(x))),
+    WIDE,
+    kink=_at_zero,
+)
+sample("hardtanh", lambda np, x, a, b: np.clip(x, a, b), WIDE, WIDE, WIDE, kink=_at_bounds)
+sample("relu6", lambda np, x: np.clip(x, 0.0, 6.0), WIDE, kink=_at_kinks(0.0, 6.0))
+sample(
+    "leaky_relu",
+    lambda np, x, slope: _left(np, x, slope * x),
+    WIDE,
+    NARROW,
+    kink=lambda x, slope: x,
+)
+sample(
+    "elu",
+    lambda np, x, alpha: _left(np, x, alpha * np.expm1(np.where(x > 0.0, 0.0, x))),
+    WIDE,
+    NARROW,
+    kink=lambda x, alpha: x,
+)
+sample(
+    "celu",
+    lambda np, x, alpha: _left(np, x, alpha * np.expm1(np.where(x > 0.0, 0.0, x) / alpha)),
+    WIDE,
+    POSITIVE,
+    kink=lambda x, alpha: x,
+)
+sample(
+    "selu",
+    lambda np, x: (
+        1.0507009873554805 * _left(np, x, 1.6732632423543772 * np.expm1(np.where(x > 0.0, 0.0, x)))
+    ),
+    WIDE,
+    kink=_at_zero,
+)

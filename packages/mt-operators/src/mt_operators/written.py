@@ -22,6 +22,9 @@ from mt_operators.lifting import NAMED, lift
 COMPARISON, LOGIC, SUM, PRODUCT, ATOM = range(5)
 """How tightly a formula binds its parts; a part that binds less is put in parentheses."""
 
+DIGITS = 6
+"""To how many digits plain numbers are rounded."""
+
 
 def written(operator: Operator) -> str:
     """Return the value of an operator as a formula of its arguments."""
@@ -141,4 +144,4 @@ def _join(left: Any, symbol: str, right: Any, binding: int) -> Text:
 def _text(value: Any) -> Text:
     if isinstance(value, Text):
         return value
-    return Text(f"{value:.6g}", PRODUCT if value < 0 else ATOM)
+    return Text(f"{value:.{DIGITS}g}", PRODUCT if value < 0 else ATOM)

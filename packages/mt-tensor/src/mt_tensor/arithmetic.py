@@ -11,6 +11,7 @@ from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.elementwise import LIFTED, elementwise, method
 from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.table_functions import ALIASES
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -131,3 +132,5 @@ def _is_taken(name: str) -> bool:
 
 
 OPERATORS.for_each(_install, taken=_is_taken)
+for _alias, _name in ALIASES.items():
+    setattr(ArithmeticMethods, _alias, getattr(ArithmeticMethods, _name))

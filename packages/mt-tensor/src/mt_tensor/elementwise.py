@@ -37,7 +37,9 @@ _new = object.__new__
 _NOT_ON_BOOL = {
     "neg": "use logical_not",
     "sub": "use ne",
-    **dict.fromkeys(("pow", "abs", "relu", *ROUNDING), ""),
+    **dict.fromkeys(
+        ("pow", "abs", "relu", "relu6", "hardtanh", "softsign", "clamp", *ROUNDING), ""
+    ),
 }
 """Operators that truth values do not have, as in torch, and what to use instead."""
 

@@ -22,6 +22,7 @@ from mt_tensor.interop import InteropMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.norms import NormMethods
+from mt_tensor.pointwise_methods import PointwiseMethods
 from mt_tensor.printing import PrintingMethods
 from mt_tensor.rearranging import RearrangingMethods
 from mt_tensor.reductions import ReductionMethods
@@ -38,6 +39,7 @@ from mt_tensor.truth import TruthMethods
 
 
 class Tensor(
+    PointwiseMethods,  # before the rows of the operator table, whose settings are fewer
     ArithmeticMethods,
     ConversionMethods,
     ExtremeMethods,

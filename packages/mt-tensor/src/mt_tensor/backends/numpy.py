@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mt_operators import OPERATORS, Formula, Operator, lift
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_tensor.backends.error_function import erf
+from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.dtypes import DType, bool_, float16
 from mt_tensor.strides import Shape
@@ -47,6 +47,8 @@ UFUNCS: dict[str, np.ufunc] = {
     "asin": np.arcsin,
     "acos": np.arccos,
     "atan": np.arctan,
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
     "sinh": np.sinh,
     "cosh": np.cosh,
     "tanh": np.tanh,
@@ -56,6 +58,10 @@ UFUNCS: dict[str, np.ufunc] = {
     "abs": np.absolute,
     "maximum": np.maximum,
     "minimum": np.minimum,
+    "clamp_min": np.maximum,
+    "clamp_max": np.minimum,
+    "copysign": np.copysign,
+    "logaddexp": np.logaddexp,
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,
@@ -66,6 +72,9 @@ UFUNCS: dict[str, np.ufunc] = {
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
     "logical_not": np.logical_not,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
 }
 """Operators that NumPy has as a ufunc."""
 
@@ -92,7 +101,10 @@ def _sign(x: Any, **options: Any) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **UFUNCS,
     "erf": erf,
+    "erfc": erfc,
     "sign": _sign,
+    "clamp": np.clip,
+    "hardtanh": np.clip,
     **{name: _rounding(np.rint if name == "round" else getattr(np, name)) for name in ROUNDING},
 }
 """Operators that are one call on whole arrays. The others are lifted from their source."""

@@ -1,0 +1,484 @@
+"""Element-wise operations against torch: values, dtypes, promotion, gradients, errors."""
+
+import itertools
+import math
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays, mutually_broadcastable_shapes
+
+import mt_tensor as mt
+from mt_operators import OPERATORS
+from mt_tensor.table_functions import ALIASES
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+
+INF, NAN = math.inf, math.nan
+POINTS = [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 2.5, -2.5, 3.0, -3.0, 6.0, 20.0, -20.0, 25.0, 1e-3, 90.0]
+SPECIAL = [*POINTS, -90.0, 1e-30, 1e30, -1e30, INF, -INF, NAN]
+FLOATS = ("float16", "float32", "float64")
+DTYPES = (*FLOATS, "int64", "int32", "uint8", "bool")
+TOLERANCE = {"float16": 4e-3, "float32": 1e-5, "float64": 1e-12}
+
+OTHER_NAMES = {
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "id": lambda x: x.clone(),
+    "inv": torch.reciprocal,
+    "log_sigmoid": F.logsigmoid,
+}
+OURS_ALONE = {"quick_gelu", "is_close"}
+SETTINGS_IN_TORCH = {"leaky_relu", "elu", "celu"}
+OFF_KINKS = [point + 0.017 for point in POINTS]
+ONCE_IN_TORCH = {"hardsigmoid"}
+UNARY = [name for name, row in OPERATORS.items() if row.arity == 1 and name not in OURS_ALONE]
+BINARY = [
+    name
+    for name, row in OPERATORS.items()
+    if row.arity == 2 and name not in OURS_ALONE | SETTINGS_IN_TORCH
+]
+
+
+def theirs_of(name: str) -> Callable[..., Any]:
+    """Return torch's function of a name, wherever torch keeps it."""
+    known = (getattr(place, name, None) for place in (torch, F, torch.special))
+    return OTHER_NAMES.get(name) or next(filter(None, known))
+
+
+def name_of(dtype: Any) -> str:
+    return str(dtype).rsplit(".", 1)[-1].removesuffix("_")
+
+
+def pair(values: Any, dtype: str) -> tuple[Any, Any]:
+    """Return the same tensor in both libraries."""
+    array = np.asarray(values)
+    if not dtype.startswith("float"):
+        array = np.nan_to_num(array, posinf=7, neginf=-7).clip(0 if dtype == "uint8" else -9, 9)
+    theirs = torch.tensor(array).to(getattr(torch, dtype))
+    return mt.tensor(theirs.numpy(), dtype=dtype), theirs
+
+
+def assert_same(ours: Any, theirs: Any) -> None:
+    """Compare values, dtype and shape."""
+    assert name_of(ours.dtype) == name_of(theirs.dtype)
+    assert ours.shape == tuple(theirs.shape)
+    tolerance = TOLERANCE.get(name_of(theirs.dtype), 0.0)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            np.array(ours.detach()).astype("f8"),
+            theirs.detach().numpy().astype("f8"),
+            tolerance,
+            tolerance,
+        )
+
+
+def outcome(call: Callable[..., Any], *args: Any) -> Any:
+    """Return what a call returns, or None if it raises."""
+    try:
+        return call(*args)
+    except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
+        return None
+
+
+def check_dtype(ours: Callable[..., Any], theirs: Callable[..., Any], *pairs: Any) -> None:
+    """Check a call on any dtype: what torch computes we do, what we refuse torch does too.
+
+    The deviation: integers become float32, or stay what they are, also where torch wants floats.
+    """
+    result = outcome(ours, *(x for x, _ in pairs))
+    wanted = outcome(theirs, *(y for _, y in pairs))
+    if wanted is not None:
+        assert result is not None, "torch computes this"
+        assert_same(result, wanted)
+    elif result is not None:
+        assert not any(x.is_floating_point() for x, _ in pairs)
+        assert result.dtype in {mt.float32, pairs[0][0].dtype}
+
+
+def derivatives(call: Callable[..., Any], leaves: list[Any], library: Any, order: int) -> list[Any]:
+    """Return the gradient of a weighted sum, and that of a sum of functions of the gradient."""
+    leaves = [leaf.detach().clone().requires_grad_() for leaf in leaves]
+    y = call(*leaves)
+    weights = library.tensor(np.cos(np.arange(math.prod(y.shape))).reshape(tuple(y.shape)))
+    options = {"create_graph": True, "allow_unused": True}
+    first = list(library.autograd.grad((y * weights).sum(), leaves, **options))
+    recorded = [g for g in first if g is not None and g.requires_grad]
+    second: list[Any] = [None for _ in leaves]
+    if recorded and order == 2:
+        total = sum((g * (g + 1.0)).sum() for g in recorded)
+        second = list(library.autograd.grad(total, leaves, allow_unused=True))
+    return [None if g is None else np.array((g.detach() + 0.0).tolist()) for g in (*first, *second)]
+
+
+def check_gradients(
+    ours: Callable[..., Any], theirs: Callable[..., Any], *pairs: Any, order: int = 2
+) -> None:
+    """Compare both orders, or the first alone, wherever torch has a finite number."""
+    results = derivatives(ours, [x for x, _ in pairs], mt, order)
+    wanted = derivatives(theirs, [y for _, y in pairs], torch, order)
+    for mine, other in zip(results, wanted, strict=True):
+        actual = np.zeros(1) if mine is None else mine
+        actual, expected = np.broadcast_arrays(actual, 0.0 if other is None else other)
+        known = np.isfinite(expected)
+        np.testing.assert_allclose(actual[known], expected[known], 1e-9, 1e-9)
+
+
+# --- The table ----------------------------------------------------------------------------------
+
+
+def test_every_row_is_a_function_and_a_method() -> None:
+    for name, row in OPERATORS.items():
+        function = getattr(mt, name)
+        assert callable(function)
+        assert (
+            name in mt.__all__ or name in dir(__builtins__) or hasattr(__import__("builtins"), name)
+        )
+        assert getattr(mt.Tensor, name) is not None
+        if row.arity <= 2 and function.__module__ == "mt_tensor":
+            assert function.__doc__ == f"Element by element: {row.note}."
+            assert getattr(mt.Tensor, name).__doc__ == function.__doc__
+    for alias, name in ALIASES.items():
+        assert getattr(mt, alias) is getattr(mt, name)
+        assert getattr(mt.Tensor, alias) is getattr(mt.Tensor, name)
+        assert theirs_of(alias)
+
+
+def test_a_row_added_later_is_a_function_too() -> None:
+    """In a process of its own, for rows cannot be taken away again."""
+    program = """
+import mt_tensor as mt
+from mt_operators import OPERATORS
+
+OPERATORS.add("cube", lambda x: x * x * x, lambda x, out: 3.0 * x * x, note="x x x")
+OPERATORS.add("blend", lambda x, y, z: x + y * z, *[lambda x, y, z, out: 1.0] * 3, note="x + y z")
+x = mt.tensor([2.0, 3.0])
+print(mt.cube(input=x).tolist(), x.cube().tolist(), mt.blend(x, 2, x).tolist())
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[8.0, 27.0] [8.0, 27.0] [6.0, 9.0]\n"
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_one_argument(name: str) -> None:
+    theirs = theirs_of(name)
+    for dtype in DTYPES:
+        check_dtype(getattr(mt, name), theirs, pair(POINTS, dtype))
+        check_dtype(getattr(mt.Tensor, name), theirs, pair(2.0, dtype))
+        check_dtype(getattr(mt, name), theirs, pair(np.zeros((0, 2)), dtype))
+    x, y = pair(SPECIAL, "float64")
+    result, wanted = getattr(mt, name)(input=x), theirs(y)
+    known = ~np.isnan(wanted.numpy().astype("f8"))  # nan where infinity meets 0, and not here
+    known &= name not in {"sign", "sgn"} or np.arange(len(known)) < len(known) - 1  # NumPy's nan
+    np.testing.assert_allclose(
+        np.asarray(result).astype("f8")[known], wanted.numpy().astype("f8")[known], 1e-12, 1e-12
+    )
+    assert name == "sign" or math.isnan(float(result[-1])) == math.isnan(float(wanted[-1]))
+    for wrong in (1.0, np.ones(2), "a", None):
+        with pytest.raises(TypeError, match=rf"{name}\(\) takes tensors; .* was given"):
+            getattr(mt, name)(wrong)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in UNARY if OPERATORS[name].result != "truth" and name != "id"]
+)
+def test_derivatives_of_one_argument(name: str) -> None:
+    ours, theirs = getattr(mt, name), theirs_of(name)
+    low, high = OPERATORS[name].domain[0]
+    within = [point for point in SPECIAL if low <= point <= high]
+    check_gradients(ours, theirs, pair(within, "float64"), order=1)
+    inside = [point for point in (*OFF_KINKS, 0.97, -0.97) if low < point < high]
+    check_gradients(ours, theirs, pair(inside, "float64"), order=1 + (name not in ONCE_IN_TORCH))
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_two_arguments(name: str) -> None:
+    ours, theirs = getattr(mt, name), theirs_of(name)
+    left, right = [3.0, 1.0, 0.0, 2.0], [1.0, 1.0, 2.0, 0.0]
+    for first, second in itertools.product(DTYPES, repeat=2):
+        if name == "sub" and "bool" in (first, second):
+            continue  # torch has no 1.0 - mask
+        check_dtype(ours, theirs, pair(left, first), pair(right, second))
+        check_dtype(ours, theirs, pair(left, first), pair(2.0, second))  # 0-dimensional
+    x, y = pair([[1.0], [2.0]], "float32")
+    names = {
+        "pow": "exponent",
+        "clamp_min": "min",
+        "clamp_max": "max",
+        "leaky_relu": "negative_slope",
+    }
+    keyword = {names.get(name, "alpha" if name in ("elu", "celu") else "other"): 2.0}
+    number = outcome(lambda: theirs(y, **keyword))
+    assert_same(
+        ours(input=x, **keyword),
+        theirs(y, torch.full((1,), 2.0)) if number is None else number,
+    )
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes tensors; 1.0 of type float"):
+        ours(1.0, 2.0)
+    with pytest.raises(TypeError, match=r"'a' of type str"):
+        ours(x, "a")
+
+
+REAL_PAIRS = [name for name in BINARY if OPERATORS[name].result != "truth"]
+
+
+@pytest.mark.parametrize("name", REAL_PAIRS)
+def test_derivatives_of_two_arguments(name: str) -> None:
+    numbers = [-2.5, -1.0, -0.0, 0.0, 0.5, 1.0, 2.5]
+    if name in {"pow", "xlogy"}:
+        numbers = [0.5, 1.0, 2.5]
+    columns = np.array(list(itertools.product(numbers, numbers))).T
+    ours, theirs = getattr(mt, name), theirs_of(name)
+    check_gradients(ours, theirs, *(pair(column, "float64") for column in columns), order=1)
+    inside = columns * [[1.0], [1.125]] + 0.017
+    check_gradients(ours, theirs, *(pair(column, "float64") for column in inside))
+
+
+# --- Operations with settings -------------------------------------------------------------------
+
+CALLS: list[tuple[str, dict[str, Any], tuple[tuple[Any, ...], ...]]] = [
+    ("gelu", {"approximate": "tanh"}, ((),)),
+    ("softplus", {"beta": 3.0, "threshold": 2.0}, ((), (2,), (0.5, 1.0), (-1, 3))),
+    ("leaky_relu", {"negative_slope": 0.5}, ((), (0.3,), (0,), (-2.0,))),
+    ("elu", {"alpha": 0.5}, ((), (2.5,), (0,), (-1.0,))),
+    ("celu", {"alpha": 0.5}, ((), (2.5,), (-1.5,))),
+    ("hardtanh", {"min_val": -1.5, "max_val": 0.5}, ((), (-3, 6), (0.5, 0.5))),
+    ("threshold", {"threshold": 1, "value": 2}, ((0.5, 7.0), (0, 1))),
+    ("hardshrink", {"lambd": 0.25}, ((), (1.0,), (-1,))),
+    ("softshrink", {"lambd": 0.25}, ((), (1.0,), (0.0,))),
+    ("tanhshrink", {}, ((),)),
+    ("clamp", {"min": 1, "max": 2.5}, ((0,), (None, 1), (-1.5, 2.5), (2, 1), (NAN,))),
+    ("clip", {"min": 1, "max": 2.5}, ((0,), (-1.5, 1))),
+    ("clamp_min", {"min": 0.5}, ((1,),)),
+    ("clamp_max", {"max": 1}, ((1.0,),)),
+    ("nan_to_num", {"nan": 1, "posinf": 2, "neginf": 3}, ((), (1.5,), (None, 5, -5))),
+    ("logit", {"eps": 0.125}, ((), (0.25,), (1e-6,))),
+    ("deg2rad", {}, ((),)),
+    ("rad2deg", {}, ((),)),
+    ("frac", {}, ((),)),
+    ("positive", {}, ((),)),
+    ("square", {}, ((),)),
+    ("float_power", {"exponent": 3}, ((2,), (1.5,))),
+    ("pow", {"exponent": 3}, ((2,), (0.5,), (3.0,))),
+    ("isposinf", {}, ((),)),
+    ("isneginf", {}, ((),)),
+    ("glu", {"dim": 0}, ((), (-1,))),
+    ("add", {"other": 3, "alpha": 2}, ((2,), (1.5,))),
+    ("sub", {"other": 3.5, "alpha": 2}, ((2.5,),)),
+]
+"""For each operation settings by name, and by position."""
+
+SETTINGS = [
+    pytest.param(name, args, kwargs, id=f"{name} {args or kwargs or ''}")
+    for name, named, calls in CALLS
+    for args, kwargs in (*((args, {}) for args in calls), ((), named))
+]
+
+
+@pytest.mark.parametrize(("name", "args", "kwargs"), SETTINGS)
+def test_settings(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def theirs(x: Any) -> Any:
+        return theirs_of(name)(x, *args, **kwargs)
+
+    def method(x: Any) -> Any:
+        return getattr(x, name)(*args, **kwargs)
+
+    def function(x: Any) -> Any:
+        return getattr(mt, name)(x, *args, **kwargs)
+
+    for dtype in DTYPES:
+        for values in (POINTS, 2.0, np.zeros((0, 2))):
+            check_dtype(method, theirs, pair(values, dtype))
+            check_dtype(function, theirs, pair(values, dtype))
+    if name not in {"isposinf", "isneginf"}:
+        check_gradients(function, theirs, pair(POINTS, "float64"), order=1)
+        inside = [0.1, 0.4, 0.6, 0.9] if name == "logit" else OFF_KINKS
+        check_gradients(function, theirs, pair(inside, "float64"))
+    if name not in {"gelu", "glu", "tanhshrink", "frac"}:  # at infinity these are nan in torch
+        assert_same(function(pair(SPECIAL, "float64")[0]), theirs(pair(SPECIAL, "float64")[1]))
+
+
+THREE = ("addcmul", "addcdiv", "lerp", "clamp")
+
+
+@pytest.mark.parametrize("name", THREE)
+def test_three_tensors(name: str) -> None:
+    values = ([1.0, -2.0, 0.5, 3.0], [2.0, 1.0, -3.0, 0.5], [0.25, 0.75, 2.0, -1.0])
+    ours, theirs = getattr(mt, name), getattr(torch, name)
+    for dtypes in itertools.product(("float32", "float64", "int64", "uint8"), repeat=3):
+        pairs = [pair(v, d) for v, d in zip(values, dtypes, strict=True)]
+        check_dtype(ours, theirs, *pairs)
+        check_dtype(getattr(mt.Tensor, name), theirs, *pairs)
+    check_gradients(ours, theirs, *(pair(v, "float64") for v in values))
+    if name.startswith("addc"):
+        check_gradients(
+            lambda *x: ours(*x, value=-2.5),
+            lambda *x: theirs(*x, value=-2.5),
+            *(pair(v, "float64") for v in values),
+        )
+    if name == "lerp":
+        check_gradients(
+            lambda x, y: x.lerp(y, 0.3),
+            lambda x, y: x.lerp(y, 0.3),
+            *(pair(v, "float64") for v in values[:2]),
+        )
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin", "ldexp", "logaddexp2", "heaviside"])
+def test_two_tensors(name: str) -> None:
+    columns = np.array(list(itertools.product([-1.0, 0.0, 0.5, 2.0, NAN, INF, -INF], repeat=2))).T
+    ours, theirs = getattr(mt, name), getattr(torch, name)
+    for dtype in FLOATS:
+        assert_same(
+            ours(*(pair(c, dtype)[0] for c in columns)),
+            theirs(*(pair(c, dtype)[1] for c in columns)),
+        )
+    for first, second in itertools.product(DTYPES, repeat=2):
+        if name == "ldexp" and second == "bool":
+            continue  # torch lacks it for floats
+        check_dtype(ours, theirs, pair([1.0, 2.0, 0.0], first), pair([2.0, 1.0, 1.0], second))
+    if name != "heaviside":  # torch has no derivative of it
+        finite = columns[:, np.isfinite(columns).all(0)]
+        check_gradients(ours, theirs, *(pair(c, "float64") for c in finite))
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (2, 3, 4), ()])
+def test_prelu(shape: tuple[int, ...]) -> None:
+    x = pair(np.linspace(-1, 1.125, math.prod(shape)).reshape(shape), "float64")
+    weights = [(1,), ()] if len(shape) < 2 else [(1,), (), (3,)]
+    for weight in weights:
+        w = pair(np.linspace(0.25, 0.5, math.prod(weight)).reshape(weight), "float64")
+        assert_same(mt.prelu(x[0], w[0]), F.prelu(x[1], w[1]))
+        check_gradients(mt.prelu, F.prelu, x, w)
+
+
+# --- Comparing ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("equal_nan", [False, True])
+@pytest.mark.parametrize(
+    ("rtol", "atol"), [(1e-5, 1e-8), (0.0, 0.0), (0.5, 0.1), (0, INF), (INF, 0)]
+)
+def test_closeness(rtol: float, atol: float, equal_nan: bool) -> None:
+    numbers = [0.0, -0.0, 1.0, 1.0 + 1e-6, 1.5, -1.0, 1e-9, INF, -INF, NAN]
+    columns = np.array(list(itertools.product(numbers, repeat=2))).T
+    for dtype in DTYPES:
+        (a, c), (b, d) = (pair(column, dtype) for column in columns)
+        arguments = {"rtol": rtol, "atol": atol, "equal_nan": equal_nan}
+        assert_same(mt.isclose(a, b, **arguments), torch.isclose(c, d, **arguments))
+        assert a.allclose(b, **arguments) is torch.allclose(c, d, **arguments)
+        assert mt.allclose(a, a, equal_nan=True) is torch.allclose(c, c, equal_nan=True)
+
+
+def test_equality() -> None:
+    cases = ([1.0, 2.0], [1.0, 2.5], [[1.0], [2.0]], [NAN], [], 1.0, [0.0], [-0.0])
+    for a, b in itertools.product(cases, repeat=2):
+        for first, second in itertools.product(("float32", "int64", "bool"), repeat=2):
+            (x, u), (y, v) = pair(a, first), pair(b, second)
+            assert mt.equal(x, y) is x.equal(y) is torch.equal(u, v)
+
+
+# --- Errors -------------------------------------------------------------------------------------
+
+BAD: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda x: x.clamp(), "needs min, max or both"),
+    (lambda x: x.clamp("a"), "'a' of type str"),
+    (lambda x: x.bool().clamp(False, True), "not defined on bool"),
+    (lambda x: x.byte().clamp(min=300), "out of range for uint8"),
+    (lambda x: x.byte().hardtanh() if isinstance(x, mt.Tensor) else F.hardtanh(x.byte()), "-1"),
+    (lambda x: x.add(x, alpha="a"), "alpha is a number"),
+    (lambda x: x.long().add(x.long(), alpha=0.5), "alpha=0.5"),
+    (lambda x: x.long().sub(x.long(), alpha=True), "alpha=True"),
+    (lambda x: x.bool().sub(x.bool()), "use ne"),
+    (lambda x: x.addcmul(2, x), "takes tensors"),
+    (lambda x: x.long().addcdiv(x.long(), x.long()), "divides floats"),
+    (lambda x: x.lerp(x.double(), 0.5), "one dtype"),
+    (lambda x: x.lerp(1.0, 0.5), "takes tensors"),
+    (lambda x: x.long().lerp(x.long(), 0.5), "takes floats"),
+    (lambda x: x.isclose(x.double()), "one dtype"),
+    (lambda x: x.isclose(1.0), "takes tensors"),
+    (lambda x: x.isclose(x, rtol=-1), "rtol is at least 0"),
+    (lambda x: x.allclose(x, atol=NAN), "atol is at least 0"),
+    (lambda x: x.equal(1.0), "takes tensors"),
+    (lambda x: x.long().frac(), "takes floats"),
+    (lambda x: x.bool().positive(), "takes numbers"),
+    (lambda x: x.heaviside(x.double()), "one dtype"),
+    (lambda x: x.softshrink(-1) if isinstance(x, mt.Tensor) else F.softshrink(x, -1), "at least 0"),
+    (lambda x: x.celu(0) if isinstance(x, mt.Tensor) else F.celu(x, 0.0), "must not be 0"),
+    (lambda x: x.glu() if isinstance(x, mt.Tensor) else F.glu(x), "even extent"),
+    (lambda x: x.prelu(x), "one weight"),
+    (lambda x: x.maximum(x[:1, :1].expand(3, 3)), "broadcast"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(BAD)))
+def test_what_both_refuse(number: int) -> None:
+    call, message = BAD[number]
+    x = np.arange(1.0, 7.0).reshape(2, 3)
+    with pytest.raises(Exception, match=message) as raised:
+        call(mt.tensor(x, dtype="float32"))
+    assert isinstance(raised.value, mt.errors.TensorError | TypeError)
+    assert outcome(call, torch.tensor(x, dtype=torch.float32)) is None
+
+
+def test_bounds_out_of_range_are_no_bounds() -> None:
+    """torch wraps -1 to 255 here, silently."""
+    x = mt.tensor([1, 200], dtype="uint8")
+    assert x.clamp(-1).tolist() == [1, 200]
+    assert x.clamp(-5, 300).tolist() == [1, 200]
+    assert x.clamp(-5, 100).dtype is mt.uint8
+    with pytest.raises(mt.errors.DTypeError, match="-1 is out of range for uint8"):
+        x.clamp(max=-1)
+
+
+# --- Any numbers, any shapes --------------------------------------------------------------------
+
+SMOOTH = [
+    "silu",
+    "gelu",
+    "gelu_tanh",
+    "mish",
+    "softsign",
+    "selu",
+    "hardswish",
+    "log_sigmoid",
+    "erfc",
+]
+SMOOTH += ["hardsigmoid", "relu6", "sigmoid"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(SMOOTH),
+    arrays("f8", st.integers(0, 12), elements=st.floats(-1e3, 1e3)),
+    st.sampled_from(["float32", "float64"]),
+)
+def test_activations_of_any_numbers(name: str, values: Any, dtype: str) -> None:
+    (x, y), theirs = pair(values, dtype), theirs_of(name)
+    assert_same(getattr(x, name)(), theirs(y))
+    check_gradients(getattr(mt, name), theirs, pair(values, "float64"), order=1)
+
+
+@settings(deadline=None, max_examples=60)
+@given(mutually_broadcastable_shapes(num_shapes=3, max_dims=3, max_side=3), st.data())
+def test_clamp_by_any_tensors(shapes: Any, data: st.DataObject) -> None:
+    numbers = st.integers(-2, 2).map(float)
+    pairs = [
+        pair(data.draw(arrays("f8", shape, elements=numbers)), "float64")
+        for shape in (shapes.result_shape, *shapes.input_shapes[1:])  # torch fails else
+    ]
+    bounds = data.draw(st.sampled_from([(0, 1, 2), (0, None, 2), (0, 1, None)]))
+
+    def call(*tensors: Any) -> Any:
+        return tensors[0].clamp(*(None if at is None else tensors[at] for at in bounds[1:]))
+
+    assume(all(x.shape for x, _ in pairs))
+    assert_same(call(*(x for x, _ in pairs)), call(*(y for _, y in pairs)))
+    check_gradients(call, call, *pairs, order=1)
