@@ -9,14 +9,14 @@ import numpy as np
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.elementwise import LIFTED, elementwise
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import ShapeError
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _binary(name: str, left: Any, right: Any) -> Tensor:
+def binary(name: str, left: Any, right: Any) -> Tensor:
     """Apply an operator, or leave it to the other operand's type if that is no number."""
     left, right = (v.item() if isinstance(v, np.generic) else v for v in (left, right))
     other = right if isinstance(left, TensorBase) else left
@@ -31,34 +31,34 @@ class ArithmeticMethods(TensorBase):
     __slots__ = ()
 
     def __add__(self, other: Any) -> Tensor:
-        return _binary("add", self, other)
+        return binary("add", self, other)
 
     def __radd__(self, other: Any) -> Tensor:
-        return _binary("add", other, self)
+        return binary("add", other, self)
 
     def __sub__(self, other: Any) -> Tensor:
-        return _binary("sub", self, other)
+        return binary("sub", self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return _binary("sub", other, self)
+        return binary("sub", other, self)
 
     def __mul__(self, other: Any) -> Tensor:
-        return _binary("mul", self, other)
+        return binary("mul", self, other)
 
     def __rmul__(self, other: Any) -> Tensor:
-        return _binary("mul", other, self)
+        return binary("mul", other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
-        return _binary("div", self, other)
+        return binary("div", self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return _binary("div", other, self)
+        return binary("div", other, self)
 
     def __pow__(self, other: Any) -> Tensor:
-        return _binary("pow", self, other)
+        return binary("pow", self, other)
 
     def __rpow__(self, other: Any) -> Tensor:
-        return _binary("pow", other, self)
+        return binary("pow", other, self)
 
     def __neg__(self) -> Tensor:
         return elementwise("neg", self)
@@ -69,41 +69,23 @@ class ArithmeticMethods(TensorBase):
     def __abs__(self) -> Tensor:
         return elementwise("abs", self)
 
-    def __invert__(self) -> Tensor:
-        return self._logical("logical_not")
-
-    def __and__(self, other: Any) -> Tensor:
-        return self._logical("logical_and", other)
-
-    def __or__(self, other: Any) -> Tensor:
-        return self._logical("logical_or", other)
-
-    def _logical(self, name: str, *others: Any) -> Tensor:
-        for operand in (self, *others):
-            if isinstance(operand, TensorBase) and operand.dtype.kind != "bool":
-                raise DTypeError(
-                    f"~, & and | work on bool tensors here; {operand.dtype.name} was given. "
-                    "Compare first, as in (x > 0) & (y > 0)."
-                )
-        return elementwise(name, self, *others)
-
     def __lt__(self, other: Any) -> Tensor:
-        return _binary("lt", self, other)
+        return binary("lt", self, other)
 
     def __le__(self, other: Any) -> Tensor:
-        return _binary("le", self, other)
+        return binary("le", self, other)
 
     def __gt__(self, other: Any) -> Tensor:
-        return _binary("gt", self, other)
+        return binary("gt", self, other)
 
     def __ge__(self, other: Any) -> Tensor:
-        return _binary("ge", self, other)
+        return binary("ge", self, other)
 
     def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
-        return _binary("eq", self, other)
+        return binary("eq", self, other)
 
     def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
-        return _binary("ne", self, other)
+        return binary("ne", self, other)
 
     __hash__ = object.__hash__
 

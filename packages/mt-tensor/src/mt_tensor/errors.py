@@ -30,6 +30,10 @@ class DomainError(TensorError, ValueError):
     """A number outside of what an operation is defined for, such as a probability of 2."""
 
 
+class DivisionByZeroError(TensorError, RuntimeError, ZeroDivisionError):
+    """An integer divided by zero, which no integer is the result of."""
+
+
 class ExchangeError(TensorError, BufferError):
     """Memory that cannot be shared with another library."""
 

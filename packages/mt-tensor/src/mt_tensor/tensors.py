@@ -17,6 +17,7 @@ from mt_tensor.extremes import ExtremeMethods
 from mt_tensor.finding import FindingMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
+from mt_tensor.integers import IntegerMethods
 from mt_tensor.interop import InteropMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
@@ -37,6 +38,7 @@ from mt_tensor.truth import TruthMethods
 
 
 class Tensor(
+    IntegerMethods,
     ArithmeticMethods,
     ConversionMethods,
     ExtremeMethods,

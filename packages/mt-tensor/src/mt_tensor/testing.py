@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 import mt_tensor as mt
 from mt_tensor.errors import (
+    DivisionByZeroError,
     DTypeError,
     IndexingError,
     InPlaceError,
@@ -301,6 +302,42 @@ row(
     lambda x: x.median(0, True).values,
     lambda x: np.sort(x, 0)[(len(x) - 1) // 2][None],
     *_MATRIX,
+)
+
+# --- Division and whole numbers -----------------------------------------------------------------
+
+_PAIRS: tuple[Shapes, ...] = (((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2,)), ((0, 2), (1,)))
+row(
+    "div",
+    lambda x, y: x.div(y + 50.0, rounding_mode="floor") + x,
+    lambda x, y: np.floor_divide(x, y + 50.0) + x,
+    *_PAIRS,
+    errors=(
+        (lambda x: x.div(2, rounding_mode="up"), ValueError, "'up' was given"),
+        (lambda x: x.long() // 0, DivisionByZeroError, "divided by zero"),
+        (lambda x: x.long() % (x.long() - 2), DivisionByZeroError, "divided by zero"),
+        (lambda x: (x > 0) // (x > 0), DTypeError, "floor_divide is not defined on bool"),
+    ),
+)
+row(
+    "div",
+    lambda x, y: x.div(y - 50.0, rounding_mode="trunc") + x,
+    lambda x, y: np.trunc(x / (y - 50.0)) + x,
+    *_PAIRS,
+)
+row("divide", lambda x, y: x.divide(y + 9.0), lambda x, y: x / (y + 9.0), *_PAIRS)
+row("true_divide", lambda x, y: x.true_divide(y + 9.0), lambda x, y: x / (y + 9.0), *_PAIRS)
+row(
+    "bitwise_and",
+    lambda x: (x.long() & 3) | (x.long() << 3) ^ ~x.long() >> 1,
+    lambda x: (x.astype(int) & 3) | (x.astype(int) << 3) ^ ~x.astype(int) >> 1,
+    *_WITH_EMPTY,
+    differentiable=False,
+    errors=(
+        (lambda x: x & 1, DTypeError, "integers and bool; float32"),
+        (lambda x: ~x, DTypeError, "integers and bool; float32"),
+        (lambda x: (x > 0) << (x > 0), DTypeError, "not defined on bool"),
+    ),
 )
 
 # --- Products -----------------------------------------------------------------------------------

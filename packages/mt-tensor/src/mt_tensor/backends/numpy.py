@@ -52,6 +52,8 @@ UFUNCS: dict[str, np.ufunc] = {
     "abs": np.absolute,
     "maximum": np.maximum,
     "minimum": np.minimum,
+    "floor_divide": np.floor_divide,
+    "fmod": np.fmod,
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,
@@ -62,6 +64,13 @@ UFUNCS: dict[str, np.ufunc] = {
     "logical_or": np.logical_or,
     "logical_xor": np.logical_xor,
     "logical_not": np.logical_not,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "bitwise_not": np.bitwise_not,
+    "bitwise_left_shift": np.left_shift,
+    "bitwise_right_shift": np.right_shift,
+    "gcd": np.gcd,
 }
 """Operators that NumPy has as a ufunc."""
 
