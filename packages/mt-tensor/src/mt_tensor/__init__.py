@@ -52,6 +52,12 @@ from mt_tensor.elementwise import elementwise
 from mt_tensor.extremes import amax, amin, aminmax, argmax, argmin
 from mt_tensor.extremes import max as max
 from mt_tensor.extremes import min as min
+from mt_tensor.filling import (
+    index_copy,
+    index_fill,
+    index_put,
+    masked_scatter,
+)
 from mt_tensor.finding import masked_select, nonzero, take_along_dim
 from mt_tensor.from_data import as_tensor, from_dlpack, from_numpy, tensor
 from mt_tensor.function import Function
@@ -211,6 +217,9 @@ __all__ = [
     "gradgradcheck",
     "hstack",
     "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put",
     "index_select",
     "initial_seed",
     "int8",
@@ -226,6 +235,7 @@ __all__ = [
     "logsumexp",
     "manual_seed",
     "masked_fill",
+    "masked_scatter",
     "masked_select",
     "matmul",
     "mean",

@@ -47,6 +47,11 @@ class DType:
         """Whether elements are floating-point numbers, which derivatives need."""
         return self.kind == "float"
 
+    @property
+    def rank(self) -> builtins.int:
+        """What the kind can hold: 0 for truth values, 1 for integers too, 2 for fractions too."""
+        return _KINDS.index(self.kind)
+
     def convert(self, value: Number) -> Number:
         """Return a Python number as this type would store it; integers wrap around."""
         if self.kind == "bool":

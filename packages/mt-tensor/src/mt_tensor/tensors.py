@@ -14,8 +14,9 @@ from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
 from mt_tensor.diagonals import DiagonalMethods
 from mt_tensor.extremes import ExtremeMethods
+from mt_tensor.filling import FillingMethods
 from mt_tensor.finding import FindingMethods
-from mt_tensor.in_place import InPlaceMethods
+from mt_tensor.in_place import InPlaceMethods, give_in_place_forms
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.integers import IntegerMethods
 from mt_tensor.interop import InteropMethods
@@ -43,6 +44,7 @@ class Tensor(
     ConversionMethods,
     ExtremeMethods,
     DiagonalMethods,
+    FillingMethods,
     FindingMethods,
     IndexingMethods,
     InPlaceMethods,
@@ -76,4 +78,5 @@ class Tensor(
         self._become(tensor(data, dtype=dtype))
 
 
+give_in_place_forms(Tensor)
 TensorBase._result_class = Tensor

@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 import mt_tensor as mt
+from mt_operators import OPERATORS
+from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.errors import (
     DivisionByZeroError,
     DTypeError,
@@ -22,6 +24,7 @@ from mt_tensor.errors import (
     InPlaceError,
     ShapeError,
 )
+from mt_tensor.in_place import IN_PLACE
 
 Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]
@@ -944,4 +947,236 @@ row(
     lambda x, y: np.concatenate([x[:1], x[1:] + x[:-1]]),
     ((6,), ()),
     differentiable=False,
+)
+
+
+def _changed_by(name: str, *args: Any) -> Callable[..., Any]:
+    """Return the call of a method that changes its tensor, with the arguments and no other."""
+    return _in_place(lambda x, y: getattr(x, name)(*args))
+
+
+def _operator_in_place(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the in-place form of an operator of the table, and its oracle."""
+    arity, whole = OPERATORS[name].arity, name in WHOLE_SPECS
+    values: Callable[..., Any] = WHOLE_SPECS[name] if whole else SPECS[name].oracle
+
+    def call(x: Any, y: Any) -> Any:
+        x, y = (each.long() if whole else each.detach().clone() for each in (x, y))
+        return getattr(x, f"{name}_")(*(y,)[: arity - 1])
+
+    def oracle(x: Array, y: Array) -> Array:
+        given = [each.astype(np.int64 if whole else np.float64) for each in (x, y)[:arity]]
+        with np.errstate(all="ignore"):
+            return np.asarray(1.0 * values(np, *given))
+
+    return call, oracle
+
+
+for _name in (name for name in IN_PLACE if name in OPERATORS):
+    _call, _oracle = _operator_in_place(_name)
+    row(
+        _name + "_",
+        _call,
+        _oracle,
+        ((2, 3), (3,)),
+        ((4,), ()),
+        ((0, 2), (2,)),
+        differentiable=False,
+    )
+
+
+def _by_operators(x: Any, y: Any) -> None:
+    x //= 2
+    x **= 2
+    x %= y
+
+
+row(
+    "remainder_",
+    _in_place(_by_operators),
+    _in_place_oracle(_by_operators),
+    ((2, 3), (3,)),
+    differentiable=False,
+    errors=(
+        _RECORDED,
+        (lambda x: x.long().exp_(), DTypeError, "float32 cannot be stored in place in int64"),
+        (lambda x: x.bool().bitwise_or_(2), DTypeError, "int64 cannot be stored in place in bool"),
+        (lambda x: x[0].pow_(x), ShapeError, r"shape \(2, 3\) cannot be stored in"),
+        (lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "repeats elements"),
+        (lambda x: x.bitwise_and_(1), DTypeError, "integers and bool"),
+    ),
+)
+_ALIASES: dict[str, Callable[..., Any]] = {
+    "multiply_": np.multiply,
+    "subtract_": np.subtract,
+    "divide_": np.divide,
+    "true_divide_": np.divide,
+}
+for _name, _oracle in _ALIASES.items():
+    _call = _in_place(lambda x, y, n=_name: getattr(x, n)(y))  # type: ignore[misc]
+    row(_name, _call, _oracle, ((2, 3), (3,)), differentiable=False)
+row(
+    "div_",
+    _in_place(lambda x, y: x.div_(y, rounding_mode="floor")),
+    np.floor_divide,
+    ((2, 3), (3,)),
+    differentiable=False,
+)
+_ALONG: dict[str, tuple[int, Callable[..., Any]]] = {
+    "cumsum_": (0, np.cumsum),
+    "cumprod_": (0, np.cumprod),
+    "tril_": (-1, np.tril),
+    "triu_": (-1, np.triu),
+}
+for _name, (_number, _oracle) in _ALONG.items():
+    row(
+        _name,
+        _changed_by(_name, _number),
+        lambda x, y, f=_oracle, n=_number: f(x, n),
+        ((2, 3), ()),
+        ((2, 3, 2), ()),
+        differentiable=False,
+    )
+row(
+    "fill_diagonal_",
+    _in_place(lambda x, y: x.fill_diagonal_(7)),
+    _in_place_oracle(lambda x, y: np.fill_diagonal(x, 7)),
+    ((2, 3), ()),
+    ((5, 2), ()),
+    ((2, 2, 2), ()),
+    differentiable=False,
+    errors=((lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix"),),
+)
+row(
+    "masked_fill_",
+    _in_place(lambda x, y: x.masked_fill_(y > 0, 7)),
+    lambda x, y: np.where(y > 0, 7.0, x),
+    ((2, 3), (3,)),
+    differentiable=False,
+)
+_AT = (lambda x: mt.tensor([2, 0], backend=x.backend), [2, 0])
+row(
+    "index_add_",
+    _in_place(lambda x, y: x.index_add_(1, _AT[0](x), y)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), x[:, _AT[1]] + y)),
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "index_copy_",
+    _in_place(lambda x, y: x.index_copy_(1, _AT[0](x), y)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), y)),
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "index_fill_",
+    _in_place(lambda x, y: x.index_fill_(1, _AT[0](x), 7)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), 7)),
+    ((2, 3), ()),
+    differentiable=False,
+)
+row(
+    "scatter_",
+    _in_place(lambda x, y: x.scatter_(1, _AT[0](x).expand(2, 2), y)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), y)),
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+_ADDED = _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), x[:, _AT[1]] + y))
+row(
+    "scatter_add_",
+    _in_place(lambda x, y: x.scatter_add_(1, _AT[0](x).expand(2, 2), y)),
+    _ADDED,
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "scatter_reduce_",
+    _in_place(lambda x, y: x.scatter_reduce_(1, _AT[0](x).expand(2, 2), y, "sum")),
+    _ADDED,
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "masked_scatter_",
+    _in_place(lambda x, y: x.masked_scatter_(x > 0, y)),
+    _in_place_oracle(lambda x, y: x.__setitem__(x > 0, y.reshape(-1)[: (x > 0).sum()])),
+    ((2, 3), (2, 3)),
+    differentiable=False,
+)
+row(
+    "index_put_",
+    _in_place(lambda x, y: x.index_put_((_AT[0](x), slice(1)), y, accumulate=True)),
+    _in_place_oracle(lambda x, y: x.__setitem__((_AT[1], slice(1)), x[_AT[1], :1] + y)),
+    ((3, 2), (2, 1)),
+    differentiable=False,
+)
+_MOVES: tuple[tuple[str, tuple[int, ...], Callable[..., Any]], ...] = (
+    ("squeeze_", (1,), np.squeeze),
+    ("unsqueeze_", (1,), np.expand_dims),
+    ("transpose_", (0, -1), np.swapaxes),
+    ("swapaxes_", (0, -1), np.swapaxes),
+    ("swapdims_", (0, -1), np.swapaxes),
+)
+for _name, _dims, _oracle in _MOVES:
+    row(
+        _name,
+        lambda x, n=_name, d=_dims: getattr(x.detach(), n)(*d),
+        lambda x, f=_oracle, d=_dims: f(x, *d),
+        ((2, 1, 3),),
+        differentiable=False,
+    )
+# --- Copies with other elements in some places --------------------------------------------------
+
+row(
+    "index_copy",
+    lambda x, y: x.index_copy(1, _AT[0](x), y),
+    lambda x, y: np.stack([y[:, 1], x[:, 1], y[:, 0]], 1),
+    ((2, 3), (2, 2)),
+    ((1, 3, 2), (1, 2, 2)),
+    errors=(
+        (lambda x: x.index_copy(1, _AT[0](x), x), ShapeError, r"source of shape \(2, 2\)"),
+        (lambda x: x.index_copy(0, _AT[0](x), x), IndexingError, "index 2 is out of range"),
+        (lambda x: x.index_copy(1, x, x), ShapeError, "1-D index"),
+        (lambda x: x.index_copy(0, _AT[0](x) // 2, x.double()), DTypeError, "float64 to float32"),
+    ),
+)
+row(
+    "index_fill",
+    lambda x, y: x.index_fill(1, _AT[0](x), y),
+    lambda x, y: np.stack([0 * x[:, 1] + y, x[:, 1], 0 * x[:, 1] + y], 1),
+    ((2, 3), ()),
+    ((1, 3, 2), ()),
+    errors=(
+        (lambda x: x.index_fill(1, _AT[0](x), x), ShapeError, "a number or a 0-D tensor"),
+        (lambda x: x.index_fill(1, _AT[0](x), "1"), TypeError, "'1' was given"),
+        (lambda x: x.index_fill(0, _AT[0](x), 1), IndexingError, "index 2 is out of range"),
+    ),
+)
+row(
+    "masked_scatter",
+    lambda x, y: x.masked_scatter(mt.tensor([[True], [False]], backend=x.backend), y),
+    lambda x, y: np.stack([y.reshape(-1)[:3], x.reshape(-1)[-3:]]),
+    ((2, 3), (2, 2)),
+    ((3,), (3,)),
+    errors=(
+        (lambda x: x.masked_scatter(x > 1, x[0, :2]), ShapeError, "the source has 2"),
+        (lambda x: x.masked_scatter(x, x), DTypeError, "mask of bool; float32"),
+        (lambda x: x.masked_scatter(x > 0, x.double()), DTypeError, "float64 to float32"),
+    ),
+)
+row(
+    "index_put",
+    lambda x, y: x.index_put((_AT[0](x), slice(1)), y, accumulate=True),
+    lambda x, y: np.concatenate(
+        [np.stack([x[0, :1] + y[1], x[1, :1], x[2, :1] + y[0]]), x[:, 1:]], 1
+    ),
+    ((3, 2), (2, 1)),
+    errors=(
+        (lambda x: x.index_put(_AT[0](x), x), TypeError, "indices as a tuple"),
+        (lambda x: x.index_put((_AT[0](x),), x), IndexingError, "index 2 is out of range"),
+        (lambda x: x.index_put((_AT[0](x) // 2,), x.double()), DTypeError, "float64 to float32"),
+        (lambda x: x.index_put((_AT[0](x) // 2,), x[:, :2]), ShapeError, "expand"),
+    ),
 )

@@ -1,0 +1,153 @@
+"""Copies in which some places hold something else: whole slices, masked places, any index.
+
+All are composed of `scatter`, so that gradients go to what stays and to what comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.dtypes import Number, bool_, int64
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.finding import nonzero
+from mt_tensor.function import common_backend, require_tensors
+from mt_tensor.indexing import along, check_1d_index, scatter_add
+from mt_tensor.rearranging import broadcast_tensors
+from mt_tensor.scattering import check_slices, scatter
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def index_copy(input: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+    """Return a copy of `input` with slice `i` of `source` in place of slice `index[i]`.
+
+    Which of several slices for one place remains is open.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+
+    Raises:
+        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
+        ShapeError: `index` is not 1-D, or `source` has another shape.
+        IndexingError: an index is out of range.
+    """
+    dim = check_slices("index_copy", input, dim, index, source)
+    return scatter(input, dim, along(index.to(int64), dim, input.shape), source)
+
+
+def index_fill(
+    input: TensorBase, dim: int, index: TensorBase, value: Number | TensorBase
+) -> Tensor:
+    """Return a copy of `input` with a number in the slices that `index` names.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        value: the number, or a 0-D tensor, which then gets a gradient.
+
+    Raises:
+        DTypeError: `index` holds no integers, or the number does not fit the dtype of `input`.
+        ShapeError: `index` is not 1-D, or `value` is a tensor with dimensions.
+        IndexingError: an index is out of range.
+    """
+    dim = check_1d_index("index_fill", input, dim, index)
+    places = along(index.to(int64), dim, input.shape)
+    if isinstance(value, TensorBase):
+        if value.ndim:
+            raise ShapeError(
+                f"index_fill() takes a number or a 0-D tensor; shape {value.shape} was given."
+            )
+        value = value.to(input.dtype).expand(places.shape)
+    return scatter(input, dim, places, value)
+
+
+def masked_scatter(input: TensorBase, mask: TensorBase, source: TensorBase) -> Tensor:
+    """Return a copy of `input` with the first elements of `source` where the mask holds.
+
+    Args:
+        input: any tensor; it is broadcast together with the mask.
+        mask: bool.
+        source: of the dtype of `input`, with at least as many elements as the mask has True.
+
+    Raises:
+        DTypeError: the mask is not bool, or `source` has another dtype than `input`.
+        ShapeError: `source` has too few elements.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("masked_scatter", input, mask, source)
+    common_backend(input, mask, source)
+    if mask.dtype is not bool_:
+        raise DTypeError(f"masked_scatter() takes a mask of bool; {mask.dtype.name} was given.")
+    whole, mask = broadcast_tensors(input, mask)
+    (places,) = nonzero(mask.flatten(), as_tuple=True)
+    if source.numel() < places.numel():
+        raise ShapeError(
+            f"masked_scatter() needs an element for each of {places.numel()} place(s); the source "
+            f"has {source.numel()}."
+        )
+    values = source.flatten()[: places.numel()]
+    return scatter(whole.flatten(), 0, places, values).reshape(whole.shape)
+
+
+def index_put(
+    input: TensorBase,
+    indices: Sequence[Any],
+    values: TensorBase,
+    accumulate: bool = False,
+) -> Tensor:
+    """Return a copy of `input` with `values` at `input[indices]`.
+
+    Args:
+        input: any tensor.
+        indices: what `input` is indexed by, such as one tensor of integers for each dimension.
+        values: of the dtype of `input`, broadcast to the shape of `input[indices]`.
+        accumulate: whether to add the values to what is there, every repetition counted; else
+            it is open which of several values for one place remains.
+
+    Raises:
+        TypeError: `indices` is no tuple or list.
+        DTypeError: `values` has another dtype than `input`.
+        IndexingError: an index is out of range.
+        ShapeError: `values` does not broadcast.
+    """
+    require_tensors("index_put", input, values)
+    if not isinstance(indices, tuple | list):
+        raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
+    numbers = np.arange(input.numel()).reshape(input.shape)
+    places = input._with(input.backend.upload(numbers))[tuple(indices)]
+    write = scatter_add if accumulate else scatter
+    spread = values.expand(places.shape).flatten()
+    return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
+
+
+class FillingMethods(TensorBase):
+    """The methods of `Tensor` that return copies with other elements in some places."""
+
+    __slots__ = ()
+
+    def index_copy(self, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+        """Return a copy with slices replaced; see `mt_tensor.index_copy`."""
+        return index_copy(self, dim, index, source)
+
+    def index_fill(self, dim: int, index: TensorBase, value: Number | TensorBase) -> Tensor:
+        """Return a copy with slices filled; see `mt_tensor.index_fill`."""
+        return index_fill(self, dim, index, value)
+
+    def masked_scatter(self, mask: TensorBase, source: TensorBase) -> Tensor:
+        """Return a copy with elements in masked places; see `mt_tensor.masked_scatter`."""
+        return masked_scatter(self, mask, source)
+
+    def index_put(
+        self, indices: Sequence[Any], values: TensorBase, accumulate: bool = False
+    ) -> Tensor:
+        """Return a copy with elements at an index; see `mt_tensor.index_put`."""
+        return index_put(self, indices, values, accumulate)
