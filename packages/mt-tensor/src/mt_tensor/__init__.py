@@ -24,7 +24,8 @@ __version__ = "0.1.0"
 
 # The order below matters: `tensors` pulls in the operations it names.
 from mt_tensor.tensors import Tensor  # isort: skip
-from mt_tensor import autograd, errors  # isort: skip
+from mt_tensor import autograd, errors, linalg  # isort: skip
+from mt_tensor.added_products import addbmm, addmm, addmv, addr, baddbmm
 from mt_tensor.backends import (
     TensorBackend,
     backends,
@@ -33,6 +34,7 @@ from mt_tensor.backends import (
     register_backend,
     use_backend,
 )
+from mt_tensor.contraction import tensordot
 from mt_tensor.creation import (
     arange,
     empty,
@@ -48,6 +50,7 @@ from mt_tensor.creation import (
     zeros_like,
 )
 from mt_tensor.diagonals import diag, diagonal, tril, triu
+from mt_tensor.einsum import einsum
 from mt_tensor.elementwise import elementwise
 from mt_tensor.extremes import amax, amin, aminmax, argmax, argmin
 from mt_tensor.extremes import max as max
@@ -110,6 +113,22 @@ from mt_tensor.movement_functions import (
 )
 from mt_tensor.norms import norm
 from mt_tensor.printing import get_printoptions, printoptions, set_printoptions
+from mt_tensor.products import (
+    bmm,
+    chain_matmul,
+    cosine_similarity,
+    cross,
+    dot,
+    ger,
+    inner,
+    kron,
+    matrix_power,
+    mm,
+    mv,
+    outer,
+    trace,
+    vdot,
+)
 from mt_tensor.random import (
     normal,
     rand,
@@ -153,6 +172,10 @@ __all__ = [
     "TensorBackend",
     "TensorData",
     "__version__",
+    "addbmm",
+    "addmm",
+    "addmv",
+    "addr",
     "amax",
     "amin",
     "aminmax",
@@ -165,6 +188,7 @@ __all__ = [
     "atleast_2d",
     "autograd",
     "backends",
+    "baddbmm",
     "bernoulli",
     "bitwise_and",
     "bitwise_left_shift",
@@ -172,12 +196,16 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "bmm",
     "bool_",
     "broadcast_tensors",
     "broadcast_to",
     "cat",
+    "chain_matmul",
     "chunk",
+    "cosine_similarity",
     "count_nonzero",
+    "cross",
     "cummax",
     "cummin",
     "cumprod",
@@ -188,6 +216,8 @@ __all__ = [
     "diagonal",
     "div",
     "divide",
+    "dot",
+    "einsum",
     "elementwise",
     "empty",
     "empty_like",
@@ -208,6 +238,7 @@ __all__ = [
     "fused",
     "gather",
     "gcd",
+    "ger",
     "get_backend",
     "get_printoptions",
     "get_rng_state",
@@ -222,12 +253,15 @@ __all__ = [
     "index_put",
     "index_select",
     "initial_seed",
+    "inner",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_grad_enabled",
+    "kron",
     "lcm",
+    "linalg",
     "linspace",
     "log_softmax",
     "logcumsumexp",
@@ -238,11 +272,14 @@ __all__ = [
     "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_power",
     "mean",
     "median",
     "meshgrid",
+    "mm",
     "movedim",
     "multinomial",
+    "mv",
     "nanmean",
     "nansum",
     "narrow",
@@ -253,6 +290,7 @@ __all__ = [
     "one_hot",
     "ones",
     "ones_like",
+    "outer",
     "pad",
     "permute",
     "printoptions",
@@ -289,8 +327,10 @@ __all__ = [
     "take_along_dim",
     "tensor",
     "tensor_split",
+    "tensordot",
     "tile",
     "topk",
+    "trace",
     "transpose",
     "tril",
     "triu",
@@ -303,6 +343,7 @@ __all__ = [
     "use_backend",
     "var",
     "var_mean",
+    "vdot",
     "vstack",
     "where",
     "zeros",

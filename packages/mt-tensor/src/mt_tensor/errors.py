@@ -34,6 +34,10 @@ class DivisionByZeroError(TensorError, RuntimeError, ZeroDivisionError):
     """An integer divided by zero, which no integer is the result of."""
 
 
+class EquationError(TensorError, ValueError):
+    """An equation for `einsum` that cannot be read, or that does not fit its operands."""
+
+
 class ExchangeError(TensorError, BufferError):
     """Memory that cannot be shared with another library."""
 

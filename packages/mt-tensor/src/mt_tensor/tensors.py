@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mt_tensor.added_products import AddedProductMethods
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
 from mt_tensor.diagonals import DiagonalMethods
@@ -24,6 +25,7 @@ from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
 from mt_tensor.norms import NormMethods
 from mt_tensor.printing import PrintingMethods
+from mt_tensor.products import VectorMethods
 from mt_tensor.rearranging import RearrangingMethods
 from mt_tensor.reductions import ReductionMethods
 from mt_tensor.sampling import SamplingMethods
@@ -64,6 +66,8 @@ class Tensor(
     SplittingMethods,
     SubscriptMethods,
     SamplingMethods,
+    VectorMethods,
+    AddedProductMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 
