@@ -48,6 +48,11 @@ class DType:
         return self.kind == "float"
 
     @property
+    def is_signed(self) -> builtins.bool:
+        """Whether elements may be negative."""
+        return self.kind == "float" or self.name.startswith("int")
+
+    @property
     def rank(self) -> builtins.int:
         """What the kind can hold: 0 for truth values, 1 for integers too, 2 for fractions too."""
         return _KINDS.index(self.kind)

@@ -13,6 +13,7 @@ from typing import Any
 from mt_tensor.added_products import AddedProductMethods
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
+from mt_tensor.counting import CountingMethods
 from mt_tensor.diagonals import DiagonalMethods
 from mt_tensor.extremes import ExtremeMethods
 from mt_tensor.filling import FillingMethods
@@ -23,9 +24,12 @@ from mt_tensor.integers import IntegerMethods
 from mt_tensor.interop import InteropMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
+from mt_tensor.new_tensors import NewTensorMethods
 from mt_tensor.norms import NormMethods
 from mt_tensor.printing import PrintingMethods
 from mt_tensor.products import VectorMethods
+from mt_tensor.questions import QuestionMethods
+from mt_tensor.ranks import RankMethods
 from mt_tensor.rearranging import RearrangingMethods
 from mt_tensor.reductions import ReductionMethods
 from mt_tensor.sampling import SamplingMethods
@@ -38,6 +42,7 @@ from mt_tensor.statistics import StatisticsMethods
 from mt_tensor.subscripts import SubscriptMethods
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.truth import TruthMethods
+from mt_tensor.turning import TurningMethods
 
 
 class Tensor(
@@ -68,6 +73,11 @@ class Tensor(
     SamplingMethods,
     VectorMethods,
     AddedProductMethods,
+    NewTensorMethods,
+    QuestionMethods,
+    TurningMethods,
+    CountingMethods,
+    RankMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 

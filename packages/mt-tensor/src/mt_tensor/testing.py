@@ -1420,3 +1420,170 @@ row(
         (lambda x: x.index_put((_AT[0](x) // 2,), x[:, :2]), ShapeError, "expand"),
     ),
 )
+
+# --- Mirrors and turns, single slices, diagonals ------------------------------------------------
+
+_FROM_MATRIX: tuple[Shapes, ...] = (((2, 3),), ((3, 1),), ((2, 0),), ((2, 3, 2),))
+row(
+    "t",
+    lambda x: x.t(),
+    lambda x: x.T,
+    ((2, 3),),
+    ((3,),),
+    ((),),
+    errors=((lambda x: x[None].t(), ShapeError, "up to two dimensions"),),
+)
+row("t_", lambda x: x.detach().t_(), lambda x: x.T, ((2, 3),), differentiable=False)
+row(
+    "H",
+    lambda x: x.H,
+    lambda x: x.T,
+    ((2, 3),),
+    errors=((lambda x: x[0].H, ShapeError, "H is for matrices"),),
+)
+row("mH", lambda x: x.mH, lambda x: np.swapaxes(x, -1, -2), *_FROM_MATRIX)
+row(
+    "adjoint",
+    lambda x: x.adjoint(),
+    lambda x: np.swapaxes(x, -1, -2),
+    *_FROM_MATRIX,
+    errors=((lambda x: x[0].adjoint(), ShapeError, r"at least 2 dimension\(s\)"),),
+)
+row(
+    "select",
+    lambda x: x.select(-1, -1),
+    lambda x: x[..., -1],
+    ((2, 3),),
+    ((4,),),
+    ((3, 1, 2),),
+    errors=(
+        (lambda x: x.select(0, 2), IndexingError, "index 2 is out of range"),
+        (lambda x: x.select(2, 0), IndexingError, "dimension 2 is out of range"),
+        (lambda x: x.select(0, 1.0), IndexingError, "an integer index; 1.0"),
+        (lambda x: x.sum().select(0, 0), ShapeError, "at least one dimension"),
+    ),
+)
+row("ravel", lambda x: x.T.ravel(), lambda x: x.T.reshape(-1), *_WITH_EMPTY)
+row(
+    "fliplr",
+    lambda x: x.fliplr(),
+    np.fliplr,
+    *_FROM_MATRIX,
+    errors=((lambda x: x[0].fliplr(), ShapeError, r"at least 2 dimension\(s\)"),),
+)
+row(
+    "flipud",
+    lambda x: x.flipud(),
+    np.flipud,
+    *_FROM_MATRIX,
+    ((3,),),
+    errors=((lambda x: x.sum().flipud(), ShapeError, r"at least 1 dimension\(s\)"),),
+)
+for _turns in range(-1, 4):
+    row(
+        "rot90",
+        lambda x, k=_turns: x.rot90(k, (-1, 0)),
+        lambda x, k=_turns: np.rot90(x, k, (-1, 0)),
+        *_FROM_MATRIX,
+        errors=(
+            (lambda x: x[0].rot90(), ShapeError, r"at least 2 dimension\(s\)"),
+            (lambda x: x.rot90(1, (0,)), ShapeError, "two dimensions"),
+            (lambda x: x.rot90(1, (0, -2)), IndexingError, "twice"),
+        ),
+    )
+row(
+    "diag_embed",
+    lambda x: x.diag_embed(1),
+    lambda x: np.pad(
+        x[..., None] * np.eye(x.shape[-1]), [(0, 0)] * (x.ndim - 1) + [(0, 1), (1, 0)]
+    ),
+    ((3,),),
+    ((2, 3),),
+    ((2, 0),),
+    errors=(
+        (lambda x: x.diag_embed(0, 1, -2), IndexingError, "are the same"),
+        (lambda x: x.sum().diag_embed(), ShapeError, r"at least 1 dimension\(s\)"),
+    ),
+)
+row("diagflat", lambda x: x.diagflat(-1), lambda x: np.diagflat(x, -1), *_WITH_EMPTY)
+row("moveaxis", lambda x: x.moveaxis(0, -1), lambda x: np.moveaxis(x, 0, -1), *_MATRIX)
+
+# --- Counting, and places in the order ----------------------------------------------------------
+
+row(
+    "unique",
+    lambda x: (x > 0).float().unique(return_counts=True)[1],
+    lambda x: np.unique(x > 0, return_counts=True)[1],
+    *_WITH_EMPTY,
+    differentiable=False,
+    errors=((lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range"),),
+)
+row(
+    "unique_consecutive",
+    lambda x: (x > 0).long().unique_consecutive(dim=0),
+    lambda x: (x > 0)[np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]],
+    ((5,),),
+    ((4, 1),),
+    differentiable=False,
+)
+row(
+    "bincount",
+    lambda x: (x > 0).long().bincount(minlength=3),
+    lambda x: np.bincount((x > 0).astype(int), minlength=3),
+    ((5,),),
+    ((0,),),
+    differentiable=False,
+    errors=(
+        (lambda x: x.bincount(), ShapeError, "takes 1-D tensors"),
+        (lambda x: x[0].bincount(), DTypeError, "counts integers; float32"),
+        (lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given"),
+        (lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"),
+    ),
+)
+row("msort", lambda x: x.msort(), lambda x: np.sort(x, 0), *_MATRIX, ((5,),))
+row(
+    "kthvalue",
+    lambda x: x.kthvalue(2).values,
+    lambda x: np.sort(x)[..., 1],
+    ((2, 3),),
+    ((4,),),
+    errors=(
+        (lambda x: x.kthvalue(4), ShapeError, "number 4 of 3"),
+        (lambda x: x.kthvalue(1.0), TypeError, "an integer k; 1.0"),
+    ),
+)
+for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
+    row(
+        "quantile",
+        lambda x, w=_way: x.quantile(0.3, -1, interpolation=w),
+        lambda x, w=_way: np.quantile(x, 0.3, -1, method=w),
+        *_MATRIX,
+        ((7,),),
+        errors=(
+            (lambda x: x.quantile(1.5), DomainError, "from 0 to 1; 1.5"),
+            (lambda x: x.quantile("1"), TypeError, "'1' was given"),
+            (lambda x: x.long().quantile(0.5), DTypeError, "int64 was given"),
+            (lambda x: x.quantile(x[0].double()), DTypeError, "takes q of that dtype; float64"),
+            (lambda x: x[:0].quantile(0.5), ShapeError, "no elements"),
+            (lambda x: x.quantile(0.5, interpolation="mean"), ValueError, "'mean' was given"),
+        ),
+    )
+row("quantile", lambda x: x.quantile(0.3), lambda x: np.quantile(x, 0.3), *_ANY)
+row(
+    "nanquantile",
+    lambda x: _NOT_A_NUMBER[0](x).nanquantile(0.6),
+    lambda x: np.nanquantile(_NOT_A_NUMBER[1](x), 0.6),
+    *_MATRIX,
+)
+row(
+    "diff",
+    lambda x: x.diff(2, 0),
+    lambda x: np.diff(x, 2, 0),
+    ((4, 2),),
+    ((3,),),
+    ((2, 2),),
+    errors=(
+        (lambda x: x.sum().diff(), ShapeError, "at least one dimension"),
+        (lambda x: x.diff(-1), DomainError, "-1 was given"),
+    ),
+)
