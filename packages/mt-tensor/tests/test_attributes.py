@@ -90,6 +90,15 @@ TURNS: dict[str, Callable[..., Any]] = {
     "diff, none": lambda lib, x: x.diff(0),
     "diff, longer": lambda lib, x: lib.diff(x, dim=0, prepend=x, append=x),
     "diff, negative": lambda lib, x: x.diff(-1),
+    "take": lambda lib, x: lib.take(x, lib.tensor([[0, -1], [2, 2]])),
+    "take, far": lambda lib, x: x.take(lib.tensor([99])),
+    "take, no integer": lambda lib, x: x.take(lib.tensor([1.0])),
+    "select_scatter": lambda lib, x: lib.select_scatter(x, x.select(0, 1) * 2, 0, -1),
+    "select_scatter, wrong shape": lambda lib, x: x.select_scatter(x, 0, -1),
+    "slice_scatter": lambda lib, x: lib.slice_scatter(x, x[::2] * 2, 0, None, None, 2),
+    "slice_scatter, end": lambda lib, x: x.slice_scatter(x[..., 1:2] * 2, -1, -1),
+    "diagonal_scatter": lambda lib, x: lib.diagonal_scatter(x, x.diagonal() * 2),
+    "diagonal_scatter, offset": lambda lib, x: x.diagonal_scatter(x.diagonal(-1, 1) * 2, -1, 1, 0),
     "msort": lambda lib, x: lib.msort(x),
     "kthvalue": lambda lib, x: lib.kthvalue(x, 2),
     "kthvalue, kept": lambda lib, x: x.kthvalue(1, 0, True),
@@ -110,6 +119,11 @@ def test_turns_and_ranks(name: str, shape: tuple[int, ...]) -> None:
     if name == "unique, rows" and 0 in shape:
         return  # which torch refuses, though no rows differ
     compare(TURNS[name], distinct(*shape))
+
+
+def test_argwhere() -> None:
+    for shape in SHAPES:
+        compare(lambda lib, x: lib.argwhere(x > 0), distinct(*shape))
 
 
 def test_turns_are_views() -> None:

@@ -57,12 +57,15 @@ from mt_tensor.extremes import amax, amin, aminmax, argmax, argmin
 from mt_tensor.extremes import max as max
 from mt_tensor.extremes import min as min
 from mt_tensor.filling import (
+    diagonal_scatter,
     index_copy,
     index_fill,
     index_put,
     masked_scatter,
+    select_scatter,
+    slice_scatter,
 )
-from mt_tensor.finding import masked_select, nonzero, take_along_dim
+from mt_tensor.finding import argwhere, masked_select, nonzero, take, take_along_dim
 from mt_tensor.from_data import as_tensor, from_dlpack, from_numpy, tensor
 from mt_tensor.function import Function
 from mt_tensor.fused import fused
@@ -207,6 +210,7 @@ __all__ = [
     "argmax",
     "argmin",
     "argsort",
+    "argwhere",
     "as_tensor",
     "atleast_1d",
     "atleast_2d",
@@ -241,6 +245,7 @@ __all__ = [
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diagonal_scatter",
     "diff",
     "div",
     "divide",
@@ -357,9 +362,11 @@ __all__ = [
     "scatter_add",
     "scatter_reduce",
     "select",
+    "select_scatter",
     "set_grad_enabled",
     "set_printoptions",
     "set_rng_state",
+    "slice_scatter",
     "softmax",
     "sort",
     "split",
@@ -370,6 +377,7 @@ __all__ = [
     "swapaxes",
     "swapdims",
     "t",
+    "take",
     "take_along_dim",
     "tensor",
     "tensor_split",

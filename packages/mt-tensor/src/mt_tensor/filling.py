@@ -1,23 +1,26 @@
-"""Copies in which some places hold something else: whole slices, masked places, any index.
+"""Copies in which some places hold something else: slices, masked places, diagonals, any index.
 
 All are composed of `scatter`, so that gradients go to what stays and to what comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_tensor.diagonals import diagonal
 from mt_tensor.dtypes import Number, bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.finding import nonzero
 from mt_tensor.function import common_backend, require_tensors
 from mt_tensor.indexing import along, check_1d_index, scatter_add
+from mt_tensor.movement import existing_dim
 from mt_tensor.rearranging import broadcast_tensors
 from mt_tensor.scattering import check_slices, scatter
 from mt_tensor.tensor_base import TensorBase
+from mt_tensor.turning import select
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -129,6 +132,64 @@ def index_put(
     return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
+# --- A view of a copy, replaced -----------------------------------------------------------------
+
+
+def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
+    """Return a copy of `input` in which the elements of a view of it are those of `src`."""
+    require_tensors(name, input, src)
+    numbers = np.arange(input.numel()).reshape(input.shape)
+    places = view(input._with(input.backend.upload(numbers)))
+    if src.shape != places.shape:
+        raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
+    flat = scatter(input.reshape(-1), 0, places.reshape(-1), src.reshape(-1))
+    return flat.reshape(input.shape)
+
+
+def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Tensor:
+    """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
+
+    Raises:
+        ShapeError: `src` has another shape than that slice.
+        DTypeError: `src` has another dtype than `input`.
+        IndexingError: there is no such dimension or index.
+    """
+    return _with_view("select_scatter", input, lambda x: select(x, dim, index), src)
+
+
+def slice_scatter(
+    input: TensorBase,
+    src: TensorBase,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """Return a copy of `input` with `src` in place of its slice from `start` to `end` along `dim`.
+
+    Raises:
+        ShapeError: `src` has another shape than that slice.
+        DTypeError: `src` has another dtype than `input`.
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("slice_scatter", input)
+    before = (slice(None),) * existing_dim("slice_scatter", dim, input.shape)
+    return _with_view("slice_scatter", input, lambda x: x[(*before, slice(start, end, step))], src)
+
+
+def diagonal_scatter(
+    input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """Return a copy of `input` with `src` in place of `input.diagonal(offset, dim1, dim2)`.
+
+    Raises:
+        ShapeError: `src` has another shape than that diagonal.
+        DTypeError: `src` has another dtype than `input`.
+        IndexingError: a dimension does not exist, or both are the same.
+    """
+    return _with_view("diagonal_scatter", input, lambda x: diagonal(x, offset, dim1, dim2), src)
+
+
 class FillingMethods(TensorBase):
     """The methods of `Tensor` that return copies with other elements in some places."""
 
@@ -151,3 +212,24 @@ class FillingMethods(TensorBase):
     ) -> Tensor:
         """Return a copy with elements at an index; see `mt_tensor.index_put`."""
         return index_put(self, indices, values, accumulate)
+
+    def select_scatter(self, src: TensorBase, dim: int, index: int) -> Tensor:
+        """Return a copy with one slice replaced; see `mt_tensor.select_scatter`."""
+        return select_scatter(self, src, dim, index)
+
+    def slice_scatter(
+        self,
+        src: TensorBase,
+        dim: int = 0,
+        start: int | None = None,
+        end: int | None = None,
+        step: int = 1,
+    ) -> Tensor:
+        """Return a copy with a range of slices replaced; see `mt_tensor.slice_scatter`."""
+        return slice_scatter(self, src, dim, start, end, step)
+
+    def diagonal_scatter(
+        self, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
+    ) -> Tensor:
+        """Return a copy with a diagonal replaced; see `mt_tensor.diagonal_scatter`."""
+        return diagonal_scatter(self, src, offset, dim1, dim2)

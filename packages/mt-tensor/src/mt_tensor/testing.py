@@ -1587,3 +1587,53 @@ row(
         (lambda x: x.diff(-1), DomainError, "-1 was given"),
     ),
 )
+
+# --- Views of a copy, replaced; places of the flattened tensor ----------------------------------
+
+row(
+    "select_scatter",
+    lambda x, y: x.select_scatter(y, 1, -1),
+    lambda x, y: np.concatenate([x[:, :-1], y[:, None]], 1),
+    ((2, 3), (2,)),
+    ((2, 3, 2), (2, 2)),
+    errors=(
+        (lambda x: x.select_scatter(x, 0, 0), ShapeError, r"src of shape \(3,\); \(2, 3\)"),
+        (lambda x: x.select_scatter(x[0].double(), 0, 0), DTypeError, "float64 to float32"),
+        (lambda x: x.select_scatter(x[0], 0, 2), IndexingError, "index 2 is out of range"),
+    ),
+)
+row(
+    "slice_scatter",
+    lambda x, y: x.slice_scatter(y, 1, 1, None, 2),
+    lambda x, y: np.stack([x[:, 0], y[:, 0], x[:, 2], y[:, 1]], 1),
+    ((2, 4), (2, 2)),
+    errors=((lambda x: x.slice_scatter(x[:1]), ShapeError, r"src of shape \(2, 3\); \(1, 3\)"),),
+)
+row(
+    "diagonal_scatter",
+    lambda x, y: x.diagonal_scatter(y, 1),
+    lambda x, y: np.where(np.eye(2, 3, 1) == 1, y[:, None], x),
+    ((2, 3), (2,)),
+    errors=(
+        (lambda x: x.diagonal_scatter(x[0]), ShapeError, r"src of shape \(2,\); \(3,\)"),
+        (lambda x: x.diagonal_scatter(x[0], 0, 1, 1), IndexingError, "are the same"),
+    ),
+)
+row(
+    "take",
+    lambda x: x.T.take(mt.tensor([[0, -1], [1, 1]], backend=x.backend)),
+    lambda x: x.T.reshape(-1)[[[0, -1], [1, 1]]],
+    ((2, 3),),
+    ((2,),),
+    errors=(
+        (lambda x: x.take(x), DTypeError, "index of int64; float32"),
+        (lambda x: x.take(x.long()), IndexingError, "index 6 is out of range"),
+    ),
+)
+row(
+    "argwhere",
+    lambda x: (x > 0).argwhere(),
+    lambda x: np.argwhere(x > 0),
+    *_MATRIX,
+    differentiable=False,
+)
