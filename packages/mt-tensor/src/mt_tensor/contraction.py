@@ -12,8 +12,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from mt_tensor.diagonals import diagonal
 from mt_tensor.dtypes import bool_, result_type
@@ -33,8 +32,7 @@ Label = Hashable
 Labels = tuple[Label, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Operand:
+class _Operand(NamedTuple):
     """A tensor and the labels of its dimensions, each label once."""
 
     tensor: Tensor

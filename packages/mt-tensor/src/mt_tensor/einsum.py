@@ -10,8 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from mt_tensor.contraction import Label, Labels, contract, promoted
 from mt_tensor.errors import EquationError
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-@dataclass(frozen=True, slots=True)
-class _Equation:
+class _Equation(NamedTuple):
     """What was written: for each operand, and the output if it was given, labels and `...`."""
 
     inputs: list[Labels]
