@@ -193,6 +193,8 @@ X, F = mt.tensor([3, 4]), mt.tensor([3.0, 4.0])
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: X // 0, DivisionByZeroError, "divided by zero"),
     (lambda: X % mt.tensor([1, 0]), ZeroDivisionError, "divided by zero"),
+    (lambda: X.to("int8") // 256, DivisionByZeroError, "divided by zero"),
+    (lambda: X.to("int8") % mt.tensor(512), DivisionByZeroError, "divided by zero"),
     (lambda: mt.fmod(X, 0), RuntimeError, "divided by zero"),
     (lambda: mt.div(X, 0, rounding_mode="trunc"), DivisionByZeroError, "divided by zero"),
     (lambda: mt.div(X, 2, rounding_mode="up"), ValueError, "'up' was given"),  # type: ignore[arg-type]

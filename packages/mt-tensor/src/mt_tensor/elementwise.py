@@ -100,7 +100,7 @@ class ElementwiseOperation:
         check_on_bool(self.operator.name, dtype)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
         if dtype.kind == "integer" and self.operator.name in _ON_INTEGERS:
-            _ON_INTEGERS[self.operator.name](args[1])
+            _ON_INTEGERS[self.operator.name](args[1], operands[1])
         if len(values) < len(args):
             return (_as_tensor(args[0], bool_, backend), *operands)
         return operands
@@ -199,7 +199,7 @@ class WholeNumberOperation(ElementwiseOperation):
         return super().__call__(*args)
 
 
-def _check_integer_power(exponent: Any) -> None:
+def _check_integer_power(exponent: Any, _: Tensor) -> None:
     """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
     lowest = (
         exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
@@ -211,21 +211,24 @@ def _check_integer_power(exponent: Any) -> None:
         )
 
 
-def _check_integer_divisor(divisor: Any) -> None:
+def _check_integer_divisor(given: Any, divisor: Tensor) -> None:
     """Raise DivisionByZeroError if an integer is to be divided by zero: no integer is right."""
-    zero = divisor == 0
-    if zero if isinstance(divisor, Number) else zero.any():
+    if isinstance(given, Number):
+        zero = divisor.dtype.convert(given) == 0  # 256 is zero among eight bits
+    else:
+        zero = bool((divisor == 0).any())
+    if zero:
         raise DivisionByZeroError(
             "an integer tensor cannot be divided by zero: there is no integer infinity or nan. "
             "Convert it first, as in x.float() // y, or replace the zeros."
         )
 
 
-_ON_INTEGERS: dict[str, Callable[[Any], None]] = {
+_ON_INTEGERS: dict[str, Callable[[Any, Tensor], None]] = {
     "pow": _check_integer_power,
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), _check_integer_divisor),
 }
-"""What the second argument of an operator is checked for among integers."""
+"""Among integers, checks of an operator's second argument: as it was given, and as a tensor."""
 
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
