@@ -13,8 +13,9 @@ import numpy as np
 
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
+from mt_tensor.aliasing import AliasMethods
 from mt_tensor.dtypes import Number, result_type
-from mt_tensor.elementwise import check_on_bool
+from mt_tensor.elementwise import check_on_bool, elementwise
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.function import common_backend
 from mt_tensor.integers import RoundingMode
@@ -36,41 +37,51 @@ def _same_view(a: TensorData, b: TensorData) -> bool:
     )
 
 
-class InPlaceMethods(TensorBase):
+class InPlaceMethods(AliasMethods):
     """The methods of `Tensor` that change it."""
 
     __slots__ = ()
 
-    def _check_recorded(self, *others: Any) -> None:
-        """Raise InPlaceError if a change of this tensor by others would have to be recorded."""
-        recorded = is_grad_enabled() and any(
-            isinstance(operand, TensorBase) and operand.requires_grad for operand in (self, *others)
-        )
-        if recorded:
-            raise InPlaceError(
-                "an in-place change of, or with, a tensor that requires grad would make recorded "
-                "gradients wrong: put it under no_grad(), or write x = x + y instead of x += y."
-            )
+    def _check_in_place(self, *others: Any) -> bool:
+        """Return whether a change in place of this tensor, with others, is to be recorded.
 
-    def _check_in_place(self, *others: Any) -> None:
-        """Raise InPlaceError if the elements of this tensor cannot be changed."""
-        self._check_recorded(*others)
+        Raises:
+            InPlaceError: a change of one element would change several, or gradients cannot follow.
+        """
         if overlaps(self.shape, self.stride()):
             raise InPlaceError(
                 f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
                 "so that changing one changes several: clone() it first."
             )
+        return self._change_is_recorded(*others)
 
-    def _replace(self, result: Tensor) -> Self:
-        """Store the result of an operation in this tensor, whose check has been passed.
+    def _replace(self, value: Tensor) -> Self:
+        """Store the elements of a tensor of any dtype that broadcasts here, and record that.
 
-        Every in-place form ends here, but for those that compute in their own memory at once.
+        Every change in place that is recorded comes down to this.
+        """
+        recorded = self._check_in_place(value)
+        if recorded:
+            value = value.to(self.dtype).expand(self.shape)
+        data = self._aliasing_resolved(value)._tensor.expand(self.shape)
+        if not _same_view(data, self._tensor):
+            self.backend.copy(data, self._tensor)
+            self._tensor.changed()
+        if recorded:
+            self._moved_on(value)
+        return self
+
+    def _computed(self, name: str, *args: Any, **options: Any) -> Self:
+        """Replace this tensor's elements by what an operation makes of it.
 
         Raises:
             DTypeError: this tensor's elements cannot hold what the result has: a fraction among
                 integers, a number among truth values.
             ShapeError: the result has another shape.
         """
+        recorded = self._check_in_place(*args, *options.values())
+        source: Any = self._before_change() if recorded else self
+        result = getattr(source, name)(*args, **options)
         if result.dtype.rank > self.dtype.rank:
             raise DTypeError(
                 f"a result of {result.dtype.name} cannot be stored in place in {self.dtype.name}: "
@@ -81,28 +92,13 @@ class InPlaceMethods(TensorBase):
                 f"a result of shape {result.shape} cannot be stored in a tensor of shape "
                 f"{self.shape}, which is changed in place: write x = ... instead."
             )
-        data = self._aliasing_resolved(result)._tensor
-        if not _same_view(data, self._tensor):
-            self.backend.copy(data, self._tensor)
-            self._tensor.changed()
-        return self
-
-    def _point_to(self, view: Tensor) -> Self:
-        """Make this tensor another view of its storage."""
-        self._tensor = view._tensor
-        self._tensor.changed()
-        return self
+        return self._replace(result)
 
     def copy_(self, source: Any) -> Self:
         """Store the elements of `source`, broadcast and converted, and return self."""
-        self._check_in_place(source)
         if not isinstance(source, TensorBase):
             source = self._with(self.backend.upload(np.array(source)))
-        if source.backend is not self.backend:
-            source = source.to(self.backend)
-        if source.dtype.rank > self.dtype.rank:  # a fraction is dropped, a number made True
-            source = source.to(self.dtype)
-        return self._replace(source if source.shape == self.shape else source.expand(self.shape))
+        return self._replace(source.to(self.backend))
 
     def fill_(self, value: Number) -> Self:
         """Store a number in every element, and return self."""
@@ -114,7 +110,7 @@ class InPlaceMethods(TensorBase):
 
     def _in_place(self, name: str, other: Any) -> Self:
         """Replace this tensor's elements by `operator(self, other)`."""
-        self._check_in_place(other)
+        recorded = self._check_in_place(other)
         if isinstance(other, np.generic):
             other = other.item()
         if not isinstance(other, TensorBase | Number):
@@ -139,6 +135,8 @@ class InPlaceMethods(TensorBase):
                 f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "
                 "tensor that is changed in place."
             )
+        if recorded:
+            return self._replace(elementwise(name, self._before_change(), other))
         data = self._aliasing_resolved(other.detach().to(self.dtype))._tensor.expand(self.shape)
         self.backend.elementwise(OPERATORS[name].value, (self._tensor, data), (self._tensor,))
         self._tensor.changed()
@@ -169,8 +167,7 @@ class InPlaceMethods(TensorBase):
         """Divide in place, rounded if asked for, and return self."""
         if rounding_mode is None:
             return self._in_place("div", other)
-        self._check_in_place(other)
-        return self._replace(self.div(other, rounding_mode=rounding_mode))
+        return self._computed("div", other, rounding_mode=rounding_mode)
 
     multiply_ = mul_
     subtract_ = sub_
@@ -188,7 +185,6 @@ class InPlaceMethods(TensorBase):
         Raises:
             ShapeError: there are fewer than two dimensions, or more but of different extents.
         """
-        self._check_in_place()
         if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
             raise ShapeError(
                 "fill_diagonal_() needs a matrix, or dimensions that are all equal; shape "
@@ -197,7 +193,7 @@ class InPlaceMethods(TensorBase):
         diagonal = np.zeros(self.shape, np.bool_)
         np.fill_diagonal(diagonal, True, wrap)
         mask = self._with(self.backend.upload(diagonal))
-        return self._replace(self.masked_fill(mask, fill_value))
+        return self._computed("masked_fill", mask, fill_value)
 
     __iadd__ = add_
     __isub__ = sub_
@@ -256,8 +252,7 @@ def _changing(name: str) -> Callable[..., Any]:
     """Return the in-place form of an operation: it is computed, and its result stored."""
 
     def method(self: InPlaceMethods, *args: Any, **options: Any) -> Any:
-        self._check_in_place(*args, *options.values())
-        return self._replace(getattr(self, name)(*args, **options))
+        return self._computed(name, *args, **options)
 
     return _named(method, f"{name}_", f"Store the result of `{name}` in place, and return self.")
 
@@ -266,8 +261,14 @@ def _moving(name: str) -> Callable[..., Any]:
     """Return the in-place form of a movement."""
 
     def method(self: InPlaceMethods, *args: Any, **options: Any) -> Any:
-        self._check_recorded()
-        return self._point_to(getattr(self, name)(*args, **options))
+        if is_grad_enabled() and self.requires_grad:
+            raise InPlaceError(
+                f"{name}_() would turn a tensor that requires grad, whose gradient has its shape: "
+                f"write x = x.{name}(...)."
+            )
+        self._tensor = getattr(self, name)(*args, **options)._tensor
+        self._tensor.changed()
+        return self
 
     return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from mt_tensor.arithmetic import binary
-from mt_tensor.elementwise import elementwise
+import numpy as np
+
+from mt_tensor.dtypes import Number
+from mt_tensor.elementwise import LIFTED, elementwise
 from mt_tensor.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -173,6 +175,15 @@ def lcm(input: TensorBase, other: TensorBase) -> Tensor:
     return elementwise("lcm", input, other)
 
 
+def _binary(name: str, left: Any, right: Any) -> Tensor:
+    """Apply an operator, or leave it to the other operand's type if that is no number."""
+    left, right = (v.item() if isinstance(v, np.generic) else v for v in (left, right))
+    other = right if isinstance(left, TensorBase) else left
+    if not isinstance(other, TensorBase | Number):
+        return NotImplemented  # type: ignore[no-any-return]
+    return LIFTED[name](left, right)
+
+
 class IntegerMethods(TensorBase):
     """The methods of `Tensor` for rounded division and bits."""
 
@@ -189,16 +200,16 @@ class IntegerMethods(TensorBase):
         return div(self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        return binary("floor_divide", self, other)
+        return _binary("floor_divide", self, other)
 
     def __rfloordiv__(self, other: Any) -> Tensor:
-        return binary("floor_divide", other, self)
+        return _binary("floor_divide", other, self)
 
     def __mod__(self, other: Any) -> Tensor:
-        return binary("remainder", self, other)
+        return _binary("remainder", self, other)
 
     def __rmod__(self, other: Any) -> Tensor:
-        return binary("remainder", other, self)
+        return _binary("remainder", other, self)
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return self // other, self % other
@@ -210,31 +221,31 @@ class IntegerMethods(TensorBase):
         return bitwise_not(self)
 
     def __and__(self, other: Any) -> Tensor:
-        return binary("bitwise_and", self, other)
+        return _binary("bitwise_and", self, other)
 
     def __rand__(self, other: Any) -> Tensor:
-        return binary("bitwise_and", other, self)
+        return _binary("bitwise_and", other, self)
 
     def __or__(self, other: Any) -> Tensor:
-        return binary("bitwise_or", self, other)
+        return _binary("bitwise_or", self, other)
 
     def __ror__(self, other: Any) -> Tensor:
-        return binary("bitwise_or", other, self)
+        return _binary("bitwise_or", other, self)
 
     def __xor__(self, other: Any) -> Tensor:
-        return binary("bitwise_xor", self, other)
+        return _binary("bitwise_xor", self, other)
 
     def __rxor__(self, other: Any) -> Tensor:
-        return binary("bitwise_xor", other, self)
+        return _binary("bitwise_xor", other, self)
 
     def __lshift__(self, other: Any) -> Tensor:
-        return binary("bitwise_left_shift", self, other)
+        return _binary("bitwise_left_shift", self, other)
 
     def __rlshift__(self, other: Any) -> Tensor:
-        return binary("bitwise_left_shift", other, self)
+        return _binary("bitwise_left_shift", other, self)
 
     def __rshift__(self, other: Any) -> Tensor:
-        return binary("bitwise_right_shift", self, other)
+        return _binary("bitwise_right_shift", self, other)
 
     def __rrshift__(self, other: Any) -> Tensor:
-        return binary("bitwise_right_shift", other, self)
+        return _binary("bitwise_right_shift", other, self)

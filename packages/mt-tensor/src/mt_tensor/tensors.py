@@ -18,6 +18,7 @@ from mt_tensor.diagonals import DiagonalMethods
 from mt_tensor.extremes import ExtremeMethods
 from mt_tensor.filling import FillingMethods
 from mt_tensor.finding import FindingMethods
+from mt_tensor.hooks import HookMethods
 from mt_tensor.in_place import InPlaceMethods, give_in_place_forms
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.integers import IntegerMethods
@@ -53,6 +54,7 @@ class Tensor(
     DiagonalMethods,
     FillingMethods,
     FindingMethods,
+    HookMethods,
     IndexingMethods,
     InPlaceMethods,
     InteropMethods,
