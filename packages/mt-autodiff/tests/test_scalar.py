@@ -20,13 +20,14 @@ from mt_autodiff import (
     GradientError,
     Scalar,
     ScalarFunction,
+    WholeNumberError,
     central_difference,
     derivative_check,
     grad,
     no_grad,
 )
 from mt_operators import OPERATORS, lift
-from mt_operators.testing import SPECS, OpSpec, high_precision
+from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec, high_precision
 
 TRUTHS = {name for name, row in OPERATORS.items() if row.result == "truth"}
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
@@ -69,6 +70,21 @@ def exact_second(spec: OpSpec, point: list[float], i: int, j: int) -> float:
             args[j] += side
             slopes.append(mpmath.mpf(partial(*args, function(*args))))
         return float((slopes[0] - slopes[1]) / (2 * step))
+
+
+@pytest.mark.parametrize("name", WHOLE_SPECS)
+def test_operators_of_whole_numbers_are_refused(name: str) -> None:
+    args = [Scalar(6.0)] * OPERATORS[name].arity
+    with pytest.raises(WholeNumberError, match="a Scalar holds a float"):
+        operation(name)(*args)
+
+
+def test_rounded_division_by_pythons_operators() -> None:
+    x = Scalar(7.5)
+    assert [v.data for v in (x // 2, x % -2, 17 // x, 17 % x)] == [3.0, -0.5, 2.0, 2.0]
+    assert [v.data for v in (*divmod(x, 2), *divmod(17, x))] == [3.0, 1.5, 2.0, 2.0]
+    (x % 2 + 17 % x).backward()
+    assert x.derivative == 1.0 - 2.0
 
 
 @pytest.mark.parametrize("spec", [row for row in SPEC_ROWS if row.values[0].name not in TRUTHS])

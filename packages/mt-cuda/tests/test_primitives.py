@@ -9,7 +9,7 @@ import pytest
 import mt_tensor as mt
 from mt_cuda.backend import CudaOps
 from mt_operators import OPERATORS
-from mt_operators.testing import SPECIAL, SPECS, TOLERANCE
+from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor.backends import get_backend
 from mt_tensor.dtypes import DTYPES
 
@@ -113,6 +113,22 @@ def test_fused_gradients(ops, spec):
             backend.elementwise(formula, inputs, results[-1])
         for ours, theirs in zip(*results, strict=True):
             same(ops, ours, theirs, 2e-5)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8"])
+def test_whole_numbers_up_to_the_extremes(ops, dtype):
+    limits = np.iinfo(dtype)
+    values = [limits.min, limits.max, 0, 1, 2, 7, 31, 64, limits.max - 1, limits.max // 2]
+    values += [-1, -7] if limits.min else []
+    x, y = np.array(list(itertools.product(values, repeat=2)), dtype).T
+    for name in (*WHOLE_SPECS, "floor_divide", "remainder", "fmod"):
+        kept = (x >= 0) & (y >= 0) & (x < 100) & (y < 100) if name in ("gcd", "lcm") else y == y
+        args = [np.array(each[kept]) for each in (x, y)][: OPERATORS[name].arity]
+        views = [[on(backend, arg) for arg in args] for backend in (ops, NUMPY)]
+        outs = [b.allocate(args[0].shape, DTYPES[dtype]) for b in (ops, NUMPY)]
+        for backend, inputs, out in zip((ops, NUMPY), views, outs, strict=True):
+            backend.elementwise(OPERATORS[name].value, inputs, [out])
+        assert np.array_equal(ops.as_array(outs[0]), NUMPY.as_array(outs[1])), name
 
 
 @pytest.mark.parametrize("view", VIEWS)

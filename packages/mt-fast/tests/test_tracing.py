@@ -34,7 +34,7 @@ def executed(traced, arguments):
     return [eval(result, namespace) for result in text.results]
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", SPECS)
 @given(data=st.data())
 def test_the_text_means_what_the_operator_does(name, data):
     operator = OPERATORS[name]

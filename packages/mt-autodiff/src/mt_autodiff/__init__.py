@@ -15,6 +15,7 @@ from mt_autodiff.errors import (
     GraphFreedError,
     GraphTooLargeError,
     NoGradientError,
+    WholeNumberError,
 )
 from mt_autodiff.graph import Context, History, Variable
 from mt_autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -37,6 +38,7 @@ __all__ = [
     "Scalar",
     "ScalarFunction",
     "Variable",
+    "WholeNumberError",
     "__version__",
     "backpropagate",
     "central_difference",

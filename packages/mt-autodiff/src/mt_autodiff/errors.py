@@ -27,5 +27,9 @@ class ForwardError(AutodiffError, TypeError):
     """A forward function returned something that is not a number."""
 
 
+class WholeNumberError(AutodiffError, TypeError):
+    """An operator of whole numbers was given Scalars, which hold floats."""
+
+
 class GraphTooLargeError(AutodiffError, ValueError):
     """A graph has more variables than were asked to be drawn."""

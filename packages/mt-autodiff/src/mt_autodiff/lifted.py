@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, SupportsFloat
 
-from mt_autodiff.errors import GradientError
+from mt_autodiff.errors import GradientError, WholeNumberError
 from mt_autodiff.graph import Context, History
 from mt_autodiff.mode import is_grad_enabled
 from mt_autodiff.scalar import LIFTED, Scalar, constant
@@ -25,12 +25,21 @@ class LiftedOperator:
         self._on_scalars: tuple[tuple[Callable[..., Any], ...], Callable[..., Any]] | None = None
 
     def __call__(self, *values: SupportsFloat) -> Scalar:
-        """Apply the operator and record it. A truth value is a constant."""
+        """Apply the operator and record it. A truth value is a constant.
+
+        Raises:
+            WholeNumberError: the operator works on whole numbers only.
+        """
         operator = self.operator
         inputs = tuple([v if isinstance(v, Scalar) else constant(v) for v in values])
         if len(inputs) != len(operator.partials):
             raise TypeError(
                 f"{operator.name} takes {operator.arity} argument(s); {len(inputs)} were given."
+            )
+        if operator.result == "whole":
+            raise WholeNumberError(
+                f"{operator.name} works on whole numbers, and a Scalar holds a float: call "
+                f"OPERATORS[{operator.name!r}].function with integers."
             )
         known = [scalar._data for scalar in inputs]
         result = constant(operator.function(*known))

@@ -204,6 +204,24 @@ class Scalar:
     def __rtruediv__(self, other: Any) -> Scalar:
         return _binary("div", other, self)
 
+    def __floordiv__(self, other: Any) -> Scalar:
+        return _binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Scalar:
+        return _binary("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Scalar:
+        return _binary("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Scalar:
+        return _binary("remainder", other, self)
+
+    def __divmod__(self, other: Any) -> tuple[Scalar, Scalar]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Scalar, Scalar]:
+        return other // self, other % self
+
     def __pow__(self, other: Any) -> Scalar:
         return _binary("pow", self, other)
 

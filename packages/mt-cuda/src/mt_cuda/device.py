@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from mt_cuda.kernel import Lines
+from mt_fast import whole
 from mt_fast.rendering import Table, call
 from mt_fast.tracing import Graph
 from mt_operators.elementary import ELEMENTARY, ROUNDING
@@ -27,6 +28,7 @@ def _floats(suffix: str) -> Table:
         **{name: f"math.{call(name)}" for name in ELEMENTARY if hasattr(math, name)},
         **{name: f"libdevice.{device}{suffix}({{0}})" for name, device in LIBRARY.items()},
         "div": "{0} / {1}",
+        **{name: f"{name}({{0}}, {{1}})" for name in whole.FLOATS},
         # `|` instead of `or`: a selection, not a branch. A nan differs from itself, and wins.
         "maximum": "{0} if ({0} >= {1}) | ({0} != {0}) else {1}",
         "minimum": "{0} if ({0} <= {1}) | ({0} != {0}) else {1}",
@@ -35,7 +37,11 @@ def _floats(suffix: str) -> Table:
 
 _FLOAT32 = _floats("f")
 _FLOAT64 = _floats("")
-_INTEGER: Table = {**_FLOAT64, "pow": "whole_power({0}, {1})"}
+_INTEGER: Table = {
+    **_FLOAT64,
+    "pow": "whole_power({0}, {1})",
+    **{name: f"{name}(int64({{0}}), int64({{1}}))" for name in whole.INTEGERS},
+}
 
 _WHOLE_POWER = """\
 def whole_power(base, exponent):  # by squaring; a fraction is dropped, as everywhere
@@ -64,7 +70,10 @@ def table(dtype: DType) -> Table:
 
 def helpers(graph: Graph, dtype: DType) -> Lines:
     """Return the functions that a kernel must define for itself to compute `graph`."""
-    powers = any(expression.operation == "pow" for expression in graph.expressions)
-    if powers and dtype.kind == "integer":
-        return [*_WHOLE_POWER.format(kind=dtype.name).splitlines(), ""]
-    return []
+    used = dict.fromkeys(expression.operation for expression in graph.expressions)
+    kind = "float64" if table(dtype) is _FLOAT64 else "float32"
+    element = kind if dtype.is_floating_point else dtype.name
+    texts = [whole.text(name, element, "math.fmod") for name in used]
+    if "pow" in used and dtype.kind == "integer":
+        texts.append(_WHOLE_POWER.format(kind=dtype.name))
+    return [line for text in texts if text for line in (*text.splitlines(), "")]

@@ -131,8 +131,8 @@ def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
         ("uint8", ("strided",)),
     ):
         element = DTYPES[name]
-        if operator.result == "real" and not element.is_floating_point:
-            continue  # computed in float32
+        if operator.result == ("real" if element.kind == "integer" else "whole"):
+            continue  # computed in float32, or refused
         for layout in layouts:
             yield from _both(operator, element, layout)
 

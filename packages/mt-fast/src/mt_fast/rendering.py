@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mt_fast import whole
 from mt_fast.tracing import ARITHMETIC, Expression, Graph, Number
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
@@ -39,6 +40,10 @@ PYTHON: Table = {
     "ne": "{0} != {1}",
     "and": "{0} & {1}",
     "or": "{0} | {1}",
+    "bitwise_and": "{0} & {1}",
+    "bitwise_or": "{0} | {1}",
+    "bitwise_xor": "{0} ^ {1}",
+    "bitwise_not": "~{0}",
     "where": "{1} if {0} else {2}",
 }
 """What is written as in Python on every target. Both sides of `where` are computed before it, so
@@ -53,6 +58,12 @@ def call(name: str) -> str:
 
 _REAL = frozenset(name for name in ELEMENTARY if OPERATORS[name].result == "real")
 """Elementary functions whose value has a fraction even where the arguments have none."""
+
+
+_WIDENED = frozenset(
+    (*ARITHMETIC, *whole.NAMES, *(n for n in ELEMENTARY if OPERATORS[n].result == "whole"))
+)
+"""Operations that compilers, or our own functions, compute in int64 among integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +167,7 @@ def _type(expression: Expression, operands: Sequence[str], dtype: DType) -> str:
 
 def _widens(expression: Expression, dtype: DType) -> bool:
     """Whether compilers give the value of an operation a wider type than its operands have."""
-    return dtype.kind == "integer" and expression.operation in ARITHMETIC
+    return dtype.kind == "integer" and expression.operation in _WIDENED
 
 
 def _result(text: str, kind: str, dtype: DType, target: DType) -> str:

@@ -11,6 +11,7 @@ lose nan or keep LLVM from vectorising a fold with them.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -20,6 +21,7 @@ from numba import njit, types
 from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
+from mt_fast import whole
 from mt_fast.rendering import Table, call
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 
@@ -103,6 +105,57 @@ def _power(x: Any, y: Any) -> Any:
     return among_integers if whole else of_floats
 
 
+@intrinsic
+def _float_rest(context: Any, x: Any, y: Any) -> Any:
+    """Return `fmod` of floats, in their own type."""
+    unified = context.unify_types(x, y)
+    if not isinstance(unified, types.Float):
+        return None
+
+    def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
+        return builder.frem(*args)
+
+    return templates.signature(unified, unified, unified), generate  # type: ignore[no-untyped-call]
+
+
+def _by_type(name: str) -> Any:
+    """Return the function of that name in `mt_fast.whole`, chosen by the type of its arguments."""
+
+    def function(x: Any, y: Any) -> Any:  # noqa: ARG001 - Numba reads the names
+        raise TypeError(f"{name} is for kernels only.")
+
+    @overload(function)
+    def chosen(x: Any, y: Any) -> Any:
+        def among_integers(x: Any, y: Any) -> Any:
+            return exact(types.int64(x), types.int64(y))
+
+        def of_floats(x: Any, y: Any) -> Any:
+            return exact(x, y)
+
+        if isinstance(x, types.Integer) and isinstance(y, types.Integer):
+            exact = _defined(name, "int64")
+            return among_integers
+        exact = _defined(name, "float32" if x == y == types.float32 else "float64")
+        return of_floats
+
+    return function
+
+
+@functools.cache
+def _defined(name: str, kind: str) -> Any:
+    """Return a function of `mt_fast.whole` for one type."""
+    namespace: dict[str, Any] = {
+        "fmod": _float_rest,
+        "inf": math.inf,
+        "int64": np.int64,
+        "float32": np.float32,
+        "float64": np.float64,
+    }
+    exec(whole.text(name, kind, "fmod"), namespace)
+    function = namespace[name]
+    return function if function is _float_rest else njit(error_model="numpy")(function)
+
+
 # --- Where elements lie -------------------------------------------------------------------------
 
 
@@ -129,6 +182,7 @@ FUNCTIONS: dict[str, Any] = {
     "minimum": minimum,
     # Those of `math` yield integers, and LLVM's `round` does not choose the even one of two.
     **{name: _rounded("rint" if name == "round" else name) for name in ROUNDING},
+    **{name: _by_type(name) for name in whole.NAMES},
 }
 """The elementary functions that kernels call. Numba compiles those of `math` to C's, for float32
 to its float32 ones."""

@@ -28,6 +28,8 @@ def describe(operator: Operator) -> str:
         if (low, high) != EVERYWHERE:
             end = "" if math.isinf(high) else f" <= {high:g}"
             lines.append(f"  domain {low:g} <= {name}{end}")
+    if operator.result == "whole":
+        lines.append("  domain whole numbers")
     return "\n".join(lines)
 
 

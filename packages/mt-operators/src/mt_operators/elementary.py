@@ -121,6 +121,29 @@ def pow(x: float, y: float) -> float:
 
 
 @elementary
+def floor_divide(x: float, y: float) -> float:
+    """Return the largest whole number not above `x / y`, exactly; that of `div` where `y` is 0."""
+    try:
+        return x // y
+    except ZeroDivisionError:
+        return div(x, y)
+    except OverflowError:
+        return _as_float(x) // _as_float(y)
+
+
+@elementary
+def fmod(x: float, y: float) -> float:
+    """Return what a division without fraction leaves, with the sign of `x`; nan where `y` is 0."""
+    if isinstance(x, int) and isinstance(y, int) and y != 0:
+        rest = abs(x) % abs(y)
+        return -rest if x < 0 else rest
+    try:
+        return math.fmod(_as_float(x), _as_float(y))
+    except ValueError:
+        return math.nan
+
+
+@elementary
 @ieee_754()
 def sqrt(x: float) -> float:
     """Return the square root: nan below zero."""
@@ -335,3 +358,51 @@ def trunc(x: float) -> float:
 def round(x: float) -> float:
     """Return the whole number nearest to `x`, of two the even one; infinities and nan stay."""
     return _whole(builtins.round, x)
+
+
+# --- Whole numbers ------------------------------------------------------------------------------
+
+BITS = 64
+"""How many bits a shift counts with: so many places, or a negative number, shift everything out."""
+
+
+@elementary
+def bitwise_and(x: int, y: int) -> int:
+    """Return the bits that both have."""
+    return x & y
+
+
+@elementary
+def bitwise_or(x: int, y: int) -> int:
+    """Return the bits that either has."""
+    return x | y
+
+
+@elementary
+def bitwise_xor(x: int, y: int) -> int:
+    """Return the bits that exactly one has."""
+    return x ^ y
+
+
+@elementary
+def bitwise_not(x: int) -> int:
+    """Return the bits that `x` lacks: `-x - 1`."""
+    return x ^ -1
+
+
+@elementary
+def bitwise_left_shift(x: int, y: int) -> int:
+    """Return the bits moved up by `y` places; 0 where all are shifted out."""
+    return x << y if 0 <= y < BITS else 0
+
+
+@elementary
+def bitwise_right_shift(x: int, y: int) -> int:
+    """Return the bits moved down by `y` places; 0 or, below zero, -1 where all are shifted out."""
+    return x >> (y if 0 <= y < BITS else BITS)
+
+
+@elementary
+def gcd(x: int, y: int) -> int:
+    """Return the greatest common divisor, not negative."""
+    return math.gcd(x, y)

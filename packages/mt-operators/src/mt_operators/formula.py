@@ -20,8 +20,9 @@ from mt_operators.errors import OperatorError
 Source = Callable[..., Any]
 """A pure Python function of scalars, written so that it can be lifted."""
 
-Result = Literal["number", "real", "truth"]
-"""What an operator yields: a number like its arguments, a real number, or a truth value."""
+Result = Literal["number", "real", "truth", "whole"]
+"""What an operator yields: a number like its arguments, a real number, a truth value, or a whole
+number, which its arguments must be then too."""
 
 Interval = tuple[float, float]
 """The lowest and the highest of the numbers between which an argument may lie."""
@@ -79,7 +80,7 @@ class Operator:
         domain: for each argument, the interval in which the operator has a value; all numbers if
             not given. At an end the value may be infinite, beyond it it is nan.
         result: `"number"` keeps integers integers, `"real"` makes them floating point, `"truth"`
-            yields a truth value.
+            yields a truth value, and `"whole"` takes and yields whole numbers only.
         gates: whether the partial derivatives only say which arguments the value comes from, as
             those of `maximum` do. An argument that it does not come from has gradient 0 then, also
             where the upstream gradient is infinite.

@@ -34,6 +34,12 @@ from mt_operators.elementary import (
     atan,
     atan2,
     atanh,
+    bitwise_and,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
     ceil,
     cos,
     cosh,
@@ -44,6 +50,9 @@ from mt_operators.elementary import (
     exp2,
     expm1,
     floor,
+    floor_divide,
+    fmod,
+    gcd,
     hypot,
     log,
     log1p,
@@ -78,6 +87,7 @@ def define_steps(name: str, function: Callable[..., Any], **rest: Any) -> None:
 
 
 define_truth = partial(define_steps, result="truth")
+define_whole = partial(define_steps, result="whole")
 
 
 FROM_MINUS_1, FROM_0, FROM_1 = (((low, math.inf),) for low in (-1.0, 0.0, 1.0))
@@ -367,6 +377,31 @@ define_steps("ceil", ceil, note="the smallest whole number not below x; derivati
 define_steps("trunc", trunc, note="x without its fraction; derivative 0")
 define_steps("round", round, note="the nearest whole number, of two the even one; derivative 0")
 
+# --- Division that is rounded, and what it leaves -----------------------------------------------
+
+
+def remainder(x: float, y: float) -> float:
+    """Return what `floor_divide` leaves, which has the sign of `y`."""
+    rest = fmod(x, y)
+    return where((rest != 0.0) & ((rest < 0.0) != (y < 0.0)), rest + y, rest)
+
+
+define_steps("floor_divide", floor_divide, note="x / y rounded down; derivative 0")
+define(
+    "remainder",
+    remainder,
+    one,
+    lambda x, y, out: -floor_divide(x, y),
+    note="what x / y rounded down leaves, with the sign of y",
+)
+define(
+    "fmod",
+    fmod,
+    one,
+    lambda x, y, out: -trunc(div(x, y)),
+    note="what x / y without its fraction leaves, with the sign of x",
+)
+
 # --- Comparisons and logic: steps too -----------------------------------------------------------
 
 define_truth("lt", lambda x, y: x < y, note="x < y")
@@ -393,3 +428,26 @@ define_truth("signbit", signbit, note="whether x is negative, as -0 is")
 define_truth("isnan", lambda x: x != x, note="whether x is nan")
 define_truth("isinf", lambda x: abs(x) == math.inf, note="whether x is infinite")
 define_truth("isfinite", lambda x: abs(x) < math.inf, note="whether x is neither infinite nor nan")
+
+# --- Whole numbers ------------------------------------------------------------------------------
+
+define_whole("bitwise_and", bitwise_and, note="the bits that both have")
+define_whole("bitwise_or", bitwise_or, note="the bits that either has")
+define_whole("bitwise_xor", bitwise_xor, note="the bits that exactly one has")
+define_whole("bitwise_not", bitwise_not, note="the bits that x lacks")
+define_whole("bitwise_left_shift", bitwise_left_shift, note="the bits of x moved up by y places")
+define_whole(
+    "bitwise_right_shift",
+    bitwise_right_shift,
+    note="the bits of x moved down by y places; its sign stays",
+)
+define_whole("gcd", gcd, note="the greatest common divisor, not negative")
+
+
+def lcm(x: Any, y: Any) -> Any:
+    """Return the least common multiple, not negative; 0 if either is 0."""
+    divisor = gcd(x, y)
+    return abs(floor_divide(x, where(divisor == 0, 1, divisor)) * y)
+
+
+define_whole("lcm", lcm, note="the least common multiple, not negative")

@@ -116,7 +116,10 @@ TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
 """For each element type, the largest relative error that a backend may make."""
 
 SPECS: dict[str, OpSpec] = {}
-"""The rows by operator name."""
+"""The rows by operator name, but for the operators of whole numbers."""
+
+WHOLE_SPECS: dict[str, Callable[..., Any]] = {}
+"""The oracles of the operators of whole numbers: `oracle(numpy, *arrays)`, from int64 arrays."""
 
 
 def sample(
@@ -152,6 +155,8 @@ def high_precision(mp: Any) -> dict[str, Callable[..., Any]]:
         "where": lambda condition, x, y: x if condition else y,
         "trunc": lambda x: mp.sign(x) * mp.floor(abs(x)),
         "round": mp.nint,
+        "floor_divide": lambda x, y: mp.floor(x / y),
+        "fmod": lambda x, y: x - y * (mp.sign(x / y) * mp.floor(abs(x / y))),
     }
 
 
@@ -250,6 +255,31 @@ sample("ceil", lambda np, x: np.ceil(x), WIDE, kink=_at_whole)
 sample("trunc", lambda np, x: np.trunc(x), WIDE, kink=_at_whole)
 sample("round", lambda np, x: np.round(x), WIDE, kink=lambda x: _at_whole(x - 0.5))
 
+# --- Division that is rounded, and what it leaves -----------------------------------------------
+
+
+def _near_whole_quotient(x: float, y: float) -> float:
+    if abs(x) >= 1e9 * abs(y):
+        return 0.0  # a pole, or steps too close to tell
+    return math.remainder(x / y, 1.0) * y * (y / (abs(x) + abs(y)))  # either may move
+
+
+def _remainder(np: Any, x: Any, y: Any) -> Any:
+    """Return NumPy's remainder, in which a zero has the sign of `x`, as in torch."""
+    rest = np.remainder(x, y)
+    return np.where(rest == 0.0, np.copysign(rest, x), rest)
+
+
+sample(
+    "floor_divide",
+    lambda np, x, y: np.floor_divide(x, y),
+    WIDE,
+    (1.0, 20.0),
+    kink=_near_whole_quotient,
+)
+sample("remainder", _remainder, WIDE, (1.0, 20.0), kink=_near_whole_quotient)
+sample("fmod", lambda np, x, y: np.fmod(x, y), WIDE, (1.0, 20.0), kink=_near_whole_quotient)
+
 # --- Comparisons and logic ----------------------------------------------------------------------
 
 sample("lt", lambda np, x, y: x < y, WIDE, WIDE, kink=_where_equal)
@@ -331,3 +361,14 @@ sample(
     WIDE,
     kink=_at_zero,
 )
+
+# --- Whole numbers ------------------------------------------------------------------------------
+
+WHOLE_SPECS["bitwise_and"] = lambda np, x, y: np.bitwise_and(x, y)
+WHOLE_SPECS["bitwise_or"] = lambda np, x, y: np.bitwise_or(x, y)
+WHOLE_SPECS["bitwise_xor"] = lambda np, x, y: np.bitwise_xor(x, y)
+WHOLE_SPECS["bitwise_not"] = lambda np, x: np.bitwise_not(x)
+WHOLE_SPECS["bitwise_left_shift"] = lambda np, x, y: np.left_shift(x, y)
+WHOLE_SPECS["bitwise_right_shift"] = lambda np, x, y: np.right_shift(x, y)
+WHOLE_SPECS["gcd"] = lambda np, x, y: np.gcd(x, y)
+WHOLE_SPECS["lcm"] = lambda np, x, y: np.lcm(x, y)

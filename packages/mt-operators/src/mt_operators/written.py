@@ -51,6 +51,7 @@ def _call(name: str) -> Callable[..., Text]:
 _SPELLING: dict[str, Callable[..., Text]] = {
     **{name: _call(name) for name in ELEMENTARY},
     "div": lambda x, y: _join(x, "/", y, PRODUCT),
+    "floor_divide": lambda x, y: _join(x, "//", y, PRODUCT),
 }
 """The elementary functions, and the operators of the table, as text."""
 

@@ -10,7 +10,7 @@ import numpy as np
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.elementwise import LIFTED, elementwise, method
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import ShapeError
 from mt_tensor.table_functions import ALIASES
 from mt_tensor.tensor_base import TensorBase
 
@@ -61,24 +61,6 @@ class ArithmeticMethods(TensorBase):
 
     def __abs__(self) -> Tensor:
         return elementwise("abs", self)
-
-    def __invert__(self) -> Tensor:
-        return self._logical("logical_not")
-
-    def __and__(self, other: Any) -> Tensor:
-        return self._logical("logical_and", other)
-
-    def __or__(self, other: Any) -> Tensor:
-        return self._logical("logical_or", other)
-
-    def _logical(self, name: str, *others: Any) -> Tensor:
-        for operand in (self, *others):
-            if isinstance(operand, TensorBase) and operand.dtype.kind != "bool":
-                raise DTypeError(
-                    f"~, & and | work on bool tensors here; {operand.dtype.name} was given. "
-                    "Compare first, as in (x > 0) & (y > 0)."
-                )
-        return elementwise(name, self, *others)
 
     __lt__ = _python("lt")
     __le__ = _python("le")

@@ -45,6 +45,16 @@ class DType:
         object.__setattr__(self, "itemsize", self.numpy.itemsize)
         object.__setattr__(self, "is_floating_point", self.kind == "float")
 
+    @property
+    def is_signed(self) -> builtins.bool:
+        """Whether elements may be negative."""
+        return self.kind == "float" or self.name.startswith("int")
+
+    @property
+    def rank(self) -> builtins.int:
+        """What the kind can hold: 0 for truth values, 1 for integers too, 2 for fractions too."""
+        return _KINDS.index(self.kind)
+
     def convert(self, value: Number) -> Number:
         """Return a Python number as this type would store it; integers wrap around."""
         if self.kind == "bool":

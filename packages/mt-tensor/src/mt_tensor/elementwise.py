@@ -21,7 +21,7 @@ from mt_operators.formula import one
 from mt_operators.written import written_partials
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, int64, result_type
-from mt_tensor.errors import DTypeError
+from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.function import changed_in_place, common_backend
 from mt_tensor.graph import Node, connect
 from mt_tensor.strides import Shape, shape_broadcast
@@ -40,6 +40,8 @@ _NOT_ON_BOOL = {
     **dict.fromkeys(
         ("pow", "abs", "relu", "relu6", "hardtanh", "softsign", "clamp", *ROUNDING), ""
     ),
+    **dict.fromkeys(("floor_divide", "remainder", "fmod", "gcd", "lcm"), ""),
+    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ""),
 }
 """Operators that truth values do not have, as in torch, and what to use instead."""
 
@@ -100,8 +102,8 @@ class ElementwiseOperation:
             dtype = float32
         check_on_bool(self.operator.name, dtype)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
-        if self.operator.name == "pow" and dtype.kind == "integer":
-            _check_integer_power(args[1])
+        if dtype.kind == "integer" and self.operator.name in _ON_INTEGERS:
+            _ON_INTEGERS[self.operator.name](args[1], operands[1])
         if len(values) < len(args):
             return (_as_tensor(args[0], bool_, backend), *operands)
         return operands
@@ -287,7 +289,29 @@ def check_on_bool(name: str, dtype: DType) -> None:
         )
 
 
-def _check_integer_power(exponent: Any) -> None:
+_ON_BOOL = {f"bitwise_{name}": f"logical_{name}" for name in ("and", "or", "xor", "not")}
+"""Operators of whole numbers that truth values have too, and what they are called there."""
+
+
+class WholeNumberOperation(ElementwiseOperation):
+    """A row of the operator table for whole numbers and truth values."""
+
+    def __call__(self, *args: Any) -> Tensor:
+        """Apply the operator; see `ElementwiseOperation.__call__`."""
+        name = self.operator.name
+        if all(isinstance(value, TensorBase | Number) for value in args):
+            dtype = result_type(*args)
+            if dtype.is_floating_point:
+                raise DTypeError(
+                    f"{name} works on integers and bool; {dtype.name} was given. Convert with "
+                    "x.long(), or compare first, as in (x > 0) & (y > 0)."
+                )
+            if dtype is bool_ and name in _ON_BOOL:
+                return LIFTED[_ON_BOOL[name]](*args)
+        return super().__call__(*args)
+
+
+def _check_integer_power(exponent: Any, _: Tensor) -> None:
     """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
     lowest = (
         exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
@@ -297,6 +321,26 @@ def _check_integer_power(exponent: Any) -> None:
             f"an integer tensor cannot be raised to the negative integer {int(lowest)}: convert "
             "it first, as in x.float() ** -1."
         )
+
+
+def _check_integer_divisor(given: Any, divisor: Tensor) -> None:
+    """Raise DivisionByZeroError if an integer is to be divided by zero: no integer is right."""
+    if isinstance(given, Number):
+        zero = divisor.dtype.convert(given) == 0  # 256 is zero among eight bits
+    else:
+        zero = bool((divisor == 0).any())
+    if zero:
+        raise DivisionByZeroError(
+            "an integer tensor cannot be divided by zero: there is no integer infinity or nan. "
+            "Convert it first, as in x.float() // y, or replace the zeros."
+        )
+
+
+_ON_INTEGERS: dict[str, Callable[[Any, Tensor], None]] = {
+    "pow": _check_integer_power,
+    **dict.fromkeys(("floor_divide", "remainder", "fmod"), _check_integer_divisor),
+}
+"""Among integers, checks of an operator's second argument: as it was given, and as a tensor."""
 
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
@@ -310,7 +354,13 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
 LIFTED: dict[str, ElementwiseOperation] = {}
 """How tensors spell the elementary functions: each is an operator of the table."""
 
-OPERATORS.for_each(lambda row: LIFTED.__setitem__(row.name, ElementwiseOperation(row)))
+
+def _enter(row: Operator) -> None:
+    kind = WholeNumberOperation if row.result == "whole" else ElementwiseOperation
+    LIFTED[row.name] = kind(row)
+
+
+OPERATORS.for_each(_enter)
 
 
 def elementwise(name: str, *args: Any) -> Tensor:
@@ -374,7 +424,8 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
         return operation(self, *others)
 
     forms: dict[int, Callable[..., Any]] = {1: unary, 2: binary}
-    made = forms.get(operator.arity, general)
+    whole = operator.result == "whole"  # which floats are refused by
+    made = general if whole else forms.get(operator.arity, general)
     made.__name__ = name
     made.__qualname__ = f"Tensor.{name}"
     made.__doc__ = f"Element by element: {operator.note}."

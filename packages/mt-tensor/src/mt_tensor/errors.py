@@ -30,6 +30,14 @@ class DomainError(TensorError, ValueError):
     """A number outside of what an operation is defined for, such as a probability of 2."""
 
 
+class DivisionByZeroError(TensorError, RuntimeError, ZeroDivisionError):
+    """An integer divided by zero, which no integer is the result of."""
+
+
+class EquationError(TensorError, ValueError):
+    """An equation for `einsum` that cannot be read, or that does not fit its operands."""
+
+
 class ExchangeError(TensorError, BufferError):
     """Memory that cannot be shared with another library."""
 

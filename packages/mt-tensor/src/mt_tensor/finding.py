@@ -88,6 +88,29 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
     return gather(source, d, indices.expand(*rest[:d], indices.shape[d], *rest[d + 1 :]))
 
 
+def take(input: TensorBase, index: TensorBase) -> Tensor:
+    """Return the elements at places of the flattened tensor, with the shape of `index`.
+
+    Args:
+        input: any tensor, read row by row.
+        index: int64, of any shape; negative from the end.
+
+    Raises:
+        DTypeError: `index` is not int64.
+        IndexingError: an index is out of range.
+    """
+    require_tensors("take", input, index)
+    if index.dtype is not int64:
+        raise DTypeError(f"take() takes an index of int64; {index.dtype.name} was given.")
+    return input.reshape(-1)[index]
+
+
+def argwhere(input: TensorBase) -> Tensor:
+    """Return the indices of the elements that are not zero, one a row."""
+    require_tensors("argwhere", input)
+    return input.nonzero()
+
+
 class FindingMethods(TensorBase):
     """The methods of `Tensor` that find and select elements."""
 
@@ -104,3 +127,11 @@ class FindingMethods(TensorBase):
     def take_along_dim(self, indices: TensorBase, dim: int | None = None) -> Tensor:
         """Return elements at positions; see `mt_tensor.finding.take_along_dim`."""
         return take_along_dim(self, indices, dim)
+
+    def take(self, index: TensorBase) -> Tensor:
+        """Return the elements at places of the flattened tensor; see `mt_tensor.take`."""
+        return take(self, index)
+
+    def argwhere(self) -> Tensor:
+        """Return the indices of the elements that are not zero, one a row."""
+        return argwhere(self)

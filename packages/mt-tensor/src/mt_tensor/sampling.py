@@ -78,6 +78,17 @@ def _outcomes(numbers: np.random.Generator, shape: Shape, p: Any) -> Array:
     return np.asarray(numbers.random(shape) < p)
 
 
+def _whole_range(dtype: DType) -> tuple[int, int]:
+    """Return the lowest and the highest number between which a type holds every whole number."""
+    if dtype.is_floating_point:
+        highest = 2 ** (int(np.finfo(dtype.numpy).nmant) + 1)
+        return -highest, highest
+    if dtype.kind == "bool":
+        return 0, 1
+    limits = np.iinfo(dtype.numpy)
+    return int(limits.min), int(limits.max)
+
+
 # --- Trials and choices -------------------------------------------------------------------------
 
 
@@ -223,6 +234,49 @@ class SamplingMethods(TensorBase):
         elif not isinstance(p, Number):
             raise TypeError(f"bernoulli_() takes a number or a tensor; {p!r} was given.")
         return self._filled(_outcomes(numbers_of(generator), self.shape, p))
+
+    def exponential_(self, lambd: float = 1, *, generator: Generator | None = None) -> Self:
+        """Store waiting times, on average `1 / lambd`, from the exponential distribution.
+
+        Raises:
+            DomainError: `lambd` is not positive.
+        """
+        require_floats("exponential_", self.dtype)
+        _check_numbers("exponential_", lambd)
+        if not lambd > 0:
+            raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
+        self._check_in_place()
+        return self._filled(numbers_of(generator).standard_exponential(self.shape) / lambd)
+
+    def random_(
+        self,
+        from_: int | None = None,
+        to: int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Store whole numbers drawn evenly, and return self.
+
+        `x.random_(6)` draws from 0 to 5, `x.random_(1, 7)` from 1 to 6, and `x.random_()` from 0 to
+        the largest number up to which the element type holds every whole one.
+
+        Raises:
+            DomainError: there is no whole number in the range, or one that the type cannot hold.
+            TypeError: an end of the range is no integer.
+        """
+        for end in (from_, to):
+            if end is not None and type(end) is not int:
+                raise TypeError(f"random_() takes integers; {end!r} was given.")
+        lowest, highest = _whole_range(self.dtype)
+        low, high = (0, from_) if to is None else (from_ or 0, to)
+        last = highest if high is None else high - 1
+        if not lowest <= low <= last <= highest:
+            raise DomainError(
+                f"random_() draws whole numbers from a lower end to below an upper one, and "
+                f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
+            )
+        self._check_in_place()
+        return self._filled(numbers_of(generator).integers(low, last, self.shape, endpoint=True))
 
     def _filled(self, values: Any) -> Self:
         with np.errstate(over="ignore"):

@@ -249,6 +249,21 @@ def _reduce_bool(
 # --- Composed -----------------------------------------------------------------------------------
 
 
+def check_slices(
+    name: str, input: TensorBase, dim: int, index: TensorBase, source: TensorBase
+) -> int:
+    """Check a 1-D index and the slices that come there; return `dim` counted from the front."""
+    require_tensors(name, input, source)
+    dim = check_1d_index(name, input, dim, index)
+    wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
+    if source.shape != wanted:
+        raise ShapeError(
+            f"{name}() along dimension {dim} of shape {input.shape} with {index.numel()} "
+            f"index(es) needs a source of shape {wanted}; {source.shape} was given."
+        )
+    return dim
+
+
 def index_add(
     input: TensorBase, dim: int, index: TensorBase, source: TensorBase, *, alpha: Number = 1
 ) -> Tensor:
@@ -266,14 +281,7 @@ def index_add(
         ShapeError: `index` is not 1-D, or `source` has another shape.
         IndexingError: an index is out of range.
     """
-    require_tensors("index_add", input, source)
-    dim = check_1d_index("index_add", input, dim, index)
-    wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
-    if source.shape != wanted:
-        raise ShapeError(
-            f"index_add() along dimension {dim} of shape {input.shape} with {index.numel()} "
-            f"index(es) needs a source of shape {wanted}; {source.shape} was given."
-        )
+    dim = check_slices("index_add", input, dim, index, source)
     added = source._itself() if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
     return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
 

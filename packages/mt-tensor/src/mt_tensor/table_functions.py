@@ -49,7 +49,6 @@ ceil: Unary
 copysign: Binary
 cos: Unary
 cosh: Unary
-div: Binary
 eq: Binary
 erf: Unary
 erfc: Unary
@@ -114,7 +113,6 @@ arcsinh: Unary
 arctan: Unary
 arctan2: Binary
 arctanh: Unary
-divide: Binary
 expit: Unary
 fix: Unary
 greater: Binary
@@ -127,7 +125,6 @@ negative: Unary
 not_equal: Binary
 reciprocal: Unary
 sgn: Unary
-true_divide: Binary
 
 ALIASES = {
     "absolute": "abs",
@@ -138,7 +135,6 @@ ALIASES = {
     "arctan": "atan",
     "arctan2": "atan2",
     "arctanh": "atanh",
-    "divide": "div",
     "expit": "sigmoid",
     "fix": "trunc",
     "greater": "gt",
@@ -151,7 +147,6 @@ ALIASES = {
     "not_equal": "ne",
     "reciprocal": "inv",
     "sgn": "sign",
-    "true_divide": "div",
 }
 """torch's other names for rows of the table."""
 

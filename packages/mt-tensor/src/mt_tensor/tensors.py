@@ -10,20 +10,28 @@ from __future__ import annotations
 
 from typing import Any
 
+from mt_tensor.added_products import AddedProductMethods
 from mt_tensor.arithmetic import ArithmeticMethods
 from mt_tensor.conversion import ConversionMethods
+from mt_tensor.counting import CountingMethods
 from mt_tensor.diagonals import DiagonalMethods
 from mt_tensor.extremes import ExtremeMethods
+from mt_tensor.filling import FillingMethods
 from mt_tensor.finding import FindingMethods
 from mt_tensor.hooks import HookMethods
-from mt_tensor.in_place import InPlaceMethods
+from mt_tensor.in_place import InPlaceMethods, give_in_place_forms
 from mt_tensor.indexing import IndexingMethods
+from mt_tensor.integers import IntegerMethods
 from mt_tensor.interop import InteropMethods
 from mt_tensor.matmul import ProductMethods
 from mt_tensor.movement import MovementMethods
+from mt_tensor.new_tensors import NewTensorMethods
 from mt_tensor.norms import NormMethods
 from mt_tensor.pointwise_methods import PointwiseMethods
 from mt_tensor.printing import PrintingMethods
+from mt_tensor.products import VectorMethods
+from mt_tensor.questions import QuestionMethods
+from mt_tensor.ranks import RankMethods
 from mt_tensor.rearranging import RearrangingMethods
 from mt_tensor.reductions import ReductionMethods
 from mt_tensor.sampling import SamplingMethods
@@ -36,14 +44,17 @@ from mt_tensor.statistics import StatisticsMethods
 from mt_tensor.subscripts import SubscriptMethods
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.truth import TruthMethods
+from mt_tensor.turning import TurningMethods
 
 
 class Tensor(
-    PointwiseMethods,  # before the rows of the operator table, whose settings are fewer
+    IntegerMethods,  # these two before the rows of the operator table, whose settings are fewer
+    PointwiseMethods,
     ArithmeticMethods,
     ConversionMethods,
     ExtremeMethods,
     DiagonalMethods,
+    FillingMethods,
     FindingMethods,
     HookMethods,
     IndexingMethods,
@@ -64,6 +75,13 @@ class Tensor(
     SplittingMethods,
     SubscriptMethods,
     SamplingMethods,
+    VectorMethods,
+    AddedProductMethods,
+    NewTensorMethods,
+    QuestionMethods,
+    TurningMethods,
+    CountingMethods,
+    RankMethods,
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 
@@ -78,4 +96,5 @@ class Tensor(
         self._become(tensor(data, dtype=dtype))
 
 
+give_in_place_forms(Tensor)
 TensorBase._result_class = Tensor

@@ -15,14 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 import mt_tensor as mt
-from mt_operators.testing import SPECS
+from mt_operators import OPERATORS
+from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.errors import (
+    DivisionByZeroError,
     DomainError,
     DTypeError,
+    EquationError,
     IndexingError,
     InPlaceError,
     ShapeError,
 )
+from mt_tensor.in_place import IN_PLACE
 
 Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]
@@ -550,6 +554,42 @@ row(
     *_MATRIX,
 )
 
+# --- Division and whole numbers -----------------------------------------------------------------
+
+_QUOTIENTS: tuple[Shapes, ...] = (((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2,)), ((0, 2), (1,)))
+row(
+    "div",
+    lambda x, y: x.div(y + 50.0, rounding_mode="floor") + x,
+    lambda x, y: np.floor_divide(x, y + 50.0) + x,
+    *_QUOTIENTS,
+    errors=(
+        (lambda x: x.div(2, rounding_mode="up"), ValueError, "'up' was given"),
+        (lambda x: x.long() // 0, DivisionByZeroError, "divided by zero"),
+        (lambda x: x.long() % (x.long() - 2), DivisionByZeroError, "divided by zero"),
+        (lambda x: (x > 0) // (x > 0), DTypeError, "floor_divide is not defined on bool"),
+    ),
+)
+row(
+    "div",
+    lambda x, y: x.div(y - 50.0, rounding_mode="trunc") + x,
+    lambda x, y: np.trunc(x / (y - 50.0)) + x,
+    *_QUOTIENTS,
+)
+row("divide", lambda x, y: x.divide(y + 9.0), lambda x, y: x / (y + 9.0), *_QUOTIENTS)
+row("true_divide", lambda x, y: x.true_divide(y + 9.0), lambda x, y: x / (y + 9.0), *_QUOTIENTS)
+row(
+    "bitwise_and",
+    lambda x: (x.long() & 3) | (x.long() << 3) ^ ~x.long() >> 1,
+    lambda x: (x.astype(int) & 3) | (x.astype(int) << 3) ^ ~x.astype(int) >> 1,
+    *_WITH_EMPTY,
+    differentiable=False,
+    errors=(
+        (lambda x: x & 1, DTypeError, "integers and bool; float32"),
+        (lambda x: ~x, DTypeError, "integers and bool; float32"),
+        (lambda x: (x > 0) << (x > 0), DTypeError, "not defined on bool"),
+    ),
+)
+
 # --- Products -----------------------------------------------------------------------------------
 
 row(
@@ -571,6 +611,244 @@ row(
     ),
 )
 row("matmul", lambda a, b: a.mT @ b, lambda a, b: np.swapaxes(a, -1, -2) @ b, ((3, 2), (3, 4)))
+
+_VECTORS: tuple[Shapes, ...] = (((3,), (3,)), ((1,), (1,)), ((0,), (0,)))
+for _name in ("dot", "vdot"):
+    row(
+        _name,
+        lambda x, y, n=_name: getattr(x, n)(y),
+        np.dot,
+        *_VECTORS,
+        errors=(
+            (lambda x, n=_name: getattr(x, n)(x), ShapeError, "takes 1-D and 1-D tensors"),
+            (lambda x, n=_name: getattr(x[0], n)(x[1, :2]), ShapeError, "extents 3 and 2 differ"),
+            (lambda x, n=_name: getattr(x[0], n)(1), TypeError, "takes tensors; 1"),
+        ),
+    )
+row(
+    "mv",
+    lambda x, y: x.mv(y),
+    np.dot,
+    ((2, 3), (3,)),
+    ((0, 3), (3,)),
+    errors=((lambda x: x.mv(x), ShapeError, r"mv\(\) takes 2-D and 1-D"),),
+)
+row(
+    "mm",
+    lambda x, y: x.mm(y),
+    np.dot,
+    ((2, 3), (3, 2)),
+    ((2, 0), (0, 3)),
+    errors=((lambda x: x.mm(x[0]), ShapeError, r"mm\(\) takes 2-D and 2-D"),),
+)
+row(
+    "bmm",
+    lambda x, y: x.bmm(y),
+    np.matmul,
+    ((2, 1, 3), (2, 3, 2)),
+    ((0, 2, 3), (0, 3, 2)),
+    errors=(
+        (lambda x: x.bmm(x), ShapeError, "takes 3-D and 3-D"),
+        (lambda x: x[None].bmm(x.T[None].expand(2, 3, 2)), ShapeError, "as many matrices"),
+    ),
+)
+for _name in ("outer", "ger"):
+    row(
+        _name,
+        lambda x, y, n=_name: getattr(x, n)(y),
+        np.outer,
+        ((3,), (2,)),
+        ((0,), (2,)),
+        errors=((lambda x, n=_name: getattr(x, n)(x), ShapeError, "takes 1-D and 1-D"),),
+    )
+row(
+    "inner",
+    lambda x, y: x.inner(y),
+    np.inner,
+    *_VECTORS,
+    ((2, 3), (4, 3)),
+    ((2, 1, 3), (3,)),
+    ((), (2, 2)),
+    errors=((lambda x: x.inner(x.T), ShapeError, "last extents that are equal"),),
+)
+row("kron", lambda x, y: x.kron(y), np.kron, ((2, 3), (2, 2)), ((2,), (2, 1, 3)), ((), (3,)))
+row(
+    "cross",
+    lambda x, y: x.cross(y, -1),
+    np.cross,
+    ((2, 3), (2, 3)),
+    ((1, 3), (4, 3)),
+    errors=(
+        (lambda x: x.cross(x, 0), ShapeError, "needs the extent 3 there"),
+        (lambda x: x.cross(x[0]), ShapeError, "tensors of one rank"),
+        (lambda x: x[:, :2].cross(x[:, :2]), ShapeError, "a dimension of extent 3"),
+        (lambda x: x.cross(x, 2), IndexingError, "dimension 2 is out of range"),
+    ),
+)
+row("cross", lambda x, y: x.cross(y), lambda x, y: np.cross(x, y, axis=0), ((3, 2), (3, 2)))
+row(
+    "cosine_similarity",
+    mt.cosine_similarity,
+    lambda x, y: (x * y).sum(1) / np.sqrt((x * x).sum(1) * (y * y).sum(1)),
+    ((2, 3), (2, 3)),
+    ((4, 3), (1, 3)),
+    ((2, 3, 2), (2, 3, 2)),
+    errors=(
+        (lambda x: mt.cosine_similarity(x, x, 2), IndexingError, "dimension 2 is out of range"),
+        (lambda x: x.inner(None), TypeError, "takes tensors; None"),
+    ),
+)
+row(
+    "trace",
+    lambda x: x.trace(),
+    np.trace,
+    ((3, 3),),
+    ((2, 4),),
+    ((0, 2),),
+    errors=(
+        (lambda x: x[0].trace(), ShapeError, "takes 2-D tensors"),
+        (lambda x: (x > 0).trace(), DTypeError, "not defined on bool"),
+    ),
+)
+for _power in (0, 1, 2, 5):
+    row(
+        "matrix_power",
+        lambda x, n=_power: (x * 0.5).matrix_power(n),
+        lambda x, n=_power: np.linalg.matrix_power(x * 0.5, n),
+        ((2, 2),),
+        ((3, 2, 2),),
+        differentiable=_power > 0,
+        errors=(
+            (lambda x: x.matrix_power(2), ShapeError, "takes square matrices"),
+            (lambda x: x[:, :2].matrix_power(-1), DomainError, "nothing is inverted"),
+            (lambda x: x[:, :2].matrix_power(1.5), TypeError, "takes an integer"),
+        ),
+    )
+row(
+    "multi_dot",
+    lambda a, b, c, d: mt.linalg.multi_dot([a, b, c, d]),
+    lambda a, b, c, d: np.linalg.multi_dot([a, b, c, d]),
+    ((2, 3), (3, 1), (1, 4), (4, 2)),
+    ((3,), (3, 4), (4, 2), (2,)),
+    errors=(
+        (lambda x: mt.linalg.multi_dot([x]), ShapeError, "at least two tensors"),
+        (lambda x: mt.linalg.multi_dot([x, x]), ShapeError, "inner extents differ"),
+        (lambda x: mt.linalg.multi_dot([x, x[0], x]), ShapeError, "1-D only at the ends"),
+    ),
+)
+row("chain_matmul", mt.chain_matmul, lambda a, b: a @ b, ((2, 3), (3, 2)))
+row(
+    "tensordot",
+    lambda x, y: mt.tensordot(x, y, ([0, -1], [1, 0])),
+    lambda x, y: np.tensordot(x, y, ([0, -1], [1, 0])),
+    ((2, 4, 3), (3, 2)),
+    errors=(
+        (lambda x: mt.tensordot(x, x, 1), ShapeError, "pairs dimension 1"),
+        (lambda x: mt.tensordot(x, x, 3), ShapeError, "cannot sum over 3"),
+        (lambda x: mt.tensordot(x, x, ([0], [0, 1])), ShapeError, "the numbers in"),
+        (lambda x: mt.tensordot(x, x, "ij"), ShapeError, "got 'ij'"),
+        (lambda x: mt.tensordot(x, x, ([0, 0], [0, 1])), IndexingError, "twice"),
+    ),
+)
+for _count in (0, 1, 2):
+    row(
+        "tensordot",
+        lambda x, y, n=_count: mt.tensordot(x, y, n),
+        lambda x, y, n=_count: np.tensordot(x, y, n),
+        ((3, 2, 2), (2, 2, 2)),
+    )
+_EQUATIONS: dict[str, tuple[Shapes, ...]] = {
+    "ij,jk->ik": (((2, 3), (3, 4)), ((2, 0), (0, 4))),
+    "ij,kj": (((2, 3), (4, 3)),),
+    "bij,bjk->bki": (((2, 3, 2), (2, 2, 4)),),
+    "...ij,...j->...i": (((2, 3, 2), (2, 2)), ((3, 2), (4, 2))),
+    "i...->...": (((2, 3),), ((3,),)),
+    "ii": (((3, 3),),),
+    "iij->ji": (((2, 2, 3),),),
+    "i,j,k->kij": (((2,), (3,), (2,)),),
+    "ij,jk,kl,lm->im": (((2, 3), (3, 1), (1, 4), (4, 2)),),
+    "ij,ij,ij->i": (((2, 3), (2, 3), (2, 3)),),
+    "bhqd,bhkd->bhqk": (((1, 2, 3, 2), (1, 2, 2, 2)),),
+    "Ab,bA": (((2, 3), (3, 2)),),
+    "ab,cd->": (((2, 3), (1, 2)),),
+    ",i->i": (((), (3,)),),
+}
+for _equation, _shapes in _EQUATIONS.items():
+    row(
+        "einsum",
+        lambda *args, e=_equation: mt.einsum(e, *args),
+        lambda *args, e=_equation: np.einsum(e, *args),
+        *_shapes,
+    )
+row(
+    "einsum",
+    lambda x, y: mt.einsum(x, [0, ...], y, [..., 0], [..., 0]),
+    lambda x, y: np.einsum(x, [0, ...], y, [..., 0], [..., 0]),
+    ((2, 3), (3, 2)),
+    errors=(
+        (lambda x: mt.einsum("ij,jk", x), EquationError, "1 tensor.s. and labels for 2"),
+        (lambda x: mt.einsum("ijk", x), EquationError, r"3 label\(s\), but shape \(2, 3\)"),
+        (lambda x: mt.einsum("i", x), EquationError, r"1 label\(s\), but shape \(2, 3\)"),
+        (lambda x: mt.einsum("ij,jk", x, x), ShapeError, "extent 2 for 'j'"),
+        (lambda x: mt.einsum("ii", x), ShapeError, "extent 3 for 'i'"),
+        (lambda x: mt.einsum("ii", x[:1]), ShapeError, "repeats 'i'"),
+        (lambda x: mt.einsum("ij->k", x), EquationError, "no operand has the output's 'k'"),
+        (lambda x: mt.einsum("ij->ii", x), EquationError, "names 'i' more than once"),
+        (lambda x: mt.einsum("i1", x), EquationError, "holds '1'"),
+        (lambda x: mt.einsum("i..j", x), EquationError, "holds '.'"),
+        (lambda x: mt.einsum("...i...", x), EquationError, "more than one ellipsis"),
+        (lambda x: mt.einsum("ij->......", x), EquationError, "more than one ellipsis"),
+        (lambda x: mt.einsum("ij", 1), TypeError, "takes tensors; 1"),
+        (lambda x: mt.einsum(x, "ij"), EquationError, "'ij' was given as a list"),
+        (lambda x: mt.einsum(x, [0, 1.5]), EquationError, "1.5 was given"),
+        (lambda x: mt.einsum("ij->i", x > 0), DTypeError, "cannot add up bool"),
+    ),
+)
+
+# --- Products, added to something ---------------------------------------------------------------
+
+_WITH_PRODUCTS: dict[str, tuple[Callable[..., Any], tuple[Shapes, ...]]] = {
+    "addmm": (np.matmul, (((2, 2), (2, 3), (3, 2)), ((2,), (1, 3), (3, 2)))),
+    "addmv": (np.matmul, (((2,), (2, 3), (3,)), ((), (2, 3), (3,)))),
+    "addr": (np.outer, (((2, 3), (2,), (3,)), ((3,), (2,), (3,)))),
+    "baddbmm": (np.matmul, (((2, 1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2)))),
+    "addbmm": (
+        lambda a, b: np.matmul(a, b).sum(0),
+        (((1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2))),
+    ),
+}
+for _name, (_product, _shapes) in _WITH_PRODUCTS.items():
+    row(
+        _name,
+        lambda x, a, b, n=_name: getattr(x, n)(a, b, beta=0.5, alpha=2),
+        lambda x, a, b, f=_product: 0.5 * x + 2 * f(a, b),
+        *_shapes,
+    )
+    row(
+        f"{_name}_",
+        lambda x, a, b, n=_name: getattr(x.detach().clone(), f"{n}_")(a.detach(), b.detach()),
+        lambda x, a, b, f=_product: x + f(a, b),
+        _shapes[0],
+        differentiable=False,
+    )
+row(
+    "addmm",
+    lambda x, a, b: (x / 0).addmm(a, b, beta=0),
+    lambda x, a, b: a @ b,
+    ((2, 2), (2, 3), (3, 2)),
+    differentiable=False,
+    errors=(
+        (lambda x: x.addmm(x, x), ShapeError, "extents 3 and 2 differ"),
+        (lambda x: x.addmm(x, x.T), ShapeError, "expand"),
+        (lambda x: x.long().addmm(x.long(), x.long(), beta=0.5), ShapeError, "differ"),
+        (
+            lambda x: x[0, :2].long().addmm(x.long(), x.T.long(), beta=0.5),
+            DTypeError,
+            "takes an integer as beta; 0.5",
+        ),
+        (lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha; '2'"),
+    ),
+)
 
 # --- Movement -----------------------------------------------------------------------------------
 
@@ -1153,5 +1431,454 @@ row(
     _in_place(_shifted),
     lambda x, y: np.concatenate([x[:1], x[1:] + x[:-1]]),
     ((6,), ()),
+    differentiable=False,
+)
+
+
+def _changed_by(name: str, *args: Any) -> Callable[..., Any]:
+    """Return the call of a method that changes its tensor, with the arguments and no other."""
+    return _in_place(lambda x, y: getattr(x, name)(*args))
+
+
+def _operator_in_place(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the in-place form of an operator of the table, and its oracle."""
+    arity, whole = OPERATORS[name].arity, name in WHOLE_SPECS
+    values: Callable[..., Any] = WHOLE_SPECS[name] if whole else SPECS[name].oracle
+
+    def call(x: Any, y: Any) -> Any:
+        x, y = (each.long() if whole else each.detach().clone() for each in (x, y))
+        return getattr(x, f"{name}_")(*(y,)[: arity - 1])
+
+    def oracle(x: Array, y: Array) -> Array:
+        given = [each.astype(np.int64 if whole else np.float64) for each in (x, y)[:arity]]
+        with np.errstate(all="ignore"):
+            return np.asarray(1.0 * values(np, *given))
+
+    return call, oracle
+
+
+for _name in (name for name in IN_PLACE if name in OPERATORS):
+    _call, _oracle = _operator_in_place(_name)
+    row(
+        _name + "_",
+        _call,
+        _oracle,
+        ((2, 3), (3,)),
+        ((4,), ()),
+        ((0, 2), (2,)),
+        differentiable=False,
+    )
+
+
+def _by_operators(x: Any, y: Any) -> None:
+    x //= 2
+    x **= 2
+    x %= y
+
+
+row(
+    "remainder_",
+    _in_place(_by_operators),
+    _in_place_oracle(_by_operators),
+    ((2, 3), (3,)),
+    differentiable=False,
+    errors=(
+        _RECORDED,
+        (lambda x: x.long().exp_(), DTypeError, "float32 cannot be stored in place in int64"),
+        (lambda x: x.bool().bitwise_or_(2), DTypeError, "int64 cannot be stored in place in bool"),
+        (lambda x: x[0].pow_(x), ShapeError, r"shape \(2, 3\) cannot be stored in"),
+        (lambda x: x.expand(2, 2, 3).exp_(), InPlaceError, "repeats elements"),
+        (lambda x: x.bitwise_and_(1), DTypeError, "integers and bool"),
+    ),
+)
+_ALIASES: dict[str, Callable[..., Any]] = {
+    "multiply_": np.multiply,
+    "subtract_": np.subtract,
+    "divide_": np.divide,
+    "true_divide_": np.divide,
+}
+for _name, _oracle in _ALIASES.items():
+    _call = _in_place(lambda x, y, n=_name: getattr(x, n)(y))  # type: ignore[misc]
+    row(_name, _call, _oracle, ((2, 3), (3,)), differentiable=False)
+row(
+    "div_",
+    _in_place(lambda x, y: x.div_(y, rounding_mode="floor")),
+    np.floor_divide,
+    ((2, 3), (3,)),
+    differentiable=False,
+)
+_ALONG: dict[str, tuple[int, Callable[..., Any]]] = {
+    "cumsum_": (0, np.cumsum),
+    "cumprod_": (0, np.cumprod),
+    "tril_": (-1, np.tril),
+    "triu_": (-1, np.triu),
+}
+for _name, (_number, _oracle) in _ALONG.items():
+    row(
+        _name,
+        _changed_by(_name, _number),
+        lambda x, y, f=_oracle, n=_number: f(x, n),
+        ((2, 3), ()),
+        ((2, 3, 2), ()),
+        differentiable=False,
+    )
+row(
+    "fill_diagonal_",
+    _in_place(lambda x, y: x.fill_diagonal_(7)),
+    _in_place_oracle(lambda x, y: np.fill_diagonal(x, 7)),
+    ((2, 3), ()),
+    ((5, 2), ()),
+    ((2, 2, 2), ()),
+    differentiable=False,
+    errors=((lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix"),),
+)
+row(
+    "masked_fill_",
+    _in_place(lambda x, y: x.masked_fill_(y > 0, 7)),
+    lambda x, y: np.where(y > 0, 7.0, x),
+    ((2, 3), (3,)),
+    differentiable=False,
+)
+_AT = (lambda x: mt.tensor([2, 0], backend=x.backend), [2, 0])
+row(
+    "index_add_",
+    _in_place(lambda x, y: x.index_add_(1, _AT[0](x), y)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), x[:, _AT[1]] + y)),
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "index_copy_",
+    _in_place(lambda x, y: x.index_copy_(1, _AT[0](x), y)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), y)),
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "index_fill_",
+    _in_place(lambda x, y: x.index_fill_(1, _AT[0](x), 7)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), 7)),
+    ((2, 3), ()),
+    differentiable=False,
+)
+row(
+    "scatter_",
+    _in_place(lambda x, y: x.scatter_(1, _AT[0](x).expand(2, 2), y)),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), y)),
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+_ADDED = _in_place_oracle(lambda x, y: x.__setitem__((slice(None), _AT[1]), x[:, _AT[1]] + y))
+row(
+    "scatter_add_",
+    _in_place(lambda x, y: x.scatter_add_(1, _AT[0](x).expand(2, 2), y)),
+    _ADDED,
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "scatter_reduce_",
+    _in_place(lambda x, y: x.scatter_reduce_(1, _AT[0](x).expand(2, 2), y, "sum")),
+    _ADDED,
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "masked_scatter_",
+    _in_place(lambda x, y: x.masked_scatter_(x > 0, y)),
+    _in_place_oracle(lambda x, y: x.__setitem__(x > 0, y.reshape(-1)[: (x > 0).sum()])),
+    ((2, 3), (2, 3)),
+    differentiable=False,
+)
+row(
+    "index_put_",
+    _in_place(lambda x, y: x.index_put_((_AT[0](x), slice(1)), y, accumulate=True)),
+    _in_place_oracle(lambda x, y: x.__setitem__((_AT[1], slice(1)), x[_AT[1], :1] + y)),
+    ((3, 2), (2, 1)),
+    differentiable=False,
+)
+_MOVES: tuple[tuple[str, tuple[int, ...], Callable[..., Any]], ...] = (
+    ("squeeze_", (1,), np.squeeze),
+    ("unsqueeze_", (1,), np.expand_dims),
+    ("transpose_", (0, -1), np.swapaxes),
+    ("swapaxes_", (0, -1), np.swapaxes),
+    ("swapdims_", (0, -1), np.swapaxes),
+)
+for _name, _dims, _oracle in _MOVES:
+    row(
+        _name,
+        lambda x, n=_name, d=_dims: getattr(x.detach(), n)(*d),
+        lambda x, f=_oracle, d=_dims: f(x, *d),
+        ((2, 1, 3),),
+        differentiable=False,
+    )
+# --- Copies with other elements in some places --------------------------------------------------
+
+row(
+    "index_copy",
+    lambda x, y: x.index_copy(1, _AT[0](x), y),
+    lambda x, y: np.stack([y[:, 1], x[:, 1], y[:, 0]], 1),
+    ((2, 3), (2, 2)),
+    ((1, 3, 2), (1, 2, 2)),
+    errors=(
+        (lambda x: x.index_copy(1, _AT[0](x), x), ShapeError, r"source of shape \(2, 2\)"),
+        (lambda x: x.index_copy(0, _AT[0](x), x), IndexingError, "index 2 is out of range"),
+        (lambda x: x.index_copy(1, x, x), ShapeError, "1-D index"),
+        (lambda x: x.index_copy(0, _AT[0](x) // 2, x.double()), DTypeError, "float64 to float32"),
+    ),
+)
+row(
+    "index_fill",
+    lambda x, y: x.index_fill(1, _AT[0](x), y),
+    lambda x, y: np.stack([0 * x[:, 1] + y, x[:, 1], 0 * x[:, 1] + y], 1),
+    ((2, 3), ()),
+    ((1, 3, 2), ()),
+    errors=(
+        (lambda x: x.index_fill(1, _AT[0](x), x), ShapeError, "a number or a 0-D tensor"),
+        (lambda x: x.index_fill(1, _AT[0](x), "1"), TypeError, "'1' was given"),
+        (lambda x: x.index_fill(0, _AT[0](x), 1), IndexingError, "index 2 is out of range"),
+    ),
+)
+row(
+    "masked_scatter",
+    lambda x, y: x.masked_scatter(mt.tensor([[True], [False]], backend=x.backend), y),
+    lambda x, y: np.stack([y.reshape(-1)[:3], x.reshape(-1)[-3:]]),
+    ((2, 3), (2, 2)),
+    ((3,), (3,)),
+    errors=(
+        (lambda x: x.masked_scatter(x > 1, x[0, :2]), ShapeError, "the source has 2"),
+        (lambda x: x.masked_scatter(x, x), DTypeError, "mask of bool; float32"),
+        (lambda x: x.masked_scatter(x > 0, x.double()), DTypeError, "float64 to float32"),
+    ),
+)
+row(
+    "index_put",
+    lambda x, y: x.index_put((_AT[0](x), slice(1)), y, accumulate=True),
+    lambda x, y: np.concatenate(
+        [np.stack([x[0, :1] + y[1], x[1, :1], x[2, :1] + y[0]]), x[:, 1:]], 1
+    ),
+    ((3, 2), (2, 1)),
+    errors=(
+        (lambda x: x.index_put(_AT[0](x), x), TypeError, "indices as a tuple"),
+        (lambda x: x.index_put((_AT[0](x),), x), IndexingError, "index 2 is out of range"),
+        (lambda x: x.index_put((_AT[0](x) // 2,), x.double()), DTypeError, "float64 to float32"),
+        (lambda x: x.index_put((_AT[0](x) // 2,), x[:, :2]), ShapeError, "expand"),
+    ),
+)
+
+# --- Mirrors and turns, single slices, diagonals ------------------------------------------------
+
+_FROM_MATRIX: tuple[Shapes, ...] = (((2, 3),), ((3, 1),), ((2, 0),), ((2, 3, 2),))
+row(
+    "t",
+    lambda x: x.t(),
+    lambda x: x.T,
+    ((2, 3),),
+    ((3,),),
+    ((),),
+    errors=((lambda x: x[None].t(), ShapeError, "up to two dimensions"),),
+)
+row("t_", lambda x: x.detach().t_(), lambda x: x.T, ((2, 3),), differentiable=False)
+row(
+    "H",
+    lambda x: x.H,
+    lambda x: x.T,
+    ((2, 3),),
+    errors=((lambda x: x[0].H, ShapeError, "H is for matrices"),),
+)
+row("mH", lambda x: x.mH, lambda x: np.swapaxes(x, -1, -2), *_FROM_MATRIX)
+row(
+    "adjoint",
+    lambda x: x.adjoint(),
+    lambda x: np.swapaxes(x, -1, -2),
+    *_FROM_MATRIX,
+    errors=((lambda x: x[0].adjoint(), ShapeError, r"at least 2 dimension\(s\)"),),
+)
+row(
+    "select",
+    lambda x: x.select(-1, -1),
+    lambda x: x[..., -1],
+    ((2, 3),),
+    ((4,),),
+    ((3, 1, 2),),
+    errors=(
+        (lambda x: x.select(0, 2), IndexingError, "index 2 is out of range"),
+        (lambda x: x.select(2, 0), IndexingError, "dimension 2 is out of range"),
+        (lambda x: x.select(0, 1.0), IndexingError, "an integer index; 1.0"),
+        (lambda x: x.sum().select(0, 0), ShapeError, "at least one dimension"),
+    ),
+)
+row("ravel", lambda x: x.T.ravel(), lambda x: x.T.reshape(-1), *_WITH_EMPTY)
+row(
+    "fliplr",
+    lambda x: x.fliplr(),
+    np.fliplr,
+    *_FROM_MATRIX,
+    errors=((lambda x: x[0].fliplr(), ShapeError, r"at least 2 dimension\(s\)"),),
+)
+row(
+    "flipud",
+    lambda x: x.flipud(),
+    np.flipud,
+    *_FROM_MATRIX,
+    ((3,),),
+    errors=((lambda x: x.sum().flipud(), ShapeError, r"at least 1 dimension\(s\)"),),
+)
+for _turns in range(-1, 4):
+    row(
+        "rot90",
+        lambda x, k=_turns: x.rot90(k, (-1, 0)),
+        lambda x, k=_turns: np.rot90(x, k, (-1, 0)),
+        *_FROM_MATRIX,
+        errors=(
+            (lambda x: x[0].rot90(), ShapeError, r"at least 2 dimension\(s\)"),
+            (lambda x: x.rot90(1, (0,)), ShapeError, "two dimensions"),
+            (lambda x: x.rot90(1, (0, -2)), IndexingError, "twice"),
+        ),
+    )
+row(
+    "diag_embed",
+    lambda x: x.diag_embed(1),
+    lambda x: np.pad(
+        x[..., None] * np.eye(x.shape[-1]), [(0, 0)] * (x.ndim - 1) + [(0, 1), (1, 0)]
+    ),
+    ((3,),),
+    ((2, 3),),
+    ((2, 0),),
+    errors=(
+        (lambda x: x.diag_embed(0, 1, -2), IndexingError, "are the same"),
+        (lambda x: x.sum().diag_embed(), ShapeError, r"at least 1 dimension\(s\)"),
+    ),
+)
+row("diagflat", lambda x: x.diagflat(-1), lambda x: np.diagflat(x, -1), *_WITH_EMPTY)
+row("moveaxis", lambda x: x.moveaxis(0, -1), lambda x: np.moveaxis(x, 0, -1), *_MATRIX)
+
+# --- Counting, and places in the order ----------------------------------------------------------
+
+row(
+    "unique",
+    lambda x: (x > 0).float().unique(return_counts=True)[1],
+    lambda x: np.unique(x > 0, return_counts=True)[1],
+    *_WITH_EMPTY,
+    differentiable=False,
+    errors=((lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range"),),
+)
+row(
+    "unique_consecutive",
+    lambda x: (x > 0).long().unique_consecutive(dim=0),
+    lambda x: (x > 0)[np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]],
+    ((5,),),
+    ((4, 1),),
+    differentiable=False,
+)
+row(
+    "bincount",
+    lambda x: (x > 0).long().bincount(minlength=3),
+    lambda x: np.bincount((x > 0).astype(int), minlength=3),
+    ((5,),),
+    ((0,),),
+    differentiable=False,
+    errors=(
+        (lambda x: x.bincount(), ShapeError, "takes 1-D tensors"),
+        (lambda x: x[0].bincount(), DTypeError, "counts integers; float32"),
+        (lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given"),
+        (lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"),
+    ),
+)
+row("msort", lambda x: x.msort(), lambda x: np.sort(x, 0), *_MATRIX, ((5,),))
+row(
+    "kthvalue",
+    lambda x: x.kthvalue(2).values,
+    lambda x: np.sort(x)[..., 1],
+    ((2, 3),),
+    ((4,),),
+    errors=(
+        (lambda x: x.kthvalue(4), ShapeError, "number 4 of 3"),
+        (lambda x: x.kthvalue(1.0), TypeError, "an integer k; 1.0"),
+    ),
+)
+for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
+    row(
+        "quantile",
+        lambda x, w=_way: x.quantile(0.3, -1, interpolation=w),
+        lambda x, w=_way: np.quantile(x, 0.3, -1, method=w),
+        *_MATRIX,
+        ((7,),),
+        errors=(
+            (lambda x: x.quantile(1.5), DomainError, "from 0 to 1; 1.5"),
+            (lambda x: x.quantile("1"), TypeError, "'1' was given"),
+            (lambda x: x.long().quantile(0.5), DTypeError, "int64 was given"),
+            (lambda x: x.quantile(x[0].double()), DTypeError, "takes q of that dtype; float64"),
+            (lambda x: x[:0].quantile(0.5), ShapeError, "no elements"),
+            (lambda x: x.quantile(0.5, interpolation="mean"), ValueError, "'mean' was given"),
+        ),
+    )
+row("quantile", lambda x: x.quantile(0.3), lambda x: np.quantile(x, 0.3), *_ANY)
+row(
+    "nanquantile",
+    lambda x: _NOT_A_NUMBER[0](x).nanquantile(0.6),
+    lambda x: np.nanquantile(_NOT_A_NUMBER[1](x), 0.6),
+    *_MATRIX,
+)
+row(
+    "diff",
+    lambda x: x.diff(2, 0),
+    lambda x: np.diff(x, 2, 0),
+    ((4, 2),),
+    ((3,),),
+    ((2, 2),),
+    errors=(
+        (lambda x: x.sum().diff(), ShapeError, "at least one dimension"),
+        (lambda x: x.diff(-1), DomainError, "-1 was given"),
+    ),
+)
+
+# --- Views of a copy, replaced; places of the flattened tensor ----------------------------------
+
+row(
+    "select_scatter",
+    lambda x, y: x.select_scatter(y, 1, -1),
+    lambda x, y: np.concatenate([x[:, :-1], y[:, None]], 1),
+    ((2, 3), (2,)),
+    ((2, 3, 2), (2, 2)),
+    errors=(
+        (lambda x: x.select_scatter(x, 0, 0), ShapeError, r"src of shape \(3,\); \(2, 3\)"),
+        (lambda x: x.select_scatter(x[0].double(), 0, 0), DTypeError, "float64 to float32"),
+        (lambda x: x.select_scatter(x[0], 0, 2), IndexingError, "index 2 is out of range"),
+    ),
+)
+row(
+    "slice_scatter",
+    lambda x, y: x.slice_scatter(y, 1, 1, None, 2),
+    lambda x, y: np.stack([x[:, 0], y[:, 0], x[:, 2], y[:, 1]], 1),
+    ((2, 4), (2, 2)),
+    errors=((lambda x: x.slice_scatter(x[:1]), ShapeError, r"src of shape \(2, 3\); \(1, 3\)"),),
+)
+row(
+    "diagonal_scatter",
+    lambda x, y: x.diagonal_scatter(y, 1),
+    lambda x, y: np.where(np.eye(2, 3, 1) == 1, y[:, None], x),
+    ((2, 3), (2,)),
+    errors=(
+        (lambda x: x.diagonal_scatter(x[0]), ShapeError, r"src of shape \(2,\); \(3,\)"),
+        (lambda x: x.diagonal_scatter(x[0], 0, 1, 1), IndexingError, "are the same"),
+    ),
+)
+row(
+    "take",
+    lambda x: x.T.take(mt.tensor([[0, -1], [1, 1]], backend=x.backend)),
+    lambda x: x.T.reshape(-1)[[[0, -1], [1, 1]]],
+    ((2, 3),),
+    ((2,),),
+    errors=(
+        (lambda x: x.take(x), DTypeError, "index of int64; float32"),
+        (lambda x: x.take(x.long()), IndexingError, "index 6 is out of range"),
+    ),
+)
+row(
+    "argwhere",
+    lambda x: (x > 0).argwhere(),
+    lambda x: np.argwhere(x > 0),
+    *_MATRIX,
     differentiable=False,
 )

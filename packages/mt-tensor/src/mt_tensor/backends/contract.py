@@ -14,7 +14,8 @@ What every primitive may rely on, because the caller has seen to it:
 - Any extent may be zero, any number of dimensions may occur, strides may be zero or negative.
 - Broadcasting has happened: it shows as stride 0.
 
-Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around. Sums of
+Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around, and nothing
+may trap: an integer divided by zero may become any number, as tensors refuse it before. Sums of
 float16, in `reduce` and `matmul`, are added up in float32 at least, and rounded once.
 """
 

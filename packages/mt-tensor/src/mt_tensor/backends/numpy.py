@@ -62,6 +62,8 @@ UFUNCS: dict[str, np.ufunc] = {
     "clamp_max": np.minimum,
     "copysign": np.copysign,
     "logaddexp": np.logaddexp,
+    "floor_divide": np.floor_divide,
+    "fmod": np.fmod,
     "lt": np.less,
     "le": np.less_equal,
     "gt": np.greater,
@@ -75,6 +77,13 @@ UFUNCS: dict[str, np.ufunc] = {
     "isnan": np.isnan,
     "isinf": np.isinf,
     "isfinite": np.isfinite,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "bitwise_not": np.bitwise_not,
+    "bitwise_left_shift": np.left_shift,
+    "bitwise_right_shift": np.right_shift,
+    "gcd": np.gcd,
 }
 """Operators that NumPy has as a ufunc."""
 

@@ -18,7 +18,7 @@ from hypothesis.extra.numpy import broadcastable_shapes, mutually_broadcastable_
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import div, floor
-from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, OpSpec
+from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS, OpSpec
 from mt_tensor.backends import TensorBackend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 
@@ -225,6 +225,17 @@ def test_integers_stay_integers_and_wrap(backend: TensorBackend, dtype: str) -> 
             assert np.array_equal(result, wanted), name
         powers = mt.elementwise("pow", a, mt.tensor(np.full(5, 2, dtype), backend=backend))
         assert np.array_equal(powers, x**2)
+        for name, wanted in (
+            ("floor_divide", x // y),
+            ("remainder", x % y),
+            ("fmod", np.fmod(x, y)),
+            ("bitwise_and", x & y),
+            ("bitwise_left_shift", x << y),
+            ("gcd", np.gcd(x, y)),
+        ):
+            result = mt.elementwise(name, a, b)
+            assert result.dtype.name == dtype, name
+            assert np.array_equal(result, wanted), name
     assert (a / b).dtype is mt.float32
     np.testing.assert_allclose(np.asarray(a / b), x.astype("f4") / y, rtol=1e-6)
     assert a.exp().dtype is mt.float32
@@ -259,6 +270,38 @@ def test_integers_have_bounds_and_kinds(backend: TensorBackend, dtype: str) -> N
         assert np.array_equal(x.clamp_max(bounds[1]), np.minimum(array, high))
     assert np.array_equal(x.relu6(), np.clip(array, 0, 6))
     assert x.clamp(0.5).dtype is mt.float32
+
+
+DIVISIONS: dict[str, Callable[..., Any]] = {
+    "floor_divide": lambda np, x, y: np.floor_divide(x, y),
+    "remainder": lambda np, x, y: np.remainder(x, y),
+    "fmod": lambda np, x, y: np.fmod(x, y),
+}
+EXACT = {**WHOLE_SPECS, **DIVISIONS}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
+@pytest.mark.parametrize("name", EXACT)
+def test_whole_numbers_are_exact_up_to_the_extremes(
+    backend: TensorBackend, name: str, dtype: str
+) -> None:
+    limits = np.iinfo(dtype)
+    numbers = [limits.min, limits.min + 1, -7, -1, 0, 1, 2, 7, 8, 31, 32, 63, 64, limits.max]
+    if dtype == "int64":
+        numbers += [2**53 + 1, -(2**53) - 1]
+    pairs = np.array([*itertools.product(numbers, repeat=2)], object)
+    pairs = pairs[[limits.min <= low <= limits.max for low in pairs.min(1)]]
+    if name in DIVISIONS:
+        pairs = pairs[pairs[:, 1] != 0]
+    if name in {"gcd", "lcm"}:  # where a multiple is too large it is open which number wraps
+        pairs = pairs[[abs(x * y) <= limits.max for x, y in pairs]]
+    arrays = list(pairs.astype(dtype).T)[: OPERATORS[name].arity]
+    with np.errstate(all="ignore"):
+        wanted = EXACT[name](np, *arrays)
+    for layout in LAYOUTS.values():
+        result = mt.elementwise(name, *(layout(array, backend) for array in arrays))
+        assert result.dtype.name == dtype
+        assert np.array_equal(result, wanted)
 
 
 def test_large_integers_are_exact(backend: TensorBackend) -> None:
