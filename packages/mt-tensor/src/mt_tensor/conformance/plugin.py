@@ -13,7 +13,13 @@ import pytest
 if TYPE_CHECKING:
     from mt_tensor.backends import TensorBackend
 
-for _module in ("test_elementwise", "test_operations", "test_primitives"):
+for _module in (
+    "test_elementwise",
+    "test_operations",
+    "test_primitives",
+    "test_exchange",
+    "test_programs",
+):
     pytest.register_assert_rewrite(f"mt_tensor.conformance.{_module}")
 
 

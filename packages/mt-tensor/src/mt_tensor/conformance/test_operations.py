@@ -38,7 +38,7 @@ def arguments(spec: TensorOpSpec, shapes: Any, dtype: str) -> list[npt.NDArray[A
     arrays = []
     for shape in shapes:
         size = int(np.prod(shape))
-        values = rng.permutation(size)
+        values: npt.NDArray[Any] = rng.permutation(size)
         if dtype == "bool":
             values = values % 2
         elif dtype in WHOLE:
