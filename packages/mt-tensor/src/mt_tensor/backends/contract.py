@@ -29,8 +29,12 @@ import numpy.typing as npt
 
 from mt_operators import Formula, Operator
 from mt_tensor.dtypes import DType, Number, as_dtype
+from mt_tensor.errors import ShapeError
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData
+
+MOST_DIMENSIONS = 64
+"""How many dimensions an array of NumPy may have; tensors may have more."""
 
 
 class TensorBackend(ABC):
@@ -184,18 +188,30 @@ class TensorBackend(ABC):
         """Wait until all work given to this backend has been done."""
 
     def as_array(self, data: TensorData) -> npt.NDArray[Any]:
-        """Return a view as an array on the host; shares memory where `to_host` does."""
+        """Return a view as an array on the host; shares memory where `to_host` does.
+
+        Raises:
+            ShapeError: there are more dimensions than arrays can have.
+        """
         row = self.to_host(data.storage)
-        if data.size == 0:
-            return np.empty(data.shape, data.dtype.numpy)
         width = data.dtype.itemsize
-        return np.ndarray(
-            data.shape,
-            data.dtype.numpy,
-            buffer=row,
-            offset=data.offset * width,
-            strides=tuple(stride * width for stride in data.strides),
-        )
+        try:
+            if data.size == 0:
+                return np.empty(data.shape, data.dtype.numpy)
+            return np.ndarray(
+                data.shape,
+                data.dtype.numpy,
+                buffer=row,
+                offset=data.offset * width,
+                strides=tuple([stride * width for stride in data.strides]),
+            )
+        except ValueError as error:
+            if data.ndim <= MOST_DIMENSIONS:
+                raise
+            raise ShapeError(
+                f"a tensor of {data.ndim} dimensions was given to NumPy, whose arrays have at most "
+                f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
+            ) from error
 
     def __copy__(self) -> Self:
         """Return the backend itself: tensors of one backend must share one instance."""
