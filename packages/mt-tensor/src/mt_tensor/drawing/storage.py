@@ -23,7 +23,7 @@ from mt_tensor.tensor_data import TensorData
 Array = npt.NDArray[Any]
 T = TypeVar("T")
 
-CELL = 46.0  # the width of a cell
+CELL = 54.0  # the width of a cell
 HEIGHT = 40.0  # and its height
 SPACE = 24.0  # between two parts of the picture
 LINE = 18.0  # from one line of text to the next
@@ -143,7 +143,7 @@ class _Picture:
         if stride == 0:
             words = f"dimension {dim}: the same again"
             path = f"M{x - 6:.1f} {top + 4:.1f}v-11h12v11m-4 -5l4 5l4 -5"
-        right = max(x, target) + 10
+        right = max(x, target) + 12
         self.elements.append(f'<path class="arrow" d="{path}"/>')
         self.elements.append(text("step", right, top + 2, words))
         self.width = max(self.width, right + text_width(words))
@@ -155,7 +155,7 @@ class _Picture:
         words = _written(self.values[position].item())
         self.elements += [
             f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{CELL}" height="{HEIGHT}"/>',
-            text("value" if len(words) <= 5 else "long", x + CELL / 2, y + 18, words),
+            text("value" if len(words) <= 6 else "long", x + CELL / 2, y + 18, words),
             text("place", x + CELL / 2, y + 33, f"@{position}"),
         ]
 
