@@ -113,14 +113,15 @@ def test_operators_shapes_and_names():
     w = mt.zeros(4, 2, requires_grad=True)
     w.name = "w"
     picture = draw_graph(((mt.ones(3, 4) @ w) * 2 + w.sum()).exp())
-    assert sorted(texts(picture, "value")) == sorted(
-        [*["[3×2]"] * 4, "[]", "[1×1]", "2", "w: [4×2]", "[3×4]"]
-    )
-    assert set(texts(picture, "operator")) == {"exp", "+", "×", "MatMul", "Sum", "View"}
+    assert sorted(texts(picture, "value")) == sorted([*["[3×2]"] * 4, "[]", "w: [4×2]"])
+    assert set(texts(picture, "operator")) == {"exp", "+", "×", "MatMul", "Sum"}
     details = [e.text for e in ET.fromstring(picture).iter(f"{SVG}title")]
-    assert "w, a leaf that wants a gradient\nshape (4, 2), strides (2, 1)\nfloat32 on numpy" in (
-        details
-    )
+    assert "w, leaf\nshape (4, 2)\nfloat32 on numpy" in details
+    assert "made by exp\nshape (3, 2)\nfloat32 on numpy" in details
+
+
+def test_a_tensor_that_nothing_is_recorded_of():
+    assert texts(draw_graph(mt.ones(2, 3)), "value") == ["[2×3]"]
 
 
 def test_drawing_changes_nothing():
@@ -137,8 +138,8 @@ def test_what_cannot_be_drawn():
     x = mt.ones(2, requires_grad=True)
     for _ in range(5):
         x = x * 2
-    with pytest.raises(GraphTooLargeError, match=r"max_nodes=11"):
-        draw_graph(x, max_nodes=10)
+    with pytest.raises(GraphTooLargeError, match=r"max_nodes=6"):
+        draw_graph(x, max_nodes=5)
     with pytest.raises(TypeError, match="whole number"):
         draw_graph(x, max_nodes="all")
     for draw in (draw_graph, draw_storage):

@@ -141,7 +141,7 @@ class LastElementLeftOut(NumpyOps):
         super().reduce(operator, source, out, dims)
 
 
-@found_by("test_primitives::test_reduce")
+@found_by("test_primitives::test_reduce_several_dimensions")
 class DimensionDropped(NumpyOps):
     def reduce(self, operator, source, out, dims):
         if len(dims) > 1 and source.size:

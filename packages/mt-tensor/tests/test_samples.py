@@ -16,9 +16,10 @@ NOT_OPERATIONS = {
         ndim numel shape size storage_offset stride unique_id
     """,
     "it belongs to differentiation, which test_autograd.py tests": """
-        accumulate_derivative autograd backward chain_rule data detach enable_grad free_graph grad
-        history is_constant is_grad_enabled is_leaf no_grad parents requires_grad requires_grad_
-        set_grad_enabled starting_gradient
+        accumulate_derivative add_to_grad autograd backward chain_rule completed data detach
+        enable_grad free_graph grad grad_fn history is_constant is_grad_enabled is_leaf no_grad
+        parents register_hook register_post_accumulate_grad_hook requires_grad requires_grad_
+        retain_grad retains_grad set_grad_enabled starting_gradient variable
         grad_central_difference grad_check gradcheck gradgradcheck
     """,
     "it makes a tensor, which test_creation.py tests": """

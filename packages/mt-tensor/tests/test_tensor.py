@@ -284,7 +284,7 @@ class WrongShape(mt.Function):
 def test_a_gradient_that_does_not_fit_is_named() -> None:
     x = mt.ones(3, requires_grad=True)
     with pytest.raises(
-        GradientError, match=r"'WrongShape'.*shape \(\) for an input of shape \(3,\)"
+        GradientError, match=r"'WrongShape'.*shape \(\) for a tensor of shape \(3,\)"
     ):
         WrongShape.apply(x, 2.0).sum().backward()
 
@@ -469,7 +469,7 @@ def test_strangers_and_misspellings() -> None:
         mt.ones(2) + "a"  # type: ignore[operator]
     with pytest.raises(TypeError, match="maximum was given"):
         mt.ones(2).maximum(np.ones(2))
-    with pytest.raises(TypeError, match="takes 2 argument"):
+    with pytest.raises(TypeError, match="missing 1 required"):
         mt.ones(2).maximum()
     with pytest.raises(errors.DTypeError, match="use logical_not"):
         _ = -(mt.ones(2) > 0)

@@ -32,10 +32,10 @@ def topological_sort(variable: V) -> list[V]:
     while stack:
         current, parents = stack[-1]
         for parent in parents:
-            if parent.is_constant():
-                continue
             state = on_path.get(parent.unique_id)
             if state is None:
+                if parent.is_constant():
+                    continue
                 on_path[parent.unique_id] = True
                 stack.append((parent, iter(parent.parents)))
                 break
@@ -67,7 +67,7 @@ def derivatives(
     for current in topological_sort(variable):
         if current.unique_id not in complete:  # no path carried a derivative here
             continue
-        total = complete.pop(current.unique_id)
+        total = current.completed(complete.pop(current.unique_id))
         yield current, total
         for parent, share in current.chain_rule(total):
             key = parent.unique_id

@@ -7,7 +7,7 @@ backpropagation needs, whatever the values are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -28,8 +28,14 @@ class Variable(Protocol):
     def is_constant(self) -> bool:
         """Whether no derivative is wanted with respect to this value."""
 
+    def completed(self, derivative: Any) -> Any:
+        """Return the derivative with which to go on, now that all shares of it are added up.
+
+        That is `derivative` itself, unless somebody who watches this variable replaces it.
+        """
+
     def chain_rule(self, derivative: Any) -> Iterable[tuple[Variable, Any]]:
-        """Yield each parent with its share of the derivative; nothing for an input.
+        """Return each parent with its share of the derivative; nothing for an input.
 
         Args:
             derivative: the derivative of the final result with respect to this variable.
@@ -81,8 +87,29 @@ class History:
 
     last_fn: Differentiable | None
     ctx: Context
-    inputs: tuple[Any, ...]
+    inputs: Sequence[Any]
     name: str
+
+    def shares(self, derivative: Any) -> tuple[Any, ...]:
+        """Return the derivative for each input, None where there is none.
+
+        Raises:
+            GraphFreedError: the graph was freed by an earlier backward.
+            GradientError: the function's backward returned another number of derivatives than
+                it has inputs.
+        """
+        if self.last_fn is None:
+            raise self.freed()
+        results: Any = self.last_fn.backward(self.ctx, derivative)
+        if not isinstance(results, tuple):
+            results = (results,)
+        count = len(self.ctx.needs_input_grad)
+        if len(results) != count:
+            raise GradientError(
+                f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
+                f"{count} input(s); return one for each, None where none is needed."
+            )
+        return tuple(results)
 
     def chain_rule(self, derivative: Any) -> list[tuple[Any, Any]]:
         """Return each input that wants a derivative, with its derivative.
@@ -92,24 +119,20 @@ class History:
             GradientError: the function's backward returned another number of derivatives than
                 it has inputs.
         """
-        if self.last_fn is None:
-            raise GraphFreedError(
-                f"the graph behind {self.name!r} has been freed by an earlier backward(). "
-                "Pass retain_graph=True to the earlier call to differentiate it again."
-            )
-        results = self.last_fn.backward(self.ctx, derivative)
-        if not isinstance(results, tuple):
-            results = (results,)
-        if len(results) != len(self.inputs):
-            raise GradientError(
-                f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
-                f"{len(self.inputs)} input(s); return one for each, None where none is needed."
-            )
         return [
-            (self.inputs[i], results[i])
-            for i, needed in enumerate(self.ctx.needs_input_grad)
-            if needed and results[i] is not None
+            (parent, share)
+            for parent, needed, share in zip(
+                self.inputs, self.ctx.needs_input_grad, self.shares(derivative), strict=True
+            )
+            if needed and share is not None
         ]
+
+    def freed(self) -> GraphFreedError:
+        """Return the error for a history that has been freed."""
+        return GraphFreedError(
+            f"the graph behind {self.name!r} has been freed by an earlier backward(). "
+            "Pass retain_graph=True to the earlier call to differentiate it again."
+        )
 
     def free(self) -> None:
         """Forget function, saved values and inputs; `chain_rule` raises from now on."""

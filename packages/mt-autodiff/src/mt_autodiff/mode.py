@@ -15,16 +15,17 @@ from typing import Any, Self, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Mode(threading.local):
+class _Recording(threading.local):
     enabled = True
 
 
-_mode = _Mode()
+recording = _Recording()
+"""The mode of the running thread, for code that cannot afford a function call."""
 
 
 def is_grad_enabled() -> bool:
     """Whether computations on variables are recorded in this thread."""
-    return _mode.enabled
+    return recording.enabled
 
 
 class _Switch(ContextDecorator):
@@ -36,13 +37,13 @@ class _Switch(ContextDecorator):
 
     def __enter__(self) -> Self:
         """Switch, and remember what was before."""
-        self._before.append(_mode.enabled)
-        _mode.enabled = self._enabled
+        self._before.append(recording.enabled)
+        recording.enabled = self._enabled
         return self
 
     def __exit__(self, *_: object) -> None:
         """Switch back."""
-        _mode.enabled = self._before.pop()
+        recording.enabled = self._before.pop()
 
     def __call__(self, function: F) -> F:
         """Return `function`, run in this mode.

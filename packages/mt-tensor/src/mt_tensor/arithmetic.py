@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
-from mt_tensor.elementwise import LIFTED, elementwise
+from mt_tensor.elementwise import LIFTED, elementwise, method
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.tensor_base import TensorBase
 
@@ -16,13 +17,23 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _binary(name: str, left: Any, right: Any) -> Tensor:
-    """Apply an operator, or leave it to the other operand's type if that is no number."""
-    left, right = (v.item() if isinstance(v, np.generic) else v for v in (left, right))
-    other = right if isinstance(left, TensorBase) else left
-    if not isinstance(other, TensorBase | Number):
-        return NotImplemented  # type: ignore[no-any-return]
-    return LIFTED[name](left, right)
+def _python(name: str) -> Callable[..., Tensor]:
+    """Return an operator as Python calls it."""
+    return method(OPERATORS[name], left_to_others=True)
+
+
+def _reflected(name: str) -> Callable[..., Tensor]:
+    """Return the same for a number on the left of a tensor."""
+    operation = LIFTED[name]
+
+    def reflected_operator(self: Any, other: Any) -> Any:
+        if not isinstance(other, Number):
+            if not isinstance(other, np.generic):
+                return NotImplemented
+            other = other.item()
+        return operation(other, self)
+
+    return reflected_operator
 
 
 class ArithmeticMethods(TensorBase):
@@ -30,35 +41,16 @@ class ArithmeticMethods(TensorBase):
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Tensor:
-        return _binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Tensor:
-        return _binary("add", other, self)
-
-    def __sub__(self, other: Any) -> Tensor:
-        return _binary("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Tensor:
-        return _binary("sub", other, self)
-
-    def __mul__(self, other: Any) -> Tensor:
-        return _binary("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Tensor:
-        return _binary("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Tensor:
-        return _binary("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Tensor:
-        return _binary("div", other, self)
-
-    def __pow__(self, other: Any) -> Tensor:
-        return _binary("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Tensor:
-        return _binary("pow", other, self)
+    __add__ = _python("add")
+    __radd__ = _reflected("add")
+    __sub__ = _python("sub")
+    __rsub__ = _reflected("sub")
+    __mul__ = _python("mul")
+    __rmul__ = _reflected("mul")
+    __truediv__ = _python("div")
+    __rtruediv__ = _reflected("div")
+    __pow__ = _python("pow")
+    __rpow__ = _reflected("pow")
 
     def __neg__(self) -> Tensor:
         return elementwise("neg", self)
@@ -87,24 +79,12 @@ class ArithmeticMethods(TensorBase):
                 )
         return elementwise(name, self, *others)
 
-    def __lt__(self, other: Any) -> Tensor:
-        return _binary("lt", self, other)
-
-    def __le__(self, other: Any) -> Tensor:
-        return _binary("le", self, other)
-
-    def __gt__(self, other: Any) -> Tensor:
-        return _binary("gt", self, other)
-
-    def __ge__(self, other: Any) -> Tensor:
-        return _binary("ge", self, other)
-
-    def __eq__(self, other: object) -> Tensor:  # type: ignore[override]
-        return _binary("eq", self, other)
-
-    def __ne__(self, other: object) -> Tensor:  # type: ignore[override]
-        return _binary("ne", self, other)
-
+    __lt__ = _python("lt")
+    __le__ = _python("le")
+    __gt__ = _python("gt")
+    __ge__ = _python("ge")
+    __eq__ = _python("eq")  # type: ignore[assignment]
+    __ne__ = _python("ne")  # type: ignore[assignment]
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
@@ -142,15 +122,7 @@ def _install(operator: Operator) -> None:
     """Make a row of the operator table a method, unless the class has its own."""
     if operator.name in ArithmeticMethods.__dict__:
         return
-    name = operator.name
-
-    def method(self: TensorBase, *others: Any) -> Tensor:
-        return LIFTED[name](self, *others)
-
-    method.__name__ = name
-    method.__qualname__ = f"Tensor.{name}"
-    method.__doc__ = f"Element by element: {operator.note}."
-    setattr(ArithmeticMethods, name, method)
+    setattr(ArithmeticMethods, operator.name, method(operator))
 
 
 def _is_taken(name: str) -> bool:

@@ -57,23 +57,23 @@ def grad(
             )
     keep = create_graph if retain_graph is None else retain_graph
     found: dict[int, Tensor] = {}
-    wanted = {tensor.unique_id for tensor in inputs}
+    wanted = {tensor.variable.unique_id for tensor in inputs}
     weights = _weights(grad_outputs, len(outputs))
     starts = [output.starting_gradient(w) for output, w in zip(outputs, weights, strict=True)]
     with set_grad_enabled(create_graph):
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
-            for variable, gradient in derivatives(output, start, keep or not last):
+            for variable, gradient in derivatives(output.variable, start, keep or not last):
                 key = variable.unique_id
                 if key in wanted:
                     found[key] = found[key] + gradient if key in found else gradient
     for position, tensor in enumerate(inputs):
-        if tensor.unique_id not in found and not allow_unused:
+        if tensor.variable.unique_id not in found and not allow_unused:
             raise NoGradientError(
                 f"the outputs were not computed from input {position}. Pass allow_unused=True if "
                 "its gradient is to be None."
             )
-    return tuple(found.get(tensor.unique_id) for tensor in inputs)
+    return tuple(found.get(tensor.variable.unique_id) for tensor in inputs)
 
 
 def _tensors(what: str, given: Any) -> tuple[Tensor, ...]:

@@ -24,9 +24,7 @@ class Cast(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, dtype: DType) -> Tensor:
         ctx.dtype = x.dtype
-        out = x.backend.allocate(x.shape, dtype)
-        x.backend.copy(x._tensor, out)
-        return x._with(out)
+        return x._with(x.backend.converted(x._tensor, dtype))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:

@@ -31,21 +31,19 @@ class DType:
         kind: "bool", "integer" or "float".
         numpy: the NumPy dtype with the same values.
         itemsize: bytes per element.
+        is_floating_point: whether elements are floating-point numbers, which derivatives need.
     """
 
     name: str
     kind: Kind
     numpy: np.dtype[Any]
     itemsize: int = field(init=False)
+    is_floating_point: builtins.bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """Read the size off the NumPy dtype."""
+        """Fill in what follows from the rest."""
         object.__setattr__(self, "itemsize", self.numpy.itemsize)
-
-    @property
-    def is_floating_point(self) -> builtins.bool:
-        """Whether elements are floating-point numbers, which derivatives need."""
-        return self.kind == "float"
+        object.__setattr__(self, "is_floating_point", self.kind == "float")
 
     def convert(self, value: Number) -> Number:
         """Return a Python number as this type would store it; integers wrap around."""

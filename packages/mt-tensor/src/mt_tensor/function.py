@@ -10,25 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_autodiff import Context, History, is_grad_enabled, no_grad
+from mt_autodiff import Context
 from mt_autodiff.graph import Differentiable
+from mt_autodiff.mode import recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.graph import Node, connect
+from mt_tensor.tensor_base import VIEW, TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
-
-
-class _Setting:
-    """Stands in a history for an argument that is no tensor."""
-
-    def is_constant(self) -> bool:
-        """No derivative is wanted."""
-        return True
-
-
-_SETTING = _Setting()
 
 
 class Function:
@@ -70,17 +61,22 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Tensor:
         """Run forward, and record it if an argument wants a gradient."""
-        enabled = is_grad_enabled()
+        enabled = recording.enabled
         needs = tuple(
-            enabled and isinstance(arg, TensorBase) and arg._requires_grad for arg in args
+            [enabled and isinstance(arg, TensorBase) and arg.requires_grad for arg in args]
         )
         ctx = TensorContext(needs)
-        with no_grad():
+        recording.enabled = False
+        try:
             result = cls.forward(ctx, *args)
-        if any(needs):
+        finally:
+            recording.enabled = enabled
+        if True in needs:
             if any(result is arg for arg in args):
                 result = result.detach()
             record(cls, ctx, args, result, cls.__name__)
+        if result._tensor._version is not None:  # otherwise nobody shares its memory
+            _note_base(result, args, enabled)
         return result
 
 
@@ -132,9 +128,26 @@ def record(
             f"{name} returned a tensor of {result.dtype.name}, which can have no gradient; "
             "call detach() on its inputs."
         )
-    inputs = tuple(arg if isinstance(arg, TensorBase) else _SETTING for arg in args)
-    result._requires_grad = True
-    result.history = History(function, ctx, inputs, name)
+    node: Node = object.__new__(Node)
+    node.last_fn, node.ctx, node.name = function, ctx, name
+    needed = zip(args, ctx.needs_input_grad, strict=True)
+    connect(result, node, [arg.variable for arg, need in needed if need])
+
+
+def _note_base(result: Tensor, args: Sequence[Any], enabled: bool) -> None:
+    """Take note of which argument a result is a view of: one whose memory it shares."""
+    data = result._tensor
+    shared = data._version
+    if shared is None or not data.dtype.is_floating_point:
+        return
+    result._base = None
+    for arg in args:
+        if isinstance(arg, TensorBase) and arg._tensor._version is shared:
+            result._base = arg._itself() if arg._base is None else arg._base
+            result._seen = shared[0]
+            if enabled:
+                result._requires_grad = VIEW
+            return
 
 
 def require_tensors(name: str, *values: Any) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
+from mt_tensor.aliasing import AliasMethods
 from mt_tensor.dtypes import Number, result_type
-from mt_tensor.elementwise import check_on_bool
+from mt_tensor.elementwise import check_on_bool, elementwise
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
@@ -30,38 +30,45 @@ def _same_view(a: TensorData, b: TensorData) -> bool:
     )
 
 
-class InPlaceMethods(TensorBase):
+class InPlaceMethods(AliasMethods):
     """The methods of `Tensor` that change it."""
 
     __slots__ = ()
 
-    def _check_in_place(self, *others: Any) -> None:
-        recorded = is_grad_enabled() and any(
-            isinstance(operand, TensorBase) and operand.requires_grad for operand in (self, *others)
-        )
-        if recorded:
-            raise InPlaceError(
-                "an in-place change of, or with, a tensor that requires grad would make recorded "
-                "gradients wrong: put it under no_grad(), or write x = x + y instead of x += y."
-            )
+    def _check_in_place(self, *others: Any) -> bool:
+        """Return whether a change in place of this tensor, with others, is to be recorded.
+
+        Raises:
+            InPlaceError: a change of one element would change several, or gradients cannot follow.
+        """
         if overlaps(self.shape, self.stride()):
             raise InPlaceError(
                 f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
                 "so that changing one changes several: clone() it first."
             )
+        return self._change_is_recorded(*others)
 
-    def copy_(self, source: Any) -> Self:
-        """Store the elements of `source`, broadcast and converted, and return self."""
-        self._check_in_place(source)
-        if not isinstance(source, TensorBase):
-            source = self._with(self.backend.upload(np.array(source)))
-        if source.backend is not self.backend:
-            source = source.detach().to(self.backend)
-        data = self._aliasing_resolved(source)._tensor.expand(self.shape)
+    def _replace(self, value: Tensor) -> Self:
+        """Store the elements of a tensor of any dtype that broadcasts here, and record that.
+
+        Every change in place that is recorded comes down to this.
+        """
+        recorded = self._check_in_place(value)
+        if recorded:
+            value = value.to(self.dtype).expand(self.shape)
+        data = self._aliasing_resolved(value)._tensor.expand(self.shape)
         if not _same_view(data, self._tensor):
             self.backend.copy(data, self._tensor)
             self._tensor.changed()
+        if recorded:
+            self._moved_on(value)
         return self
+
+    def copy_(self, source: Any) -> Self:
+        """Store the elements of `source`, broadcast and converted, and return self."""
+        if not isinstance(source, TensorBase):
+            source = self._with(self.backend.upload(np.array(source)))
+        return self._replace(source.to(self.backend))
 
     def fill_(self, value: Number) -> Self:
         """Store a number in every element, and return self."""
@@ -73,7 +80,7 @@ class InPlaceMethods(TensorBase):
 
     def _in_place(self, name: str, other: Any) -> Self:
         """Replace this tensor's elements by `operator(self, other)`."""
-        self._check_in_place(other)
+        recorded = self._check_in_place(other)
         if isinstance(other, np.generic):
             other = other.item()
         if not isinstance(other, TensorBase | Number):
@@ -98,6 +105,8 @@ class InPlaceMethods(TensorBase):
                 f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "
                 "tensor that is changed in place."
             )
+        if recorded:
+            return self._replace(elementwise(name, self._before_change(), other))
         data = self._aliasing_resolved(other.detach().to(self.dtype))._tensor.expand(self.shape)
         self.backend.elementwise(OPERATORS[name].value, (self._tensor, data), (self._tensor,))
         self._tensor.changed()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 Dims = int | Sequence[int] | None
+_ADD = OPERATORS["add"]
 
 
 # --- What reductions have in common -------------------------------------------------------------
@@ -26,10 +27,7 @@ Dims = int | Sequence[int] | None
 
 def fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
     """Fold `dims` of a tensor with the operator called `name`; the dimensions stay, as 1."""
-    shape = tuple(1 if d in dims else extent for d, extent in enumerate(x.shape))
-    out = x.backend.allocate(shape, x.dtype)
-    x.backend.reduce(OPERATORS[name], x._tensor, out, dims)
-    return x._with(out)
+    return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, True))
 
 
 def named_dims(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -77,7 +75,7 @@ def _in_dtype(x: TensorBase, dtype: Any) -> Tensor:
     wanted: DType = x.dtype if dtype is None else as_dtype(dtype)
     if dtype is None and not wanted.is_floating_point:
         wanted = int64
-    return x.to(wanted)
+    return x._itself() if wanted is x.dtype else x.to(wanted)
 
 
 def wide(x: Tensor) -> Tensor:
@@ -89,16 +87,38 @@ def wide(x: Tensor) -> Tensor:
 
 
 class Sum(Function):
-    """Sum over dimensions, which stay with extent 1."""
+    """Sum over dimensions, which stay with extent 1 or are left out."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
-        ctx.shape = x.shape
-        return fold("add", x, dims)
+    def forward(ctx: Any, x: TensorBase, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        ctx.shape, ctx.dims, ctx.keepdim = x.shape, dims, keepdim
+        return x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return grad.expand(ctx.shape), None
+        return Repeat.apply(grad, ctx.shape, ctx.dims, ctx.keepdim), None, None
+
+
+class Repeat(Function):
+    """The same elements over again along dimensions that a sum has folded; undoes `Sum`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: TensorBase, shape: Shape, dims: tuple[int, ...], keepdim: bool
+    ) -> Tensor:
+        ctx.dims, ctx.keepdim = dims, keepdim
+        data = x._tensor
+        strides = list(data.strides)
+        for d in sorted(dims):
+            if keepdim:
+                strides[d] = 0
+            else:
+                strides.insert(d, 0)
+        return x._with(data.like(shape, tuple(strides), data.offset))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Sum.apply(grad, ctx.dims, ctx.keepdim), None, None, None
 
 
 def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -116,8 +136,9 @@ def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: An
     require_tensors("sum", input)
     dims = reduced_dims(dim, input.ndim)
     x = _in_dtype(input, dtype)
-    out = fold("logical_or", x, dims) if x.dtype is bool_ else Sum.apply(x, dims)
-    return out if keepdim else squeeze_dims(out, dims)
+    if x.dtype is bool_:
+        return x._with(x.backend.fold(OPERATORS["logical_or"], x._tensor, dims, keepdim))
+    return Sum.apply(x, dims, keepdim)
 
 
 def mean(

@@ -119,9 +119,10 @@ def normalize_dim(dim: int, ndim: int) -> int:
     Raises:
         IndexingError: a tensor of `ndim` dimensions has no such dimension.
     """
-    if isinstance(dim, bool) or not isinstance(dim, SupportsIndex):
-        raise IndexingError(f"a dimension is an integer; {dim!r} was given.")
-    dim = operator.index(dim)
+    if type(dim) is not int:
+        if isinstance(dim, bool) or not isinstance(dim, SupportsIndex):
+            raise IndexingError(f"a dimension is an integer; {dim!r} was given.")
+        dim = operator.index(dim)
     limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor answers to dimensions 0 and -1
     if not -limit <= dim < limit:
         raise IndexingError(

@@ -232,7 +232,9 @@ def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
 
 def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     """Store into the elements that indices name, through the row of memory that `x` lies in."""
-    x._check_in_place(value)
+    if x._check_in_place(value):
+        x._replace(_put(x, picks, value))
+        return
     indexed = _common_shape(picks)
     x, first = _neighbours(x.detach(), picks)
     end = first + len(picks)
@@ -250,6 +252,16 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     positions = offsets + x._with(x.backend.upload(rest - start))
     x.backend.scatter(source.reshape(-1)._tensor, 0, positions.reshape(-1)._tensor, row)
     data.changed()
+
+
+def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
+    """Return a copy of `x` with other elements where indices point; gradients flow into both."""
+    size = x.numel()
+    numbers = x._with(x.backend.upload(np.arange(size).reshape(x.shape)))
+    index = _pick(numbers, picks)
+    source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
+    source = source.expand(index.shape).reshape(-1)
+    return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
 
 
 def _grid(shape: Shape, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
@@ -326,7 +338,7 @@ def set_item(x: TensorBase, key: Any, value: Any) -> None:
     Raises:
         IndexingError: as for `get_item`.
         ShapeError: `value` does not broadcast to the shape of `x[key]`.
-        InPlaceError: `x` or `value` requires grad, or `x` repeats elements.
+        InPlaceError: `x` is a leaf that requires grad, or repeats elements.
     """
     view, picks = _resolve(x, key)
     given = _as_tensor(x, value)

@@ -6,20 +6,29 @@ operations build on it, and `Tensor` (in `tensors.py`) gathers them all as metho
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, SupportsIndex
 
-from mt_autodiff import GradientError, History, NoGradientError, backpropagate
+from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType
+from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
+from mt_tensor.graph import Hook, Node, run_hooks
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
+_new = object.__new__
+_UNSET = {"_after_accumulation", "_base", "_grad", "_hooks", "name"}
+"""Attributes that are None until they are set: most tensors never need them."""
+
+VIEW = 2
+"""Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
 
 
 class TensorBase:
@@ -29,17 +38,32 @@ class TensorBase:
         backend: where the elements live and operations run.
         requires_grad: whether a gradient with respect to this tensor is wanted.
         grad: the gradient that `backward` has accumulated, a tensor of the same shape, or None.
-        history: how the tensor was computed; None for a leaf.
         name: what to call it in messages, or None.
     """
 
-    __slots__ = ("__weakref__", "_grad", "_requires_grad", "_tensor", "backend", "history", "name")
+    __slots__ = (
+        "__weakref__",
+        "_after_accumulation",
+        "_base",
+        "_grad",
+        "_hooks",
+        "_node",
+        "_requires_grad",
+        "_seen",
+        "_tensor",
+        "backend",
+        "name",
+    )
 
+    _after_accumulation: dict[int, Callable[[Any], None]] | None
+    _base: Tensor | None  # what this tensor is a view of
     _grad: Tensor | None
-    _requires_grad: bool
+    _hooks: dict[int, Hook] | None
+    _node: Node | None
+    _requires_grad: bool | int  # or VIEW: ask `requires_grad`
+    _seen: int  # of a view: the version of its memory that `_node` belongs to
     _tensor: TensorData
     backend: TensorBackend
-    history: History | None
     name: str | None
 
     __array_ufunc__ = None  # `array * tensor` asks the tensor, which takes NumPy's scalars only
@@ -51,20 +75,17 @@ class TensorBase:
         """Take over the elements of another tensor, as a leaf."""
         self._tensor = other._tensor
         self.backend = other.backend
-        self._grad = None
-        self.history = None
-        self.name = None
+        self._after_accumulation = self._base = self._grad = None
+        self._hooks = self._node = self.name = None
         self._requires_grad = False
 
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
         """Return a constant tensor of these elements, without looking at them."""
-        result: Tensor = object.__new__(TensorBase._result_class)
+        result: Tensor = _new(TensorBase._result_class)
         result._tensor = data
         result.backend = backend
-        result._grad = None
-        result.history = None
-        result.name = None
+        result._node = None
         result._requires_grad = False
         return result
 
@@ -128,7 +149,32 @@ class TensorBase:
             raise TypeError("a 0-dimensional tensor has no length.")
         return self.shape[0]
 
-    # --- A Variable of stage 1, and torch's names -----------------------------------------------
+    # --- Its place in the recorded graph --------------------------------------------------------
+
+    @property
+    def history(self) -> Node | None:
+        """How the tensor was computed: its node in the recorded graph; None for a leaf."""
+        if self._requires_grad is VIEW:
+            self._refresh()
+        return self._node
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The same as `history`, by torch's name."""
+        return self.history
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether nothing recorded produced this tensor."""
+        return self.history is None
+
+    @property
+    def variable(self) -> Any:
+        """What stands for this tensor in the graph: its node, or itself if it is a leaf."""
+        node = self.history
+        return self if node is None else node
+
+    # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------
 
     @property
     def unique_id(self) -> int:
@@ -137,62 +183,53 @@ class TensorBase:
 
     @property
     def parents(self) -> Iterable[Any]:
-        """The tensors that this one was computed from."""
-        return self.history.inputs if self.history else ()
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether nothing recorded produced this tensor."""
-        return self.history is None
+        """What this leaf was computed from: nothing."""
+        return ()
 
     def is_constant(self) -> bool:
         """Whether no gradient is wanted with respect to this tensor."""
         return not self.requires_grad
 
-    def chain_rule(self, derivative: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield each parent with its share of the gradient.
+    def completed(self, derivative: Tensor) -> Tensor:
+        """Return the gradient, or what hooks make of it."""
+        return derivative if self._hooks is None else run_hooks(self._hooks, self, derivative)
 
-        Raises:
-            GradientError: a share has another shape than its parent.
-        """
-        if self.history is None:
-            return
-        name = self.history.name
-        for parent, share in self.history.chain_rule(derivative):
-            if not isinstance(share, TensorBase) or share.backend is not parent.backend:
-                raise GradientError(
-                    f"the backward of {name!r} returned {share!r} as a gradient; it must be a "
-                    f"tensor of backend {parent.backend.name!r}, like the input."
-                )
-            if share.shape != parent.shape:
-                raise GradientError(
-                    f"the backward of {name!r} returned a gradient of shape {share.shape} for an "
-                    f"input of shape {parent.shape}; it must have the shape of the input."
-                )
-            yield parent, share.to(parent.dtype)
+    def chain_rule(self, derivative: Tensor) -> Iterable[tuple[Any, Tensor]]:
+        """Return no parents: a leaf has none."""
+        return ()
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
-        """Add to `grad`, of a leaf."""
-        if self.history is not None:
-            return
+        """Add to `grad`."""
+        if self.requires_grad:  # it may have been switched off since
+            self.add_to_grad(derivative)
+            for hook in tuple((self._after_accumulation or {}).values()):
+                hook(self)
+
+    def add_to_grad(self, derivative: Tensor) -> None:
+        """Add a gradient to what is stored."""
         if self._grad is not None:
             self._grad = self._grad + derivative
         else:  # a copy, for the gradient may share its memory with that of another leaf
-            self._grad = derivative if derivative.requires_grad else derivative.clone()
+            if not derivative.requires_grad:
+                data = derivative._tensor
+                derivative = _make(self.backend.converted(data, data.dtype), self.backend)
+            self._grad = derivative
 
     def free_graph(self) -> None:
-        """Forget what was saved for the chain rule."""
-        if self.history:
-            self.history.free()
+        """Forget nothing: a leaf saves nothing."""
+
+    # --- Gradients ------------------------------------------------------------------------------
 
     @property
     def requires_grad(self) -> bool:
         """Whether a gradient with respect to this tensor is wanted."""
-        return self._requires_grad
+        if self._requires_grad is VIEW:
+            return self.history is not None
+        return bool(self._requires_grad)
 
     @requires_grad.setter
     def requires_grad(self, requires_grad: bool) -> None:
-        if self.history is not None:
+        if not self.is_leaf:
             raise NoGradientError(
                 "requires_grad can only be set on leaves; use detach() on a tensor that was "
                 "computed."
@@ -247,12 +284,14 @@ class TensorBase:
             raise DTypeError(
                 f"only floating-point tensors can have a gradient; this one is {self.dtype.name}."
             )
-        if not requires_grad and self.history is not None:
+        if not requires_grad and not self.is_leaf:
             raise NoGradientError(
                 "requires_grad_(False) only applies to leaves; use detach() on a tensor that was "
                 "computed."
             )
-        self._requires_grad = requires_grad
+        if self.is_leaf:
+            self._requires_grad = requires_grad
+            self._base = None  # a leaf of its own from now on
         return self
 
     def backward(
@@ -273,7 +312,8 @@ class TensorBase:
             ShapeError: `gradient` has another shape.
             GraphFreedError: an earlier call freed the graph.
         """
-        backpropagate(self, self.starting_gradient(gradient), retain_graph, create_graph)
+        start = self.starting_gradient(gradient)
+        backpropagate(self.variable, start, retain_graph, create_graph)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
         """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
@@ -293,7 +333,8 @@ class TensorBase:
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
-            gradient = self._with(self.backend.full(self.shape, self.dtype, 1))
+            one = constant(self.backend, self.dtype, 1)
+            return one if self.ndim == 0 else one.expand(self.shape)
         if not isinstance(gradient, TensorBase):
             raise TypeError(
                 f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
@@ -320,6 +361,8 @@ class TensorBase:
     else:
 
         def __getattr__(self, name: str) -> Any:
+            if name in _UNSET:
+                return None
             raise no_attribute(self, name)
 
 
@@ -331,6 +374,26 @@ def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """
     given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
     for size in given:
+        if type(size) is not int:
+            break
+    else:
+        return given
+    for size in given:
         if not isinstance(size, SupportsIndex):
             raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
     return tuple(operator.index(size) for size in given)
+
+
+_make = TensorBase._make
+
+
+def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    """Return a number as a 0-dimensional tensor, which nobody may change: it is shared."""
+    if value:
+        return _shared_constant(backend, dtype, value)
+    return _make(backend.full((), dtype, value), backend)  # 0.0 and -0.0 are equal, yet differ
+
+
+@functools.lru_cache(maxsize=512)
+def _shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    return _make(backend.full((), dtype, value), backend)

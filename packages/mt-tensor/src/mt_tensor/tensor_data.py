@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import builtins
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mt_tensor.dtypes import DType, Number, as_dtype
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
@@ -25,6 +26,8 @@ from mt_tensor.strides import (
     size_of,
     strides_from_shape,
 )
+
+_new = object.__new__
 
 
 class TensorData:
@@ -45,9 +48,20 @@ class TensorData:
         offset: where in the storage the element at index (0, 0, ...) lies.
         size: the number of elements of the view.
         version: how often the storage has been changed in place, through any view of it.
+        array: the elements as a strided NumPy array over the same memory, if that is what the
+            storage is.
     """
 
-    __slots__ = ("_version", "dtype", "offset", "shape", "size", "storage", "strides")
+    __slots__ = ("_version", "array", "dtype", "offset", "shape", "size", "storage", "strides")
+
+    array: npt.NDArray[Any]
+    dtype: DType
+    offset: int
+    shape: Shape
+    size: int
+    storage: Any
+    strides: Strides
+    _version: list[int] | None
 
     def __init__(
         self,
@@ -64,15 +78,36 @@ class TensorData:
         self.storage = storage
         self.dtype = dtype
         self.shape = shape
-        self.strides = strides_from_shape(shape) if strides is None else strides
+        if strides is not None:
+            self.strides = strides
         self.offset = offset
-        self.size = size_of(shape)
-        self._version = [0]  # one list for all views
+        self._version = None
+
+    @staticmethod
+    def of(array: npt.NDArray[Any], shape: Shape, dtype: DType) -> TensorData:
+        """Return a view of a whole contiguous array of this shape and element type."""
+        data = _new(TensorData)
+        data.array = array
+        data.shape = shape
+        data.dtype = dtype
+        data._version = None
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        """Work out what follows from the rest, when it is first asked for."""
+        work_out = _FOLLOWS.get(name)
+        if work_out is None:
+            raise AttributeError(f"TensorData has no attribute {name!r}.")
+        value = work_out(self)
+        setattr(self, name, value)
+        return value
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
         view = TensorData(self.storage, shape, strides, offset, dtype=self.dtype)
-        view._version = self._version
+        if self._version is None:
+            self._version = [0]
+        view._version = self._version  # one list for all views
         return view
 
     shape_broadcast = staticmethod(shape_broadcast)
@@ -80,10 +115,12 @@ class TensorData:
     @property
     def version(self) -> int:
         """How often the storage has been changed in place."""
-        return self._version[0]
+        return 0 if self._version is None else self._version[0]
 
     def changed(self) -> None:
         """Take note that the storage has been changed in place."""
+        if self._version is None:
+            self._version = [0]
         self._version[0] += 1
 
     @property
@@ -271,3 +308,43 @@ def _checked_storage(
             f"{first} to {last} of a storage of {len(row)} element(s)."
         )
     return row, as_dtype(row.dtype)
+
+
+MOST_DIMENSIONS = 64
+"""How many dimensions an array of NumPy may have; tensors may have more."""
+
+
+def as_array(row: npt.NDArray[Any], data: TensorData) -> npt.NDArray[Any]:
+    """Return a view as an array over the memory of `row`, the elements of its storage.
+
+    Raises:
+        ShapeError: there are more dimensions than arrays can have.
+    """
+    width = data.dtype.itemsize
+    try:
+        if data.size == 0:
+            return np.empty(data.shape, data.dtype.numpy)
+        return np.ndarray(
+            data.shape,
+            data.dtype.numpy,
+            buffer=row,
+            offset=data.offset * width,
+            strides=tuple([stride * width for stride in data.strides]),
+        )
+    except ValueError as error:
+        if data.ndim <= MOST_DIMENSIONS:
+            raise
+        raise ShapeError(
+            f"a tensor of {data.ndim} dimensions was given to NumPy, whose arrays have at most "
+            f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
+        ) from error
+
+
+_FOLLOWS: dict[str, Callable[[TensorData], Any]] = {
+    "array": lambda data: as_array(data.storage, data),
+    "offset": lambda data: 0,
+    "size": lambda data: size_of(data.shape),
+    "storage": lambda data: data.array.reshape(-1),
+    "strides": lambda data: strides_from_shape(data.shape),
+}
+"""How an attribute follows from others; most tensors are never asked for most of them."""

@@ -15,6 +15,7 @@ from mt_tensor.conversion import ConversionMethods
 from mt_tensor.diagonals import DiagonalMethods
 from mt_tensor.extremes import ExtremeMethods
 from mt_tensor.finding import FindingMethods
+from mt_tensor.hooks import HookMethods
 from mt_tensor.in_place import InPlaceMethods
 from mt_tensor.indexing import IndexingMethods
 from mt_tensor.interop import InteropMethods
@@ -42,6 +43,7 @@ class Tensor(
     ExtremeMethods,
     DiagonalMethods,
     FindingMethods,
+    HookMethods,
     IndexingMethods,
     InPlaceMethods,
     InteropMethods,

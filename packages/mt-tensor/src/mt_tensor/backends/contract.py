@@ -29,12 +29,11 @@ import numpy.typing as npt
 
 from mt_operators import Formula, Operator
 from mt_tensor.dtypes import DType, Number, as_dtype
-from mt_tensor.errors import ShapeError
 from mt_tensor.strides import Shape, size_of
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_data import TensorData, as_array
 
-MOST_DIMENSIONS = 64
-"""How many dimensions an array of NumPy may have; tensors may have more."""
+_FOLLOWS = {"elementwise": "compute", "reduce": "fold", "copy": "converted"}
+"""For primitives the methods that return their results; a backend may have shorter ways to them."""
 
 
 class TensorBackend(ABC):
@@ -45,6 +44,12 @@ class TensorBackend(ABC):
     """
 
     name: str
+
+    def __init_subclass__(cls) -> None:
+        """Let what follows from a primitive do so wherever a class has a primitive of its own."""
+        for primitive, follows in _FOLLOWS.items():
+            if primitive in cls.__dict__ and follows not in cls.__dict__:
+                setattr(cls, follows, getattr(TensorBackend, follows))
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -148,6 +153,49 @@ class TensorBackend(ABC):
 
     # --- Views made with the above --------------------------------------------------------------
 
+    def compute(
+        self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
+    ) -> Any:
+        """Return the values of a formula as new contiguous views.
+
+        Args:
+            formula: as for `elementwise`.
+            inputs: as for `elementwise`, but still to be broadcast.
+            shape: the shape that they broadcast to.
+            dtype: the element type of all results.
+
+        Returns:
+            A TensorData, or a list of them if the formula has several outputs.
+        """
+        outputs = [self.allocate(shape, dtype) for _ in range(formula.outputs)]
+        self.elementwise(formula, [view.expand(shape) for view in inputs], outputs)
+        return outputs[0] if formula.outputs == 1 else outputs
+
+    def fold(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
+    ) -> TensorData:
+        """Return what `reduce` computes as a new contiguous view.
+
+        Args:
+            operator: as for `reduce`.
+            source: as for `reduce`.
+            dims: as for `reduce`.
+            keepdim: whether the folded dimensions stay, with extent 1, or are left out.
+        """
+        shape = tuple([1 if d in dims else extent for d, extent in enumerate(source.shape)])
+        out = self.allocate(shape, source.dtype)
+        self.reduce(operator, source, out, dims)
+        if keepdim:
+            return out
+        kept = tuple([extent for d, extent in enumerate(source.shape) if d not in dims])
+        return TensorData(out.storage, kept, dtype=out.dtype)
+
+    def converted(self, source: TensorData, dtype: DType) -> TensorData:
+        """Return a contiguous copy of a view, of a type that may be another; see `copy`."""
+        out = self.allocate(source.shape, dtype)
+        self.copy(source, out)
+        return out
+
     def allocate(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new contiguous view with arbitrary content."""
         return TensorData(self.empty(size_of(shape), dtype), shape, dtype=dtype)
@@ -193,25 +241,7 @@ class TensorBackend(ABC):
         Raises:
             ShapeError: there are more dimensions than arrays can have.
         """
-        row = self.to_host(data.storage)
-        width = data.dtype.itemsize
-        try:
-            if data.size == 0:
-                return np.empty(data.shape, data.dtype.numpy)
-            return np.ndarray(
-                data.shape,
-                data.dtype.numpy,
-                buffer=row,
-                offset=data.offset * width,
-                strides=tuple([stride * width for stride in data.strides]),
-            )
-        except ValueError as error:
-            if data.ndim <= MOST_DIMENSIONS:
-                raise
-            raise ShapeError(
-                f"a tensor of {data.ndim} dimensions was given to NumPy, whose arrays have at most "
-                f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
-            ) from error
+        return as_array(self.to_host(data.storage), data)
 
     def __copy__(self) -> Self:
         """Return the backend itself: tensors of one backend must share one instance."""

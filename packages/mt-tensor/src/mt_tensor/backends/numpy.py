@@ -6,6 +6,8 @@ function of NumPy, that itself is used: it writes into its output without a temp
 
 from __future__ import annotations
 
+import contextvars
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,10 +18,12 @@ from mt_operators import OPERATORS, Formula, Operator, lift
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.backends.error_function import erf
 from mt_tensor.backends.host import HostBackend
-from mt_tensor.dtypes import bool_, float16
+from mt_tensor.dtypes import DType, bool_, float16
+from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
+ndarray = np.ndarray
 
 UFUNCS: dict[str, np.ufunc] = {
     "neg": np.negative,
@@ -118,6 +122,66 @@ def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
     }
 
 
+class _Silence(threading.local):
+    """What runs a function without NumPy's warnings, in a tenth of the time of `np.errstate`.
+
+    NumPy keeps the setting in a context variable, so a context in which they are off will do. It
+    cannot be entered twice at a time: each thread has its own.
+    """
+
+    def __init__(self) -> None:
+        context = contextvars.copy_context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
+
+_silence = _Silence()
+_view = TensorData.of
+
+
+def silently(function: Callable[..., Any], *arrays: Any) -> Any:
+    """Call a function with NumPy's warnings off."""
+    try:
+        return _silence.run(function, *arrays)
+    except RuntimeError:  # it is running already: this is a finalizer, in the midst of a call
+        with np.errstate(all="ignore"):
+            return function(*arrays)
+
+
+def _returning_new_arrays(
+    function: Callable[..., Any], arity: int, dtype: np.dtype[Any]
+) -> Callable[..., Any]:
+    """Return a lifted formula, made to copy where it returns an argument itself."""
+    samples = [np.ones(1, dtype) for _ in range(arity)]
+    results = silently(function, *samples)
+    if not isinstance(results, tuple):
+        results = (results,)
+    if not any(result is sample for result in results for sample in samples):
+        return function  # as always, for formulas do not branch on values
+
+    def copying(*arrays: Any) -> Any:
+        results = function(*arrays)
+        if isinstance(results, tuple):
+            return tuple(np.copy(result) for result in results)
+        return np.copy(results)
+
+    return copying
+
+
+def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
+    """Return an array that a function returned; in a copy if it is not just what is wanted."""
+    if (
+        result.__class__ is not ndarray
+        or result.shape != shape
+        or result.dtype is not dtype.numpy
+        or (len(shape) > 1 and not result.flags.c_contiguous)
+    ):
+        value, result = result, np.empty(shape, dtype.numpy)
+        with np.errstate(all="ignore"):
+            np.copyto(result, value, casting="unsafe")
+    return _view(result, shape, dtype)
+
+
 class NumpyOps(HostBackend):
     """Every primitive as NumPy calls on strided arrays."""
 
@@ -125,55 +189,96 @@ class NumpyOps(HostBackend):
 
     def __init__(self) -> None:
         """Start with nothing lifted."""
-        self._lifted: dict[tuple[Formula, np.dtype[Any]], Callable[..., Any]] = {}
+        self._functions: dict[Formula, dict[DType, Callable[..., Any]]] = {}
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
     ) -> None:
         """Run one function, or the lifted formula, on whole arrays."""
-        arrays = [self.as_array(data) for data in inputs]
-        targets = [self.as_array(data) for data in outputs]
+        arrays = [data.array for data in inputs]
+        targets = [data.array for data in outputs]
+        function = _FUNCTION_OF.get(formula)
         with np.errstate(all="ignore"):
-            function = _FUNCTION_OF.get(formula)
             if function is not None:
                 function(*arrays, out=targets[0], casting="unsafe")
                 return
-            computed = next((d for d in inputs if d.dtype is not bool_), inputs[0]).dtype.numpy
-            results = self._function(formula, computed)(*arrays)
+            results = self._function(formula, inputs)(*arrays)
             for target, result in zip(
                 targets, (results,) if formula.outputs == 1 else results, strict=True
             ):
                 np.copyto(target, result, casting="unsafe")
 
-    def _function(self, formula: Formula, dtype: np.dtype[Any]) -> Callable[..., Any]:
-        key = (formula, dtype)
-        if key not in self._lifted:
-            self._lifted[key] = lift(formula.function, spelling(dtype))
-        return self._lifted[key]
+    def compute(
+        self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
+    ) -> Any:
+        """Run one function, or the lifted formula, and keep the arrays that it returns."""
+        # Written out, not split up and not in loops: much of the time that a small tensor takes.
+        function = _FUNCTION_OF.get(formula) or self._function(formula, inputs)
+        try:
+            if len(inputs) == 2:
+                first, second = inputs
+                result = _silence.run(function, first.array, second.array)
+            else:
+                result = _silence.run(function, *[data.array for data in inputs])
+        except RuntimeError:  # as in `silently`
+            result = silently(function, *[data.array for data in inputs])
+        if result.__class__ is tuple:
+            return [_kept(array, shape, dtype) for array in result]
+        return _kept(result, shape, dtype)
+
+    def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
+        """Return the formula lifted to arrays of the type that it computes in."""
+        dtype = inputs[0].dtype
+        if dtype is bool_:  # a condition perhaps; the formula is of bool only if all inputs are
+            dtype = next((data.dtype for data in inputs if data.dtype is not bool_), bool_)
+        functions = self._functions.get(formula)
+        if functions is None:
+            functions = self._functions[formula] = {}
+        function = functions.get(dtype)
+        if function is None:
+            lifted = lift(formula.function, spelling(dtype.numpy))
+            function = _returning_new_arrays(lifted, formula.arity, dtype.numpy)
+            functions[dtype] = function
+        return function
 
     def reduce(
         self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
     ) -> None:
         """Reduce with the operator's ufunc, or fold with its lifted source."""
-        array, target = self.as_array(source), self.as_array(out)
+        array, target = source.array, out.array
         with np.errstate(all="ignore"):
             ufunc = _UFUNC_OF.get(operator.value)
             if ufunc is None:
-                target[...] = self._fold(operator, array, target.shape, dims)
+                target[...] = self._fold_slices(operator, source, target.shape, dims)
             elif source.dtype is float16:  # add up with more digits than are stored
                 total = ufunc.reduce(array, axis=dims, dtype=np.float32, keepdims=True)
                 np.copyto(target, total, casting="unsafe")
             else:
                 ufunc.reduce(array, axis=dims, dtype=target.dtype, out=target, keepdims=True)
 
-    def _fold(
-        self, operator: Operator, array: Array, shape: tuple[int, ...], dims: tuple[int, ...]
+    def fold(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
+    ) -> TensorData:
+        """Reduce with the operator's ufunc, and keep the array that it returns."""
+        ufunc = _UFUNC_OF.get(operator.value)
+        dtype = source.dtype
+        if ufunc is None or dtype is float16:
+            return super().fold(operator, source, dims, keepdim)
+        result = silently(ufunc.reduce, source.array, dims, dtype.numpy, None, keepdim)
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
+        return _kept(result, result.shape, dtype)
+
+    def _fold_slices(
+        self, operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
     ) -> Any:
+        """Fold slice by slice with an operator that NumPy has no ufunc for."""
+        array = source.array
         rest = tuple(d for d in range(array.ndim) if d not in dims)
         slices = array.transpose(*dims, *rest).reshape(-1, *(array.shape[d] for d in rest))
         if not len(slices):
             return operator.identity
-        function = self._function(operator.value, array.dtype)
+        function = self._function(operator.value, (source,))
         total = slices[0]
         for part in slices[1:]:
             total = function(total, part)
@@ -182,12 +287,12 @@ class NumpyOps(HostBackend):
     def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
         """Multiply with NumPy's BLAS."""
         with np.errstate(all="ignore"):
-            np.matmul(self.as_array(a), self.as_array(b), out=self.as_array(out))
+            np.matmul(a.array, b.array, out=out.array)
 
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
         """Take along an axis."""
-        array = self._cut(self.as_array(source), index.shape, dim)
-        self.as_array(out)[...] = np.take_along_axis(array, self.as_array(index), dim)
+        array = self._cut(source.array, index.shape, dim)
+        out.array[...] = np.take_along_axis(array, index.array, dim)
 
     def scatter(
         self,
@@ -198,8 +303,8 @@ class NumpyOps(HostBackend):
         operator: Operator | None = None,
     ) -> None:
         """Put along an axis, or combine unbuffered with the operator's ufunc."""
-        target = self._cut(self.as_array(out), index.shape, dim)
-        where, values = self.as_array(index), self.as_array(source)
+        target = self._cut(out.array, index.shape, dim)
+        where, values = index.array, source.array
         if operator is None:
             np.put_along_axis(target, where, values, dim)
             return
@@ -215,7 +320,11 @@ class NumpyOps(HostBackend):
             tuple(slice(None) if d == dim else slice(extent) for d, extent in enumerate(shape))
         ]
 
+    def converted(self, source: TensorData, dtype: DType) -> TensorData:
+        """Return NumPy's own copy."""
+        return _view(silently(source.array.astype, dtype.numpy, "C"), source.shape, dtype)
+
     def copy(self, source: TensorData, out: TensorData) -> None:
         """Copy and convert."""
         with np.errstate(all="ignore"):
-            np.copyto(self.as_array(out), self.as_array(source), casting="unsafe")
+            np.copyto(out.array, source.array, casting="unsafe")

@@ -75,6 +75,16 @@ def test_reduce(
     assert np.array_equal(out.numpy(), wanted)
 
 
+@pytest.mark.parametrize("dims", [(0, 1), (1, 2), (0, 2), (0, 1, 2)])
+def test_reduce_several_dimensions(backend: TensorBackend, dims: tuple[int, ...]) -> None:
+    array = integers((2, 3, 4)).astype("f4")
+    source = mt.tensor(array, backend=backend)
+    wanted = array.sum(dims, keepdims=True)
+    out = mt.zeros(wanted.shape, backend=backend)
+    backend.reduce(OPERATORS["add"], source._tensor, out._tensor, dims)
+    assert np.array_equal(out.numpy(), wanted)
+
+
 @pytest.mark.parametrize("name", ["add", "mul"])
 def test_reduce_of_nothing_gives_the_identity(backend: TensorBackend, name: str) -> None:
     source = mt.zeros(2, 0, 3, backend=backend)

@@ -1,0 +1,162 @@
+"""Gradients through changes in place, of tensors and of views: they must be torch's."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_tensor import errors
+
+torch = pytest.importorskip("torch")
+
+
+def stale_views(y: Any, w: Any) -> Any:
+    row, flat = y[0], y.view(6)
+    y.mul_(w)
+    return row * row + flat[:3]
+
+
+def views_of_views(y: Any, w: Any) -> Any:
+    column, row = y[:, 1], y[0]
+    column.mul_(w[:, 0])
+    row.add_(w[1])
+    return y * y + column.sum() * row
+
+
+def filled_buffer(m: Any, x: Any, w: Any) -> Any:
+    buffer = m.zeros(2, 3, dtype=m.float64)
+    buffer[0] = w[0] * x[1]
+    buffer[1] += x[0]
+    buffer[:, 1:] *= 2.0
+    return buffer
+
+
+def set_item(y: Any, key: Any, value: Any) -> None:
+    y[key] = value
+
+
+PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "add": lambda m, x, w: (x * 2).add_(w),
+    "add a constant": lambda m, x, w: (x * w).add_(1.0, alpha=3),
+    "multiply": lambda m, x, w: (x * 2).mul_(w),
+    "divide": lambda m, x, w: (x * 2).div_(w.exp()),
+    "multiply by itself": lambda m, x, w: (y := x * w).mul_(y.clone()),
+    "multiply a row": lambda m, x, w: (y := x * 2, y[0].mul_(w[1]))[0],
+    "views made before": lambda m, x, w: stale_views(x * 2, w),
+    "views of views": lambda m, x, w: views_of_views(x * 2, w),
+    "a leaf that wants nothing": filled_buffer,
+    "set a row": lambda m, x, w: (y := x * 2, set_item(y, 0, w[0]))[0],
+    "set by mask": lambda m, x, w: (y := x * 2, set_item(y, y > 0, 3.0))[0],
+    "set by index": lambda m, x, w: (y := x * 2, set_item(y, m.tensor([1, 0]), w * w))[0],
+    "set in a transpose": lambda m, x, w: (y := x * 2, set_item(y.T, 0, w[:, 0]))[0],
+    "fill": lambda m, x, w: (y := x * w, y[0].fill_(3.0))[0],
+    "zero": lambda m, x, w: (y := x * w, y[:, 1].zero_())[0],
+    "zero everything": lambda m, x, w: (x * w).zero_() + x,
+    "diagonal": lambda m, x, w: (y := x * w, y.diagonal().add_(w[0, :2]))[0],
+    "permuted": lambda m, x, w: (y := x * w, y.permute(1, 0)[1:].mul_(w.T[1:]))[0],
+    "copy": lambda m, x, w: (x * w).copy_(w),
+    "copy, broadcast": lambda m, x, w: (y := x * w, y[:, ::2].copy_(w[:, :1]))[0],
+    "one row from another": lambda m, x, w: (y := x * w, y[0].add_(y[1]))[0],
+    "nested views": lambda m, x, w: (y := x * w, y.view(6)[1:5].view(2, 2)[1].mul_(w[0, :2]))[0],
+    "converted": lambda m, x, w: (x * w).copy_(w.float()),
+}
+
+
+def gradients(m: Any, program: Any, numbers: Any, order: int = 1) -> list[Any]:
+    """Return the value of a program and the gradients of its two inputs."""
+    x, w = (m.tensor(part.tolist(), dtype=m.float64, requires_grad=True) for part in numbers)
+    result = program(m, x, w)
+    total = (result * result).sum()
+    found = m.autograd.grad(total, [x, w], create_graph=order == 2, allow_unused=True)
+    if order == 2:
+        total = sum((g * g).sum() for g in found if g is not None)
+        found = m.autograd.grad(total, [x, w], allow_unused=True)
+    zeros = np.zeros((2, 3))
+    return [zeros if g is None else np.asarray(g.detach().tolist()) for g in (result, *found)]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_gradients_are_torchs(name: str, order: int) -> None:
+    numbers = np.random.default_rng(0).standard_normal((2, 2, 3))
+    ours, theirs = (gradients(m, PROGRAMS[name], numbers, order) for m in (mt, torch))
+    for mine, wanted in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-12, atol=1e-12)
+
+
+VIEWS: tuple[Callable[[Any], Any], ...] = (
+    lambda y: y[0],
+    lambda y: y[:, 1:],
+    lambda y: y.T,
+    lambda y: y.view(6)[::2],
+    lambda y: y.diagonal(),
+    lambda y: y.unsqueeze(1)[:, 0],
+    lambda y: y,
+)
+CHANGES: tuple[Callable[[Any, Any], Any], ...] = (
+    lambda v, w: v.mul_(w),
+    lambda v, w: v.add_(w.exp()),
+    lambda v, w: v.copy_(w),
+    lambda v, w: v.fill_(0.5),
+    lambda v, w: set_item(v, 0, w),
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4), st.integers(0, 6)), max_size=5))
+def test_random_changes_of_random_views(steps: list[tuple[int, int, int]]) -> None:
+    def program(m: Any, x: Any, w: Any) -> Any:
+        y = x * w
+        total = y.sum() * 0
+        kept = [view(y) for view in VIEWS]
+        for which, change, other in steps:
+            target = kept[other] if other % 2 else VIEWS[which](y)
+            CHANGES[change](target, w[1, 2])
+            total = total + kept[which].sum().tanh()
+        return y + total
+
+    numbers = np.random.default_rng(len(steps)).standard_normal((2, 2, 3))
+    ours, theirs = (gradients(m, program, numbers) for m in (mt, torch))
+    for mine, wanted in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_what_gradients_cannot_follow() -> None:
+    leaf = mt.ones(2, 3, requires_grad=True)
+    with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):
+        leaf += 1.0
+    with pytest.raises(errors.InPlaceError, match="a view of a leaf"):
+        leaf[0].mul_(2.0)
+    y = leaf * 2.0
+    with mt.no_grad():
+        view = y[0]
+        view.zero_()
+    with pytest.raises(errors.InPlaceError, match="made under no_grad"):
+        view.add_(1.0 * leaf[0])
+    z = leaf.exp()
+    saved = z * z
+    z += 1.0
+    with pytest.raises(errors.InPlaceError, match="'mul' saved"):
+        saved.sum().backward()
+
+
+def test_views_under_no_grad_keep_their_gradients() -> None:
+    weight = mt.ones(2, 3, requires_grad=True)
+    row = weight[0]
+    with mt.no_grad():
+        weight += 1.0
+    (row * row).sum().backward()
+    assert weight.grad.tolist() == [[4, 4, 4], [0, 0, 0]]
+
+
+def test_a_view_can_become_a_leaf_of_its_own() -> None:
+    base = mt.zeros(4)
+    part = base[:2].requires_grad_()
+    (part * 3.0).sum().backward()
+    assert part.is_leaf
+    assert part.grad.tolist() == [3, 3]
+    assert not base.requires_grad
