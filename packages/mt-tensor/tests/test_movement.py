@@ -256,3 +256,25 @@ def test_padding() -> None:
         mt.pad(x, 3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"pad\(\) takes tensors"):
         mt.pad(array, (1, 1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[...],
+        lambda x: x[()],
+        lambda x: x[:],
+        lambda x: x.narrow(0, 0, 2),
+        lambda x: x.expand(2, 3),
+        lambda x: x.expand_as(x),
+        lambda x: x.view(2, 3),
+    ],
+)
+def test_a_view_of_everything_is_another_tensor(view) -> None:
+    x = mt.ones(2, 3, requires_grad=True)
+    y = view(x)
+    assert y is not x
+    assert y.requires_grad
+    assert not y.is_leaf
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [[2.0] * 3] * 2

@@ -1,109 +1,320 @@
-"""The conformance kit must fail on a wrong backend: each fault planted here is one it must find."""
+"""The conformance kit must fail on a wrong backend or a wrong operation.
 
-import textwrap
-from pathlib import Path
+Each fault planted here is one that somebody will make, and names the test of the kit that finds it.
+"""
 
+import random
+
+import numpy as np
 import pytest
+
+import mt_tensor as mt
+from mt_tensor.backends import registry
+from mt_tensor.backends.numpy import NumpyOps
+from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every run of pytest
+    test_elementwise,
+    test_operations,
+    test_primitives,
+)
+from mt_tensor.conformance.choices import Draw
+from mt_tensor.conformance.programs import NumpyReference
+from mt_tensor.conformance.test_programs import run as run_a_program
+from mt_tensor.fused import FUSED
+from mt_tensor.matmul import MatMul
+from mt_tensor.movement import Permute
 
 pytest_plugins = ["pytester"]
 
-FAULTS = {
-    "wrong value": (
-        "test_operator_values",
-        """
-        def elementwise(self, formula, inputs, outputs):
-            super().elementwise(formula, inputs, outputs)
-            if formula.name == "tanh":
-                self.as_array(outputs[0])[...] *= 1.001
-        """,
-    ),
-    "wrong gradient": (
-        "test_operator_gradients",
-        """
-        def elementwise(self, formula, inputs, outputs):
-            super().elementwise(formula, inputs, outputs)
-            if formula.name == "sigmoid_gradient_0":
-                self.as_array(outputs[0])[...] *= 0.999
-        """,
-    ),
-    "nan swallowed": (
-        "test_operator_special_values",
-        """
-        def elementwise(self, formula, inputs, outputs):
-            super().elementwise(formula, inputs, outputs)
-            if formula.name == "maximum":
-                import numpy as np
-                np.fmax(*map(self.as_array, inputs), out=self.as_array(outputs[0]))
-        """,
-    ),
-    "input overwritten": (
-        "test_operator_values",
-        """
-        def elementwise(self, formula, inputs, outputs):
-            super().elementwise(formula, inputs, outputs)
-            if formula.name == "exp":
-                self.as_array(inputs[0])[...] = 0
-        """,
-    ),
-    "strides ignored": (
-        "test_host_and_back",
-        """
-        def copy(self, source, out):
-            if 0 not in source.strides:
-                source = source.like(source.shape, out.strides, source.offset)
-            super().copy(source, out)
-        """,
-    ),
-    "last element left out": (
-        "test_reduce",
-        """
-        def reduce(self, operator, source, out, dims):
-            if dims and source.shape[dims[0]] > 1:
-                lengths = list(source.shape)
-                lengths[dims[0]] -= 1
-                zeros, ones = (0,) * source.ndim, (1,) * source.ndim
-                source = source.slice(zeros, ones, tuple(lengths))
-            super().reduce(operator, source, out, dims)
-        """,
-    ),
-    "repetitions dropped": (
-        "test_gather_and_scatter",
-        """
-        def scatter(self, source, dim, index, out, operator=None):
-            import numpy as np
-            before = self.as_array(out).copy()
-            super().scatter(source, dim, index, out)
-            if operator is not None:
-                now = self.as_array(out)
-                now[...] = np.where(now != before, operator.function(before, now), before)
-        """,
-    ),
-    "transposed operand misread": (
-        "test_matmul",
-        """
-        def matmul(self, a, b, out):
-            wrong = b.like(b.shape, tuple(reversed(b.strides)), b.offset)
-            super().matmul(a, wrong if b.shape[-1:] == b.shape[-2:-1] else b, out)
-        """,
-    ),
-}
+FAULTS = []
+"""Backends that are right in all but one thing, each with the test that finds it."""
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-def test_the_kit_finds(fault: str, pytester: pytest.Pytester) -> None:
-    selected, method = FAULTS[fault]
-    plugin = (
-        "import mt_tensor as mt\n"
-        "from mt_tensor.backends.numpy import NumpyOps\n"
-        "class Faulty(NumpyOps):\n"
-        "    name = 'faulty'\n"
-        f"{textwrap.indent(textwrap.dedent(method), '    ')}\n"
-        "mt.register_backend('faulty', Faulty)\n"
-    )
-    Path(pytester.path, "faulty_plugin.py").write_text(plugin)
-    pytester.syspathinsert()
-    result = pytester.runpytest_subprocess(
-        "-p", "faulty_plugin", "--pyargs", "mt_tensor.conformance", "--mt-backend", "faulty",
-        "-x", "-q", "-k", selected, "-p", "no:cacheprovider",
-    )  # fmt: skip
-    assert result.ret == pytest.ExitCode.TESTS_FAILED, result.stdout.str()
+def found_by(test):
+    """Enter a faulty backend into the table."""
+
+    def decorate(backend):
+        FAULTS.append(pytest.param(backend, test, id=backend.__name__))
+        return backend
+
+    return decorate
+
+
+@found_by("test_elementwise::test_operator_values")
+class WrongValue(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        super().elementwise(formula, inputs, outputs)
+        if formula.name == "tanh":
+            self.as_array(outputs[0])[...] *= 1.001
+
+
+@found_by("test_elementwise::test_operator_values")
+class SwappedArguments(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        if formula.name == "sub":
+            inputs = inputs[::-1]
+        super().elementwise(formula, inputs, outputs)
+
+
+@found_by("test_elementwise::test_operator_gradients")
+class FactorMissingInFusedGradient(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        super().elementwise(formula, inputs, outputs)
+        if formula.name.startswith("sin_gradient"):
+            self.as_array(outputs[0])[...] = np.cos(self.as_array(inputs[1]))
+
+
+@found_by("test_elementwise::test_operator_gradients")
+class InexactGradient(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        super().elementwise(formula, inputs, outputs)
+        if formula.name == "sigmoid_gradient_0":
+            self.as_array(outputs[0])[...] *= 0.999
+
+
+@found_by("test_elementwise::test_operator_special_values")
+class NanLostByMaximum(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        super().elementwise(formula, inputs, outputs)
+        if formula.name == "maximum":
+            np.fmax(*map(self.as_array, inputs), out=self.as_array(outputs[0]))
+
+
+@found_by("test_elementwise::test_operator_values")
+class InputOverwritten(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        super().elementwise(formula, inputs, outputs)
+        if formula.name == "exp":
+            self.as_array(inputs[0])[...] = 0
+
+
+@found_by("test_elementwise::test_large_integers_are_exact")
+class IntegersComputedAsFloats(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        super().elementwise(formula, inputs, outputs)
+        if formula.name == "add" and outputs[0].dtype.kind == "integer":
+            a, b = (self.as_array(data).astype(np.float64) for data in inputs)
+            self.as_array(outputs[0])[...] = (a + b).astype(np.int64)
+
+
+@found_by("test_elementwise::test_integers_stay_integers_and_wrap")
+class IntegersStopAtTheLargest(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        super().elementwise(formula, inputs, outputs)
+        if formula.name == "add" and outputs[0].dtype.name == "int8":
+            total = sum(self.as_array(data).astype(np.int64) for data in inputs)
+            self.as_array(outputs[0])[...] = np.clip(total, -128, 127)
+
+
+@found_by("test_primitives::test_host_and_back")
+class StridesIgnored(NumpyOps):
+    def copy(self, source, out):
+        if 0 not in source.strides:
+            source = source.like(source.shape, out.strides, source.offset)
+        super().copy(source, out)
+
+
+@found_by("test_primitives::test_host_and_back")
+class NegativeStridesIgnored(NumpyOps):
+    def copy(self, source, out):
+        strides = tuple(map(abs, source.strides))
+        if strides != source.strides:
+            source = source.like(source.shape, strides, 0)
+        super().copy(source, out)
+
+
+@found_by("test_primitives::test_host_and_back")
+class OffsetIgnored(NumpyOps):
+    def copy(self, source, out):
+        if min(source.strides, default=0) >= 0:
+            source = source.like(source.shape, source.strides, 0)
+        super().copy(source, out)
+
+
+@found_by("test_primitives::test_reduce")
+class LastElementLeftOut(NumpyOps):
+    def reduce(self, operator, source, out, dims):
+        if dims and source.shape[dims[0]] > 1:
+            lengths = list(source.shape)
+            lengths[dims[0]] -= 1
+            zeros, ones = (0,) * source.ndim, (1,) * source.ndim
+            source = source.slice(zeros, ones, tuple(lengths))
+        super().reduce(operator, source, out, dims)
+
+
+@found_by("test_primitives::test_reduce_several_dimensions")
+class DimensionDropped(NumpyOps):
+    def reduce(self, operator, source, out, dims):
+        if len(dims) > 1 and source.size:
+            zeros, ones = (0,) * source.ndim, (1,) * source.ndim
+            first = tuple(
+                min(extent, 1) if d == dims[-1] else extent for d, extent in enumerate(source.shape)
+            )
+            source, dims = source.slice(zeros, ones, first), dims[:-1]
+        super().reduce(operator, source, out, dims)
+
+
+@found_by("test_primitives::test_reduce_of_nothing_gives_the_identity")
+class WrongFoldOfNothing(NumpyOps):
+    def reduce(self, operator, source, out, dims):
+        super().reduce(operator, source, out, dims)
+        if source.size == 0:
+            self.as_array(out)[...] = 0
+
+
+@found_by("test_primitives::test_reduce_with_nan_and_infinity")
+class NanLostByFold(NumpyOps):
+    def reduce(self, operator, source, out, dims):
+        super().reduce(operator, source, out, dims)
+        if operator.name == "maximum":
+            values = np.fmax.reduce(self.as_array(source), axis=dims, keepdims=True)
+            self.as_array(out)[...] = values
+
+
+@found_by("test_primitives::test_sums_keep_their_digits")
+class HalfAddedUpInHalf(NumpyOps):
+    def reduce(self, operator, source, out, dims):
+        super().reduce(operator, source, out, dims)
+        if operator.name == "add" and source.dtype.name == "float16" and dims:
+            running = np.add.accumulate(self.as_array(source).reshape(-1))
+            self.as_array(out)[...] = running[-1]
+
+
+@found_by("test_primitives::test_matmul_of_each_batch")
+class BatchIgnored(NumpyOps):
+    def matmul(self, a, b, out):
+        super().matmul(a, b, out)
+        if out.ndim > 2 and out.size:
+            product = self.as_array(out)
+            product[...] = product[(0,) * (out.ndim - 2)]
+
+
+@found_by("test_primitives::test_matmul")
+class TransposedOperandMisread(NumpyOps):
+    def matmul(self, a, b, out):
+        *batch, row, column = b.strides
+        wrong = b.like(b.shape, (*batch, column, row), b.offset)
+        super().matmul(a, wrong if b.shape[-1:] == b.shape[-2:-1] else b, out)
+
+
+@found_by("test_primitives::test_gather_and_scatter")
+class GatherOffByOne(NumpyOps):
+    def gather(self, source, dim, index, out):
+        super().gather(source, dim, index, out)
+        last = source.shape[dim] - 1
+        where = np.minimum(self.as_array(index) + 1, last)
+        super().gather(source, dim, self.upload(where), out)
+
+
+@found_by("test_primitives::test_gather_and_scatter")
+class ScatterOverwrites(NumpyOps):
+    def scatter(self, source, dim, index, out, operator=None):
+        super().scatter(source, dim, index, out)
+
+
+@found_by("test_primitives::test_gather_and_scatter")
+class RepetitionsCountedOnce(NumpyOps):
+    def scatter(self, source, dim, index, out, operator=None):
+        before = self.as_array(out).copy()
+        super().scatter(source, dim, index, out)
+        if operator is not None:
+            now = self.as_array(out)
+            now[...] = np.where(now != before, operator.function(before, now), before)
+
+
+@found_by("test_operations::test_fused_kernels_agree_with_their_composition")
+class KernelAlongTheWrongDimension(NumpyOps):
+    def kernel(self, name):
+        return (lambda x, dim: FUSED[name](x, -1)) if name == "softmax" else None
+
+
+def _not_summed(x, *shape):
+    return x
+
+
+def _not_promoted(x, dim, right=mt.Tensor.cumsum):
+    return right(x, dim).to(x.dtype)
+
+
+def _not_recorded(ctx, grad, right=MatMul.backward):
+    return tuple(g if g is None else g.detach() for g in right(ctx, grad))
+
+
+def _not_checked(x, k, *rest):
+    return mt.topk(x, min(k, x.shape[-1]), *rest)
+
+
+CHANGES = [
+    (mt.Tensor, "sum_to_size", _not_summed, "test_elementwise::test_broadcasting"),
+    (mt.Tensor, "cumsum", _not_promoted, "test_operations::test_operation_element_types -k cumsum"),
+    (mt.Tensor, "topk", _not_checked, "test_operations::test_bad_arguments"),
+    (
+        MatMul,
+        "backward",
+        staticmethod(_not_recorded),
+        "test_operations::test_operation_second_derivatives -k matmul",
+    ),
+]
+"""Faults of mt_tensor itself: where, what, by what it is replaced, and the test that finds it."""
+
+
+@pytest.fixture
+def run_the_kit(pytester, monkeypatch):
+    """Return a function that runs one test of the kit on a backend, and returns the reports."""
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    monkeypatch.setattr(registry, "_created", dict(registry._created))
+
+    def run(backend, test):
+        mt.register_backend("faulty", type("Faulty", (backend,), {"name": "faulty"}))
+        return pytester.inline_run(
+            "--pyargs", *f"mt_tensor.conformance.{test}".split(), "--mt-backend", "faulty",
+            "-x", "-q", "--tb=short", "-p", "no:cacheprovider",
+        )  # fmt: skip
+
+    return run
+
+
+def assert_found(run):
+    """The test must have failed, and not because the fault itself broke down."""
+    failures = run.getfailures()
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    assert [failure.when for failure in failures] == ["call"]
+    assert "test_planted_faults.py" not in str(failures[0].longrepr)
+
+
+@pytest.mark.parametrize(("backend", "test"), FAULTS)
+def test_the_kit_finds_faults_of_a_backend(backend, test, run_the_kit):
+    assert_found(run_the_kit(backend, test))
+
+
+@pytest.mark.parametrize(("place", "name", "fault", "test"), CHANGES)
+def test_the_kit_finds_faults_of_operations(place, name, fault, test, run_the_kit, monkeypatch):
+    monkeypatch.setattr(place, name, fault)
+    assert_found(run_the_kit(NumpyOps, test))
+
+
+def test_without_a_fault_nothing_is_found(run_the_kit):
+    assert run_the_kit(NumpyOps, "test_primitives").ret == pytest.ExitCode.OK
+
+
+def _copied(ctx, x, order, right=Permute.forward):
+    return right(ctx, x, order).clone()
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "fault", "message"),
+    [
+        (Permute, "forward", staticmethod(_copied), "shares memory: False"),
+        (mt.Tensor, "fill_", lambda x, value: x, "fill_"),
+        (mt.Tensor, "contiguous", lambda x: x.clone(), "shares memory: False"),
+    ],
+)
+def test_random_programs_find_it(place, name, fault, message, monkeypatch):
+    monkeypatch.setattr(place, name, fault)
+    with pytest.raises(AssertionError, match=message):
+        run_programs(100)
+
+
+def run_programs(count):
+    chance = random.Random(0)
+    for _ in range(count):
+        run_a_program(Draw(chance.randrange), NumpyReference())

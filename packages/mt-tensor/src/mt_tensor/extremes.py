@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import int64
+from mt_tensor.dtypes import bool_, int64
 from mt_tensor.elementwise import elementwise
+from mt_tensor.errors import DTypeError
 from mt_tensor.function import Function, require_tensors
 from mt_tensor.movement import squeeze_dims
 from mt_tensor.reductions import Dims, check_not_empty, fold, reduced_dims
@@ -64,6 +65,11 @@ def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepd
     shape = tuple(-1 if i == d else 1 for i in range(x.ndim))
     positions = x._with(x.backend.upload(np.arange(x.shape[d]))).view(*shape)
     return amin(elementwise("where", chosen, positions, x.shape[d]), d, keepdim)
+
+
+def _check_numbers(name: str, x: TensorBase) -> None:
+    if x.dtype is bool_:
+        raise DTypeError(f"{name}() is not defined on bool tensors: convert with x.to(...) first.")
 
 
 def _max_or_min(name: str, x: TensorBase, dim: Any, keepdim: bool, other: TensorBase | None) -> Any:
@@ -165,10 +171,12 @@ def argmax(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     """Return the int64 index of the first largest element, along `dim` or of all in a row.
 
     Raises:
+        DTypeError: the elements are truth values.
         ShapeError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
     require_tensors("argmax", input)
+    _check_numbers("argmax", input)
     return _arg_extreme("argmax", "maximum", input, dim, keepdim)
 
 
@@ -176,10 +184,12 @@ def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     """Return the int64 index of the first smallest element, along `dim` or of all in a row.
 
     Raises:
+        DTypeError: the elements are truth values.
         ShapeError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
     require_tensors("argmin", input)
+    _check_numbers("argmin", input)
     return _arg_extreme("argmin", "minimum", input, dim, keepdim)
 
 

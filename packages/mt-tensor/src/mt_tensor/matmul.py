@@ -38,40 +38,40 @@ class MatMul(Function):
         )
 
 
-def matmul(a: TensorBase, b: TensorBase) -> Tensor:
+def matmul(input: TensorBase, other: TensorBase) -> Tensor:
     """Multiply as `torch.matmul` does.
 
     Args:
-        a: shape (n, m), (m,) or (*batch, n, m).
-        b: shape (m, k), (m,) or (*batch, m, k). A vector is a row on the left and a column on the
-            right, and its dimension is dropped from the result. Batch dimensions broadcast.
+        input: shape (n, m), (m,) or (*batch, n, m).
+        other: shape (m, k), (m,) or (*batch, m, k). A vector is a row on the left and a column on
+            the right, and its dimension is dropped from the result. Batch dimensions broadcast.
 
     Raises:
         ShapeError: an argument has no dimension, or the inner extents differ.
         IndexingError: the batch dimensions do not broadcast.
         DTypeError: the tensors are bool.
     """
-    require_tensors("matmul", a, b)
-    common_backend(a, b)
-    if a.ndim == 0 or b.ndim == 0:
+    require_tensors("matmul", input, other)
+    common_backend(input, other)
+    if input.ndim == 0 or other.ndim == 0:
         raise ShapeError(
-            f"matmul() needs at least one dimension on both sides; shapes {a.shape} and {b.shape} "
-            "were given. Use * for a product with a number."
+            f"matmul() needs at least one dimension on both sides; shapes {input.shape} and "
+            f"{other.shape} were given. Use * for a product with a number."
         )
-    left = a.unsqueeze(0) if a.ndim == 1 else a
-    right = b.unsqueeze(1) if b.ndim == 1 else b
+    left = input.unsqueeze(0) if input.ndim == 1 else input
+    right = other.unsqueeze(1) if other.ndim == 1 else other
     if left.shape[-1] != right.shape[-2]:
         raise ShapeError(
-            f"matmul() cannot multiply shapes {a.shape} and {b.shape}: the inner extents "
+            f"matmul() cannot multiply shapes {input.shape} and {other.shape}: the inner extents "
             f"{left.shape[-1]} and {right.shape[-2]} differ."
         )
     dtype = result_type(left, right)
     if dtype is bool_:
         raise DTypeError("matmul() is not defined on bool tensors: convert them first.")
     out = MatMul.apply(left.to(dtype), right.to(dtype))
-    if a.ndim == 1:
+    if input.ndim == 1:
         out = out.squeeze(-2)
-    return out.squeeze(-1) if b.ndim == 1 else out
+    return out.squeeze(-1) if other.ndim == 1 else out
 
 
 class ProductMethods(TensorBase):

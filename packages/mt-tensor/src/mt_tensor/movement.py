@@ -267,7 +267,7 @@ class MovementMethods(TensorBase):
         )
         if any(extent < 0 for extent in resolved):
             raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
-        return self._itself() if resolved == self.shape else Expand.apply(self, resolved)
+        return Expand.apply(self, resolved)
 
     def broadcast_to(self, shape: Sequence[int]) -> Tensor:
         """Return a view of another shape in which extents of 1 are repeated."""

@@ -17,7 +17,7 @@ from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.function import common_backend
 from mt_tensor.indexing import take
-from mt_tensor.movement import Slice
+from mt_tensor.movement import Expand, Slice
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase
 
@@ -325,7 +325,9 @@ def get_item(x: TensorBase, key: Any) -> Tensor:
             shape than what it masks, or index tensors that do not broadcast.
     """
     view, picks = _resolve(x, key)
-    return _pick(view, picks) if picks else view
+    if picks:
+        return _pick(view, picks)
+    return Expand.apply(x, x.shape) if view is x else view  # never the tensor itself
 
 
 def set_item(x: TensorBase, key: Any, value: Any) -> None:

@@ -7,6 +7,7 @@ reaches a backend. Several TensorData may share one storage: they are views of e
 
 from __future__ import annotations
 
+import builtins
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,13 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_tensor.dtypes import DType, Number
-from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.dtypes import DType, Number, as_dtype
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.strides import (
     Index,
     Shape,
     Strides,
     index_to_position,
+    shape_broadcast,
     size_of,
     strides_from_shape,
 )
@@ -30,6 +32,12 @@ _new = object.__new__
 
 class TensorData:
     """Storage with shape, strides and offset.
+
+    Backends make it of a storage of theirs and its element type. Made by hand, as in the course, it
+    takes a list of numbers, which are stored as float64, or a 1-D array:
+
+    >>> TensorData([1, 2, 3, 4, 5, 6], (2, 3)).get((1, 0))
+    4.0
 
     Attributes:
         storage: the backend's row of elements.
@@ -62,8 +70,11 @@ class TensorData:
         strides: Strides | None = None,
         offset: int = 0,
         *,
-        dtype: DType,
+        dtype: DType | None = None,
     ) -> None:
+        if dtype is None:  # made by hand
+            shape, strides = tuple(shape), None if strides is None else tuple(strides)
+            storage, dtype = _checked_storage(storage, shape, strides, offset)
         self.storage = storage
         self.dtype = dtype
         self.shape = shape
@@ -99,6 +110,8 @@ class TensorData:
         view._version = self._version  # one list for all views
         return view
 
+    shape_broadcast = staticmethod(shape_broadcast)
+
     @property
     def version(self) -> int:
         """How often the storage has been changed in place."""
@@ -126,16 +139,18 @@ class TensorData:
 
     # --- Elements, on storages that can be indexed ----------------------------------------------
 
-    def indices(self) -> Iterator[tuple[int, ...]]:
+    def indices(self) -> Iterator[builtins.tuple[int, ...]]:
         """Iterate over all indices, in row-major order."""
         return itertools.product(*map(range, self.shape))
 
-    def index(self, index: Index) -> int:
-        """Return the position of an element in the storage.
+    def index(self, index: Index | int) -> int:
+        """Return the position of an element in the storage; one number will do for one dimension.
 
         Raises:
             IndexingError: the index has the wrong length or is out of range.
         """
+        if isinstance(index, int):
+            index = (index,)
         inside = len(index) == self.ndim and all(
             0 <= i < extent for i, extent in zip(index, self.shape, strict=True)
         )
@@ -143,19 +158,40 @@ class TensorData:
             raise IndexingError(f"index {tuple(index)} is outside a tensor of shape {self.shape}.")
         return index_to_position(index, self.strides, self.offset)
 
-    def get(self, index: Index) -> Number:
+    def get(self, index: Index | int) -> Number:
         """Return the element at `index` as a Python number."""
         value: Number = self.storage[self.index(index)].item()
         return value
 
-    def set(self, index: Index, value: Number) -> None:
+    def set(self, index: Index | int, value: Number) -> None:
         """Store a number at `index`, converted to the element type."""
         self.storage[self.index(index)] = self.dtype.convert(value)
 
-    def sample(self) -> tuple[int, ...]:
+    def sample(self) -> builtins.tuple[int, ...]:
         """Return a random valid index."""
         rng = np.random.default_rng()
         return tuple(int(rng.integers(extent)) for extent in self.shape)
+
+    def tuple(self) -> builtins.tuple[Any, Shape, Strides]:
+        """Return storage, shape and strides."""
+        return self.storage, self.shape, self.strides
+
+    def to_string(self) -> str:
+        """Return the elements in rows, with brackets around each dimension.
+
+        >>> print(TensorData([1, 2, 3, 4], (2, 2)).to_string())
+        [[1.00 2.00]
+         [3.00 4.00]]
+        """
+
+        def written(index: builtins.tuple[int, ...]) -> str:
+            level = len(index)
+            if level == self.ndim:
+                return f"{self.get(index):3.2f}"
+            gap = " " if level == self.ndim - 1 else "\n" + " " * (level + 1)
+            return f"[{gap.join(written((*index, i)) for i in range(self.shape[level]))}]"
+
+        return written(())
 
     # --- Movement: other views of the same storage ----------------------------------------------
 
@@ -226,7 +262,7 @@ class TensorData:
             rest //= extent
         return self.like(shape, tuple(reversed(strides)), self.offset)
 
-    def slice(self, starts: Shape, steps: tuple[int, ...], lengths: Shape) -> TensorData:
+    def slice(self, starts: Shape, steps: builtins.tuple[int, ...], lengths: Shape) -> TensorData:
         """Return every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
         offset = self.offset
         if 0 not in lengths:
@@ -243,18 +279,65 @@ class TensorData:
         return self.like(shape, strides, self.offset)
 
 
+def _checked_storage(
+    values: Any, shape: Shape, strides: Strides | None, offset: int
+) -> tuple[Any, DType]:
+    """Return a list of numbers or an array as a storage in which a view lies, and its type.
+
+    Raises:
+        DTypeError: there is no element type for these values.
+        ShapeError: they are no row, or the view reaches outside it.
+    """
+    try:
+        row = np.asarray(values, None if isinstance(values, np.ndarray) else np.float64)
+    except (TypeError, ValueError):
+        raise DTypeError(f"a storage holds numbers in one row; {values!r} was given.") from None
+    if row.ndim != 1:
+        raise ShapeError(
+            f"a storage is one row of elements; an array of shape {row.shape} was given."
+        )
+    steps = strides_from_shape(shape) if strides is None else strides
+    if len(steps) != len(shape):
+        raise ShapeError(f"there must be a stride for each extent; {shape} and {steps} were given.")
+    ends = [stride * (extent - 1) for extent, stride in zip(shape, steps, strict=True)]
+    first = offset + sum(end for end in ends if end < 0)
+    last = offset + sum(end for end in ends if end > 0)
+    if size_of(shape) and not 0 <= first <= last < len(row):
+        raise ShapeError(
+            f"a view of shape {shape}, strides {steps} and offset {offset} reaches from position "
+            f"{first} to {last} of a storage of {len(row)} element(s)."
+        )
+    return row, as_dtype(row.dtype)
+
+
+MOST_DIMENSIONS = 64
+"""How many dimensions an array of NumPy may have; tensors may have more."""
+
+
 def as_array(row: npt.NDArray[Any], data: TensorData) -> npt.NDArray[Any]:
-    """Return a view as an array over the memory of `row`, the elements of its storage."""
-    if data.size == 0:
-        return np.empty(data.shape, data.dtype.numpy)
+    """Return a view as an array over the memory of `row`, the elements of its storage.
+
+    Raises:
+        ShapeError: there are more dimensions than arrays can have.
+    """
     width = data.dtype.itemsize
-    return np.ndarray(
-        data.shape,
-        data.dtype.numpy,
-        buffer=row,
-        offset=data.offset * width,
-        strides=tuple([stride * width for stride in data.strides]),
-    )
+    try:
+        if data.size == 0:
+            return np.empty(data.shape, data.dtype.numpy)
+        return np.ndarray(
+            data.shape,
+            data.dtype.numpy,
+            buffer=row,
+            offset=data.offset * width,
+            strides=tuple([stride * width for stride in data.strides]),
+        )
+    except ValueError as error:
+        if data.ndim <= MOST_DIMENSIONS:
+            raise
+        raise ShapeError(
+            f"a tensor of {data.ndim} dimensions was given to NumPy, whose arrays have at most "
+            f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
+        ) from error
 
 
 _FOLLOWS: dict[str, Callable[[TensorData], Any]] = {

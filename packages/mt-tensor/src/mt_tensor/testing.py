@@ -34,6 +34,27 @@ BadCall = tuple[Callable[[Any], Any], type[Exception], str]
 """A call on a float32 tensor of shape (2, 3), the error it raises, and part of the message."""
 
 
+FLOATS = ("float16", "float32", "float64")
+WHOLE = ("bool", "uint8", "int8", "int16", "int32", "int64")
+_SAME = {name: name for name in (*FLOATS, *WHOLE)}
+_SAME_FLOATS = {name: name for name in FLOATS}
+
+PROMOTION: dict[str, dict[str, str]] = {
+    "same": _SAME,
+    "number": {name: name for name in _SAME if name != "bool"},
+    "float": _SAME_FLOATS,
+    "real": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "float32")},
+    "sum": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "int64")},
+    "index": dict.fromkeys(_SAME, "int64"),
+    "index of numbers": {name: "int64" for name in _SAME if name != "bool"},
+    "truth": dict.fromkeys(_SAME, "bool"),
+}
+"""The rules for element types by name: what an operation makes of each one it is given.
+
+An element type that a rule does not name must be refused.
+"""
+
+
 @dataclass(frozen=True)
 class TensorOpSpec:
     """How one operation on tensors is tested.
@@ -46,6 +67,9 @@ class TensorOpSpec:
         differentiable: whether gradients are checked against finite differences.
         positive: whether the arguments are drawn positive.
         errors: calls that must raise.
+        dtypes: the rule of `PROMOTION` for the element type of the result.
+        torch: how the call is written for torch, where that is another way than with `mt_tensor`;
+            or in words, why the two are not compared.
     """
 
     name: str
@@ -55,6 +79,8 @@ class TensorOpSpec:
     differentiable: bool = True
     positive: bool = False
     errors: tuple[BadCall, ...] = ()
+    dtypes: str = "same"
+    torch: Callable[..., Any] | str | None = None
 
 
 TENSOR_SPECS: list[TensorOpSpec] = []
@@ -327,37 +353,109 @@ row(
 _NO_DIM: BadCall = (lambda x: x.sum(2), IndexingError, "dimension 2 is out of range")
 _TWICE: BadCall = (lambda x: x.sum((0, -2)), IndexingError, "name a dimension twice")
 
-row("sum", lambda x: x.sum(), lambda x: x.sum(), *_WITH_EMPTY, errors=(_NO_DIM, _TWICE))
-row("sum", lambda x: x.sum(0), lambda x: x.sum(0), *_MATRIX, ((0, 3),))
-row("sum", lambda x: x.sum(-1, True), lambda x: x.sum(-1, keepdims=True), *_MATRIX, ((2, 0),))
-row("sum", lambda x: x.sum((0, 2)), lambda x: x.sum((0, 2)), ((2, 3, 4),), ((2, 1, 3, 2, 1),))
+row(
+    "sum",
+    lambda x: x.sum(),
+    lambda x: x.sum(),
+    *_WITH_EMPTY,
+    errors=(_NO_DIM, _TWICE),
+    dtypes="sum",
+)
+row("sum", lambda x: x.sum(0), lambda x: x.sum(0), *_MATRIX, ((0, 3),), dtypes="sum")
+row(
+    "sum",
+    lambda x: x.sum(-1, True),
+    lambda x: x.sum(-1, keepdims=True),
+    *_MATRIX,
+    ((2, 0),),
+    dtypes="sum",
+)
+row(
+    "sum",
+    lambda x: x.sum((0, 2)),
+    lambda x: x.sum((0, 2)),
+    ((2, 3, 4),),
+    ((2, 1, 3, 2, 1),),
+    dtypes="sum",
+)
 row(
     "mean",
     lambda x: x.mean(-1),
     lambda x: x.mean(-1),
     *_MATRIX,
     errors=((lambda x: x.long().mean(), DTypeError, "int64 was given"),),
+    dtypes="float",
 )
-row("mean", lambda x: x.mean(), lambda x: x.mean(), *_ANY)
-row("var", lambda x: x.var(), lambda x: x.var(ddof=1), ((2, 3),), ((7,),))
-row("var", lambda x: x.var(1, correction=0), lambda x: x.var(1), ((2, 3),), ((2, 4, 3),))
-row("std", lambda x: x.std(0), lambda x: x.std(0, ddof=1), ((4, 3),))
+row("mean", lambda x: x.mean(), lambda x: x.mean(), *_ANY, dtypes="float")
+row("var", lambda x: x.var(), lambda x: x.var(ddof=1), ((2, 3),), ((7,),), dtypes="float")
+row(
+    "var",
+    lambda x: x.var(1, correction=0),
+    lambda x: x.var(1),
+    ((2, 3),),
+    ((2, 4, 3),),
+    dtypes="float",
+)
+row("std", lambda x: x.std(0), lambda x: x.std(0, ddof=1), ((4, 3),), dtypes="float")
 _EMPTY_EXTREME: BadCall = (lambda x: x[:, :0].amax(1), ShapeError, "no elements is undefined")
 row("amax", lambda x: x.amax(), lambda x: x.max(), *_ANY, errors=(_EMPTY_EXTREME,))
 row("amax", lambda x: x.amax((0, -1), True), lambda x: x.max((0, -1), keepdims=True), *_MATRIX)
 row("amin", lambda x: x.amin(0), lambda x: x.min(0), *_MATRIX)
-row("argmax", lambda x: x.argmax(-1), lambda x: x.argmax(-1), *_MATRIX, differentiable=False)
-row("argmax", lambda x: x.argmax(), lambda x: x.argmax(), *_ANY, differentiable=False)
-row("argmin", lambda x: x.argmin(0), lambda x: x.argmin(0), *_MATRIX, differentiable=False)
-row("all", lambda x: (x > -0.5).all(), lambda x: (x > -0.5).all(), *_ANY, differentiable=False)
-row("all", lambda x: (x > 0).all(0), lambda x: (x > 0).all(0), ((0, 2),), differentiable=False)
-row("any", lambda x: (x > 0.5).any(-1), lambda x: (x > 0.5).any(-1), *_MATRIX, differentiable=False)
+row(
+    "argmax",
+    lambda x: x.argmax(-1),
+    lambda x: x.argmax(-1),
+    *_MATRIX,
+    differentiable=False,
+    dtypes="index of numbers",
+)
+row(
+    "argmax",
+    lambda x: x.argmax(),
+    lambda x: x.argmax(),
+    *_ANY,
+    differentiable=False,
+    dtypes="index of numbers",
+)
+row(
+    "argmin",
+    lambda x: x.argmin(0),
+    lambda x: x.argmin(0),
+    *_MATRIX,
+    differentiable=False,
+    dtypes="index of numbers",
+)
+row(
+    "all",
+    lambda x: (x > -0.5).all(),
+    lambda x: (x > -0.5).all(),
+    *_ANY,
+    differentiable=False,
+    dtypes="truth",
+)
+row(
+    "all",
+    lambda x: (x > 0).all(0),
+    lambda x: (x > 0).all(0),
+    ((0, 2),),
+    differentiable=False,
+    dtypes="truth",
+)
+row(
+    "any",
+    lambda x: (x > 0.5).any(-1),
+    lambda x: (x > 0.5).any(-1),
+    *_MATRIX,
+    differentiable=False,
+    dtypes="truth",
+)
 row(
     "sum_to_size",
     lambda x: x.sum_to_size(1, 3),
     lambda x: x.sum((0, 1)).reshape(1, 3),
     ((4, 2, 3),),
     errors=((lambda x: x.sum_to_size(4), ShapeError, "does not broadcast"),),
+    dtypes="sum",
 )
 
 
@@ -366,19 +464,32 @@ def _softmax(x: Array) -> Array:
     return np.asarray(weights / weights.sum(-1, keepdims=True))
 
 
-row("softmax", lambda x: x.softmax(-1), _softmax, *_MATRIX)
-row("log_softmax", lambda x: x.log_softmax(-1), lambda x: np.log(_softmax(x)), *_MATRIX)
-row("softmax", lambda x: x.softmax(0), lambda x: _softmax(x.T).T, ((4, 3),))
+row("softmax", lambda x: x.softmax(-1), _softmax, *_MATRIX, dtypes="float")
+row(
+    "log_softmax",
+    lambda x: x.log_softmax(-1),
+    lambda x: np.log(_softmax(x)),
+    *_MATRIX,
+    dtypes="float",
+)
+row("softmax", lambda x: x.softmax(0), lambda x: _softmax(x.T).T, ((4, 3),), dtypes="float")
 
-row("logsumexp", lambda x: x.logsumexp(-1), lambda x: np.log(np.exp(x).sum(-1)), *_MATRIX)
+row(
+    "logsumexp",
+    lambda x: x.logsumexp(-1),
+    lambda x: np.log(np.exp(x).sum(-1)),
+    *_MATRIX,
+    dtypes="real",
+)
 row(
     "logsumexp",
     lambda x: x.logsumexp((0, 1), True),
     lambda x: np.log(np.exp(x).sum((0, 1), keepdims=True)),
     *_MATRIX,
     errors=((lambda x: x.logsumexp(0.5), IndexingError, "0.5 was given"),),
+    dtypes="real",
 )
-row("prod", lambda x: x.prod(), lambda x: x.prod(), ((2, 3),), ((),), ((0,),))
+row("prod", lambda x: x.prod(), lambda x: x.prod(), ((2, 3),), ((),), ((0,),), dtypes="sum")
 row(
     "prod",
     lambda x: (x * x.gt(0)).prod(0),  # with zeros
@@ -386,13 +497,15 @@ row(
     ((3, 2),),
     ((4, 1, 2),),
     errors=((lambda x: x.prod((0, 1)), IndexingError, "is an integer"),),
+    dtypes="sum",
 )
-row("prod", lambda x: x.prod(-1, True), lambda x: x.prod(-1, keepdims=True), *_MATRIX)
+row("prod", lambda x: x.prod(-1, True), lambda x: x.prod(-1, keepdims=True), *_MATRIX, dtypes="sum")
 row(
     "nansum",
     lambda x: _NOT_A_NUMBER[0](x).nansum(-1),
     lambda x: np.nansum(_NOT_A_NUMBER[1](x), -1),
     *_MATRIX,
+    dtypes="real",
 )
 row(
     "nanmean",
@@ -400,10 +513,22 @@ row(
     lambda x: np.nanmean(_NOT_A_NUMBER[1](x)),
     *_MATRIX,
     errors=((lambda x: x.long().nanmean(), DTypeError, "int64 was given"),),
+    dtypes="real",
 )
-row("var_mean", lambda x: mt.var_mean(x, 0)[0], lambda x: x.var(0, ddof=1), ((4, 3),))
 row(
-    "std_mean", lambda x: mt.std_mean(x, -1, False)[0], lambda x: x.std(-1), ((2, 3),), ((3, 1, 2),)
+    "var_mean",
+    lambda x: mt.var_mean(x, 0)[0],
+    lambda x: x.var(0, ddof=1),
+    ((4, 3),),
+    dtypes="float",
+)
+row(
+    "std_mean",
+    lambda x: mt.std_mean(x, -1, False)[0],
+    lambda x: x.std(-1),
+    ((2, 3),),
+    ((3, 1, 2),),
+    dtypes="float",
 )
 row(
     "count_nonzero",
@@ -411,6 +536,7 @@ row(
     lambda x: (x > 0).sum(0),
     *_MATRIX,
     differentiable=False,
+    dtypes="index",
 )
 row(
     "max",
@@ -425,7 +551,14 @@ row(
     ),
 )
 row("max", lambda x: x.max(-1).values, lambda x: x.max(-1), *_MATRIX)
-row("max", lambda x: x.max(0).indices, lambda x: x.argmax(0), *_MATRIX, differentiable=False)
+row(
+    "max",
+    lambda x: x.max(0).indices,
+    lambda x: x.argmax(0),
+    *_MATRIX,
+    differentiable=False,
+    dtypes="index",
+)
 row("max", lambda x, y: x.max(y), np.maximum, ((2, 3), (2, 1)))
 row("min", lambda x: x.min(), lambda x: x.min(), *_ANY)
 row("min", lambda x: x.min(0, True).values, lambda x: x.min(0, keepdims=True), *_MATRIX)
@@ -444,6 +577,7 @@ row(
         (lambda x: x.long().norm(), DTypeError, "int64 was given"),
         (lambda x: x[:0].norm(np.inf), ShapeError, "no elements"),
     ),
+    dtypes="float",
 )
 for _p in (1, 3, 1.5, 0.5, -1, np.inf, -np.inf):
     row(
@@ -452,8 +586,16 @@ for _p in (1, 3, 1.5, 0.5, -1, np.inf, -np.inf):
         lambda x, p=_p: np.linalg.norm(x, p, 0, keepdims=True),
         ((3, 2),),
         ((4, 1),),
+        dtypes="float",
     )
-row("norm", lambda x: x.norm(0, 0), lambda x: (x != 0).sum(0), ((3, 2),), differentiable=False)
+row(
+    "norm",
+    lambda x: x.norm(0, 0),
+    lambda x: (x != 0).sum(0),
+    ((3, 2),),
+    differentiable=False,
+    dtypes="float",
+)
 
 # --- Running folds ------------------------------------------------------------------------------
 
@@ -468,6 +610,7 @@ row(
         (lambda x: x.cumsum(2), IndexingError, "dimension 2 is out of range"),
         (lambda x: x.cumsum(0, "bool"), DTypeError, "cannot be computed in bool"),
     ),
+    dtypes="sum",
 )
 row(
     "cumprod",
@@ -477,6 +620,7 @@ row(
     ((),),
     ((0, 3),),
     errors=((lambda x: x.cumprod(0, "bool"), DTypeError, "cannot be computed in bool"),),
+    dtypes="sum",
 )
 row(
     "cumprod",
@@ -484,6 +628,7 @@ row(
     lambda x: np.cumprod(x * (x > 0), 0),
     ((3, 2),),
     ((4,),),
+    dtypes="sum",
 )
 row(
     "logcumsumexp",
@@ -494,6 +639,7 @@ row(
     ((),),
     ((0, 3),),
     errors=((lambda x: x.long().logcumsumexp(0), DTypeError, "int64 was given"),),
+    dtypes="float",
 )
 row("cummax", lambda x: x.cummax(0).values, np.maximum.accumulate, *_MATRIX, ((0, 3),))
 row(
@@ -507,7 +653,14 @@ row(
 # --- Order --------------------------------------------------------------------------------------
 
 row("sort", lambda x: x.sort().values, lambda x: np.sort(x, -1) if x.ndim else x, *_WITH_EMPTY)
-row("sort", lambda x: x.sort(0).indices, lambda x: x.argsort(0), *_MATRIX, differentiable=False)
+row(
+    "sort",
+    lambda x: x.sort(0).indices,
+    lambda x: x.argsort(0),
+    *_MATRIX,
+    differentiable=False,
+    dtypes="index",
+)
 row("sort", lambda x: x.sort(0, descending=True).values, lambda x: -np.sort(-x, 0), *_MATRIX)
 row(
     "argsort",
@@ -516,6 +669,7 @@ row(
     *_MATRIX,
     differentiable=False,
     errors=((lambda x: x.argsort("a"), IndexingError, "'a' was given"),),
+    dtypes="index",
 )
 row(
     "topk",
@@ -536,6 +690,7 @@ row(
     lambda x: x.argmax(-1)[..., None],
     *_MATRIX,
     differentiable=False,
+    dtypes="index",
 )
 row(
     "median",
@@ -546,12 +701,14 @@ row(
         (lambda x: (x > 0).median(), DTypeError, "bool"),
         (lambda x: x[:0].median(0), ShapeError, "no elements"),
     ),
+    dtypes="number",
 )
 row(
     "median",
     lambda x: x.median(0, True).values,
     lambda x: np.sort(x, 0)[(len(x) - 1) // 2][None],
     *_MATRIX,
+    dtypes="number",
 )
 
 # --- Division and whole numbers -----------------------------------------------------------------
@@ -609,8 +766,15 @@ row(
         (lambda x: x @ x.sum(), ShapeError, "at least one dimension"),
         (lambda x: (x > 0) @ (x > 0).T, DTypeError, "bool"),
     ),
+    dtypes="number",
 )
-row("matmul", lambda a, b: a.mT @ b, lambda a, b: np.swapaxes(a, -1, -2) @ b, ((3, 2), (3, 4)))
+row(
+    "matmul",
+    lambda a, b: a.mT @ b,
+    lambda a, b: np.swapaxes(a, -1, -2) @ b,
+    ((3, 2), (3, 4)),
+    dtypes="number",
+)
 
 _VECTORS: tuple[Shapes, ...] = (((3,), (3,)), ((1,), (1,)), ((0,), (0,)))
 for _name in ("dot", "vdot"):
@@ -1029,20 +1193,20 @@ row("swapdims", lambda x: x.swapdims(0, -1), lambda x: np.swapaxes(x, 0, -1), *_
 row("swapaxes", lambda x: x.swapaxes(0, -1), lambda x: np.swapaxes(x, 0, -1), *_MATRIX)
 row(
     "expand_as",
-    lambda x, y: x.expand_as(y) + 0 * y,
-    lambda x, y: np.broadcast_to(x, y.shape) + 0 * y,
+    lambda x, y: x.expand_as(y) * y,
+    lambda x, y: np.broadcast_to(x, y.shape) * y,
     ((3,), (2, 3)),
 )
 row(
     "view_as",
-    lambda x, y: x.clone().view_as(y) + 0 * y,
-    lambda x, y: x.reshape(y.shape),
+    lambda x, y: x.clone().view_as(y) * y,
+    lambda x, y: x.reshape(y.shape) * y,
     ((6,), (2, 3)),
 )
 row(
     "reshape_as",
-    lambda x, y: x.reshape_as(y) + 0 * y,
-    lambda x, y: x.reshape(y.shape),
+    lambda x, y: x.reshape_as(y) * y,
+    lambda x, y: x.reshape(y.shape) * y,
     ((6,), (2, 3)),
 )
 row(
@@ -1130,7 +1294,14 @@ row(
         (lambda x: x[[0, 2]], IndexingError, "index 2 is out of range"),
     ),
 )
-row("getitem", lambda x: x[::-2, 1:], lambda x: x[::-2, 1:], ((5, 3),), ((1, 2),))
+row(
+    "getitem",
+    lambda x: x[::-2, 1:],
+    lambda x: x[::-2, 1:],
+    ((5, 3),),
+    ((1, 2),),
+    torch=lambda x: x.flip(0)[::2, 1:],  # it has no negative steps
+)
 row("getitem", lambda x: x[5:, :0], lambda x: x[5:, :0], ((2, 3),))
 row("getitem", lambda x: x[:, [0, -1, 0]], lambda x: x[:, [0, -1, 0]], ((2, 3),))
 row("getitem", lambda x: x[[[1], [0]], 1:], lambda x: x[np.array([[1], [0]]), 1:], ((2, 3),))
@@ -1185,6 +1356,7 @@ row(
     lambda x, y: np.concatenate([[[y[0, 1], *x[0, 1:2], y[0, 0]]], x[1:]]),
     ((2, 3), (1, 2)),
     ((2, 3), (3, 2)),
+    torch=lambda x, y: x.scatter(1, mt.tensor([[2, 0]]), y[:1]),  # no gradient for a longer source
     errors=(
         (lambda x: x.scatter(1, x.long() * 0, x.double()), DTypeError, "float64 to float32"),
         (lambda x: x.scatter(1, x, 1.0), DTypeError, "int64"),
@@ -1225,7 +1397,7 @@ def _scatter_reduced(
 for _reduce in ("sum", "prod", "mean", "amax", "amin"):
     for _include in (True, False):
         _call, _oracle = _scatter_reduced(_reduce, _include)
-        row("scatter_reduce", _call, _oracle, ((2, 3), (2, 3)))
+        row("scatter_reduce", _call, _oracle, ((2, 3), (2, 3)), dtypes="float")
 row(
     "scatter_reduce",
     lambda x: x.scatter_reduce(1, x.detach().long() * 0, x, "sum"),
@@ -1269,6 +1441,7 @@ row(
         (lambda x: mt.one_hot(x.long(), -2), ShapeError, "positive integer"),
         (lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes"),
     ),
+    dtypes="index of numbers",
 )
 row(
     "nonzero",
@@ -1276,6 +1449,7 @@ row(
     lambda x: np.argwhere(x > 0.2),
     *_WITH_EMPTY,
     differentiable=False,
+    dtypes="index",
 )
 row(
     "masked_select",
@@ -1297,12 +1471,14 @@ row(
         (lambda x: x.take_along_dim(x[0].long(), 0), ShapeError, "as many dimensions"),
         (lambda x: x.take_along_dim(x.long()), IndexingError, "index 6 is out of range"),
     ),
+    dtypes="number",
 )
 row(
     "take_along_dim",
     lambda x: x.take_along_dim(x.argmin()),
     lambda x: x.min().reshape(1),
     *_MATRIX,
+    dtypes="number",
 )
 row("where", lambda x, y: x.where(x > 0.2, y), lambda x, y: np.where(x > 0.2, x, y), ((3,), (2, 3)))
 row(
@@ -1346,6 +1522,7 @@ row(
         (lambda x: x.expand(2, 2, 3).add_(1), InPlaceError, "repeats elements"),
         (lambda x: x[0].add_(x), ShapeError, "does not broadcast to"),
     ),
+    dtypes="number",
 )
 row(
     "sub_",
@@ -1353,6 +1530,7 @@ row(
     lambda x, y: x - y,
     ((2, 3), ()),
     differentiable=False,
+    dtypes="number",
 )
 row(
     "mul_",
@@ -1367,6 +1545,7 @@ row(
     lambda x, y: x / y,
     ((3,), (3,)),
     differentiable=False,
+    dtypes="float",
 )
 row(
     "copy_",
@@ -1419,6 +1598,7 @@ row(
     ((3, 4, 2), (1, 4)),
     ((3, 0, 2), ()),
     differentiable=False,
+    torch="it has no negative steps",
 )
 
 
@@ -1432,6 +1612,7 @@ row(
     lambda x, y: np.concatenate([x[:1], x[1:] + x[:-1]]),
     ((6,), ()),
     differentiable=False,
+    torch="it refuses memory that overlaps",
 )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mt_autodiff.backpropagation import derivatives, topological_sort
+from collections.abc import Callable, Sequence
+
+from mt_autodiff.backpropagation import V, derivatives, topological_sort
 from mt_autodiff.drawing.svg import Node, Svg, render
 from mt_autodiff.errors import GraphFreedError, GraphTooLargeError
 from mt_autodiff.mode import no_grad
@@ -37,32 +39,46 @@ def to_svg(result: Scalar, *, max_nodes: int = 300) -> Svg:
     """
     if not isinstance(result, Scalar):
         raise TypeError(f"to_svg draws a Scalar; {result!r} was given.")
-    if not isinstance(max_nodes, int):
-        raise TypeError(f"max_nodes is a whole number; {max_nodes!r} was given.")
-    variables, inputs = _graph(result)
-    if len(variables) > max_nodes:
-        raise GraphTooLargeError(
-            f"{result!r} was computed from {len(variables) - 1} variables, and max_nodes is "
-            f"{max_nodes}. Draw an intermediate one instead, or pass max_nodes={len(variables)}."
-        )
+    variables, inputs = recorded_graph(result, _parents, repr(result), max_nodes)
     found = _derivatives(result)
     nodes = [_node(variable, found.get(variable.unique_id, 0.0)) for variable in variables]
     nodes[0].kind += " result"
     return render(nodes, inputs, f"The computation of {_called(result)}")
 
 
-def _graph(result: Scalar) -> tuple[list[Scalar], list[list[int]]]:
-    """Return all variables behind `result`, and for each the indices of those it was made from."""
+def recorded_graph(
+    result: V, parents: Callable[[V], Sequence[V]], called: str, max_nodes: int
+) -> tuple[list[V], list[list[int]]]:
+    """Return all variables behind `result`, and for each the indices of those it was made from.
+
+    Args:
+        result: the first of the variables.
+        parents: what to show that a variable was made from, constants too.
+        called: what messages call the result.
+        max_nodes: how many variables there may be.
+
+    Raises:
+        TypeError: `max_nodes` is no whole number.
+        GraphTooLargeError: there are more than `max_nodes` variables.
+        CyclicGraphError: a variable was computed from itself.
+    """
+    if not isinstance(max_nodes, int):
+        raise TypeError(f"max_nodes is a whole number; {max_nodes!r} was given.")
     variables = topological_sort(result) or [result]
     index = {variable.unique_id: i for i, variable in enumerate(variables)}
     inputs = []
     for variable in variables:  # which grows by the constants
-        parents = _parents(variable)
-        for parent in parents:
+        made_from = parents(variable)
+        for parent in made_from:
             if parent.unique_id not in index:
                 index[parent.unique_id] = len(variables)
                 variables.append(parent)
-        inputs.append([index[parent.unique_id] for parent in parents])
+        inputs.append([index[parent.unique_id] for parent in made_from])
+    if len(variables) > max_nodes:
+        raise GraphTooLargeError(
+            f"{called} was computed from {len(variables) - 1} variables, and max_nodes is "
+            f"{max_nodes}. Draw an intermediate one instead, or pass max_nodes={len(variables)}."
+        )
     return variables, inputs
 
 
@@ -88,7 +104,7 @@ def _derivatives(result: Scalar) -> dict[int, float]:
 
 def _node(variable: Scalar, derivative: float) -> Node:
     """Return what is to be seen of one variable."""
-    name, shown, value = variable.name, _on_one_line(variable.name or ""), _short(variable.data)
+    name, shown, value = variable.name, on_one_line(variable.name or ""), _short(variable.data)
     kind, origin, operator = _origin(variable)
     lines = [f"{shown} = {value}" if shown else value]
     details = [f"{name}, {origin}" if name else origin, f"value: {variable.data}"]
@@ -106,7 +122,7 @@ def _origin(variable: Scalar) -> tuple[str, str, str]:
         return "input", "input", ""
     made_by = variable.history.name
     arguments = ", ".join(map(_called, _parents(variable)))
-    sign = SYMBOLS.get(made_by, _on_one_line(made_by))
+    sign = SYMBOLS.get(made_by, on_one_line(made_by))
     return "operation", f"made by {made_by}({arguments})", sign
 
 
@@ -119,7 +135,7 @@ def _short(number: float) -> str:
     return f"{number + 0.0:.4g}"  # adding zero takes the sign from a zero
 
 
-def _on_one_line(name: str) -> str:
+def on_one_line(name: str) -> str:
     """Return a name on one line, and no longer than a box shows."""
     name = " ".join(name.split())
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -6,7 +6,7 @@ The document stands for itself: it asks for nothing from outside and runs nothin
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mt_autodiff.drawing.layout import Edge, Slot, layered_layout
@@ -72,11 +72,11 @@ class Node:
 
     def cap(self) -> float:
         """Return how wide the cap is."""
-        return max(_width(self.operator) + PADDING, 28.0) if self.operator else 0.0
+        return max(text_width(self.operator) + PADDING, 28.0) if self.operator else 0.0
 
     def size(self, edges: int) -> tuple[float, float]:
         """Return how wide and how high the box is, if so many edges arrive."""
-        width = self.cap() + max(map(_width, self.lines)) + 2 * PADDING
+        width = self.cap() + max(map(text_width, self.lines)) + 2 * PADDING
         return width, max(len(self.lines) * LINE + 8.0, edges * PORT)
 
     def draw(self, slot: Slot) -> Iterator[str]:
@@ -84,7 +84,7 @@ class Node:
         x, y, width, height = slot.x, slot.y - slot.height / 2, slot.width, slot.height
         corner = height / 2 if "input" in self.kind else 0.0 if "constant" in self.kind else 7.0
         yield f'<g class="{self.kind}">'
-        yield f"<title>{_escaped(self.details)}</title>"
+        yield f"<title>{escaped(self.details)}</title>"
         yield (
             f'<rect class="box" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" '
             f'height="{height:.1f}" rx="{corner:.1f}"/>'
@@ -93,11 +93,11 @@ class Node:
         if self.operator:
             yield _cap(x, y, self.cap(), height, corner)
             kind = "operator sign" if len(self.operator) == 1 else "operator"
-            yield _text(kind, x + self.cap() / 2, base, self.operator)
+            yield text(kind, x + self.cap() / 2, base, self.operator)
         base -= LINE / 2 * (len(self.lines) - 1)
         for number, line in enumerate(self.lines):
             kind = "derivative" if number else "value"
-            yield _text(kind, x + (self.cap() + width) / 2, base + LINE * number, line)
+            yield text(kind, x + (self.cap() + width) / 2, base + LINE * number, line)
         yield "</g>"
 
 
@@ -111,16 +111,32 @@ def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -
     """
     sizes = [node.size(len(made_from)) for node, made_from in zip(nodes, inputs, strict=True)]
     layout = layered_layout(sizes, inputs)
-    width, height = (f"{side + 2 * MARGIN:.1f}" for side in (layout.width, layout.height))
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="mt-graph" role="img" width="{width}" '
-        f'height="{height}" viewBox="{-MARGIN} {-MARGIN} {width} {height}">',
-        f"<title>{_escaped(title)}</title>",
-        f"<style>{STYLE}</style>",
-        *map(_path, layout.edges),
-    ]
+    lines = [*map(_path, layout.edges)]
     for node, slot in zip(nodes, layout.boxes, strict=True):
         lines += node.draw(slot)
+    return document("mt-graph", title, (layout.width, layout.height), STYLE, lines)
+
+
+def document(
+    kind: str, title: str, size: tuple[float, float], style: str, elements: Iterable[str]
+) -> Svg:
+    """Return a picture that stands for itself, with a margin around it.
+
+    Args:
+        kind: the class of the picture, under which its style sheet speaks of its parts.
+        title: what a screen reader tells of it.
+        size: how wide and how high it is; it begins at (0, 0).
+        style: the style sheet.
+        elements: what is drawn, from the back to the front.
+    """
+    width, height = (f"{side + 2 * MARGIN:.1f}" for side in size)
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" width="{width}" '
+        f'height="{height}" viewBox="{-MARGIN} {-MARGIN} {width} {height}">',
+        f"<title>{escaped(title)}</title>",
+        f"<style>{style}</style>",
+        *elements,
+    ]
     return Svg("\n".join([*lines, "</svg>\n"]))
 
 
@@ -133,8 +149,9 @@ def _cap(x: float, y: float, width: float, height: float, r: float) -> str:
     )
 
 
-def _text(kind: str, x: float, y: float, content: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{_escaped(content)}</text>'
+def text(kind: str, x: float, y: float, content: str) -> str:
+    """Return a line of text at `x`, which is its middle if the style sheet says so."""
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escaped(content)}</text>'
 
 
 def _path(edge: Edge) -> str:
@@ -150,12 +167,12 @@ def _path(edge: Edge) -> str:
     return f'<path class="edge" d="{line}m-6 -4l6 4l-6 4"/>'
 
 
-def _width(text: str) -> float:
+def text_width(text: str) -> float:
     """Estimate how wide a text is; the characters of East Asia and emoji take the room of two."""
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return CHARACTER * (len(text) + wide)
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Return a text as XML, with a mark in place of each character that XML cannot hold."""
     return text.translate(ESCAPES)

@@ -237,7 +237,11 @@ class TensorBackend(ABC):
         """Wait until all work given to this backend has been done."""
 
     def as_array(self, data: TensorData) -> npt.NDArray[Any]:
-        """Return a view as an array on the host; shares memory where `to_host` does."""
+        """Return a view as an array on the host; shares memory where `to_host` does.
+
+        Raises:
+            ShapeError: there are more dimensions than arrays can have.
+        """
         return as_array(self.to_host(data.storage), data)
 
     def __copy__(self) -> Self:

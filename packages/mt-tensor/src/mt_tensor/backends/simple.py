@@ -32,18 +32,32 @@ def write(data: TensorData, index: Index, value: Number) -> None:
     data.storage[position] = data.dtype.convert(value)
 
 
-def tensor_map(fn: Callable[..., Any]) -> Callable[[Sequence[TensorData], TensorData], None]:
-    """Lift a function of scalars to tensors of one shape.
+def tensor_map(fn: Callable[[Any], Any]) -> Callable[[TensorData, TensorData], None]:
+    """Lift a function of one scalar to tensors of one shape.
 
     for each index:
-        out[index] = fn(inputs[0][index], inputs[1][index], ...)
-
-    With one input this is the course's `tensor_map`, with two its `tensor_zip`.
+        out[index] = fn(source[index])
     """
 
-    def run(inputs: Sequence[TensorData], out: TensorData) -> None:
+    def run(source: TensorData, out: TensorData) -> None:
         for index in out.indices():
-            write(out, index, fn(*(read(data, index) for data in inputs)))
+            write(out, index, fn(read(source, index)))
+
+    return run
+
+
+def tensor_zip(
+    fn: Callable[[Any, Any], Any],
+) -> Callable[[TensorData, TensorData, TensorData], None]:
+    """Lift a function of two scalars to tensors of one shape, broadcast before.
+
+    for each index:
+        out[index] = fn(a[index], b[index])
+    """
+
+    def run(a: TensorData, b: TensorData, out: TensorData) -> None:
+        for index in out.indices():
+            write(out, index, fn(read(a, index), read(b, index)))
 
     return run
 
@@ -86,15 +100,18 @@ class SimpleOps(HostBackend):
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
     ) -> None:
-        """Run the formula's own Python source on each element."""
+        """Run the formula's own Python source on each element.
+
+        For one or two inputs and one output this is `tensor_map` and `tensor_zip`; a fused
+        backward reads and writes more.
+        """
         with np.errstate(all="ignore"):
-            if formula.outputs == 1:
-                tensor_map(formula.function)(inputs, outputs[0])
-                return
             for index in outputs[0].indices():
-                values = formula.function(*(read(data, index) for data in inputs))
-                for out, value in zip(outputs, values, strict=True):
-                    write(out, index, value)
+                results = formula.function(*(read(data, index) for data in inputs))
+                for out, result in zip(
+                    outputs, (results,) if formula.outputs == 1 else results, strict=True
+                ):
+                    write(out, index, result)
 
     def reduce(
         self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
@@ -138,4 +155,4 @@ class SimpleOps(HostBackend):
     def copy(self, source: TensorData, out: TensorData) -> None:
         """Copy each element; storing it converts it."""
         with np.errstate(all="ignore"):
-            tensor_map(lambda x: x)([source], out)
+            tensor_map(lambda x: x)(source, out)

@@ -1,4 +1,4 @@
-"""The pytest plugin of the conformance kit: the option --mt-backend and the fixture `backend`.
+"""The pytest plugin of the conformance kit: its two options, and the fixture `backend`.
 
 pytest loads it, and with it mt_tensor, wherever mt-tensor is installed; it loads no backend.
 """
@@ -6,6 +6,7 @@ pytest loads it, and with it mt_tensor, wherever mt-tensor is installed; it load
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,13 @@ import pytest
 if TYPE_CHECKING:
     from mt_tensor.backends import TensorBackend
 
-for _module in ("test_elementwise", "test_operations", "test_primitives"):
+for _module in (
+    "test_elementwise",
+    "test_operations",
+    "test_primitives",
+    "test_exchange",
+    "test_programs",
+):
     pytest.register_assert_rewrite(f"mt_tensor.conformance.{_module}")
 
 
@@ -25,6 +32,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME",
         help="the tensor backend that mt_tensor.conformance tests (default: numpy)",
     )
+    parser.addoption(
+        "--mt-report",
+        metavar="FILE",
+        help="write there, as JSON, which operations passed (see mt_tensor.conformance.table)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record what each operation does, if a report is wanted."""
+    path = config.getoption("--mt-report")
+    if path:
+        from mt_tensor.conformance.report import Report
+
+        config.pluginmanager.register(Report(Path(path), config.getoption("--mt-backend")))
 
 
 @pytest.fixture(scope="session")

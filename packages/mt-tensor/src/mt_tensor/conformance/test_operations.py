@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,14 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
-from mt_tensor.conformance.layouts import LAYOUTS
+from mt_tensor.conformance.layouts import LAYOUTS, contiguous
 from mt_tensor.fused import FUSED
-from mt_tensor.testing import TENSOR_SPECS, BadCall, TensorOpSpec
+from mt_tensor.testing import PROMOTION, TENSOR_SPECS, WHOLE, BadCall, TensorOpSpec
+
+ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]
+"""Those beside float32 and float64, in which everything is tested."""
+
+IN_TURN = list(LAYOUTS.values())
 
 ROWS = [pytest.param(row, id=f"{row.name}-{i}") for i, row in enumerate(TENSOR_SPECS)]
 SMOOTH = [
@@ -28,12 +34,18 @@ BAD_CALLS = [
 
 
 def arguments(spec: TensorOpSpec, shapes: Any, dtype: str) -> list[npt.NDArray[Any]]:
-    """Return distinct elements, so that extremes are unique."""
+    """Return distinct elements, so that extremes are unique: whole numbers for integer types."""
     rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
     arrays = []
     for shape in shapes:
         size = int(np.prod(shape))
-        values = rng.permutation(size) * 0.37 - (0 if spec.positive else 0.17 * size) + 0.1
+        values: npt.NDArray[Any] = rng.permutation(size)
+        if dtype == "bool":
+            values = values % 2
+        elif dtype in WHOLE:
+            values = values + 1 if spec.positive else values - (dtype != "uint8") * (size // 2)
+        else:
+            values = values * 0.37 - (0 if spec.positive else 0.17 * size) + 0.1
         arrays.append(values.reshape(shape).astype(dtype))
     return arrays
 
@@ -58,6 +70,33 @@ def test_operation_values(backend: TensorBackend, spec: TensorOpSpec) -> None:
                     assert np.array_equal(arg, array), "an input was changed"
 
 
+@pytest.mark.parametrize("dtype", ELEMENT_TYPES)
+@pytest.mark.parametrize("spec", ROWS)
+def test_operation_element_types(backend: TensorBackend, spec: TensorOpSpec, dtype: str) -> None:
+    """Every element type is promoted by the row's rule or refused; layouts take turns."""
+    rule = PROMOTION[spec.dtypes]
+    for turn, shapes in enumerate(spec.samples, ELEMENT_TYPES.index(dtype)):
+        layout = contiguous if spec.name == "view" else IN_TURN[turn % len(IN_TURN)]
+        arrays = arguments(spec, shapes, dtype)
+        args = [layout(array, backend) for array in arrays]
+        if dtype not in rule:
+            with pytest.raises((mt.errors.TensorError, TypeError)):
+                spec.call(*args)
+            continue
+        result = spec.call(*args)
+        assert result.dtype.name == rule[dtype]
+        with np.errstate(all="ignore"):
+            wanted = np.asarray(spec.oracle(*(array.astype(np.float64) for array in arrays)))
+        if result.dtype.is_floating_point:
+            tolerance = 8e-3 if dtype == "float16" else 2e-5
+            np.testing.assert_allclose(np.asarray(result), wanted, rtol=tolerance, atol=tolerance)
+        else:  # an integer wraps around, as it does in storing
+            wrapped = (wanted != 0) if rule[dtype] == "bool" else wanted.astype(np.int64)
+            assert np.array_equal(np.asarray(result), wrapped.astype(result.dtype.numpy))
+        for arg, array in zip(args, arrays, strict=True):
+            assert np.array_equal(arg, array), "an input was changed"
+
+
 @pytest.mark.parametrize("spec", SMOOTH)
 def test_operation_gradients(backend: TensorBackend, spec: TensorOpSpec) -> None:
     for shapes in spec.samples:
@@ -67,22 +106,38 @@ def test_operation_gradients(backend: TensorBackend, spec: TensorOpSpec) -> None
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
+def test_operation_gradients_of_strided_views(backend: TensorBackend, spec: TensorOpSpec) -> None:
+    """However arguments and upstream gradient lie in memory, the gradients are the same."""
+    if spec.name == "view":
+        return  # a view of a strided tensor may rightly be refused
+    for turn, shapes in enumerate(spec.samples, TENSOR_SPECS.index(spec)):
+        arrays = arguments(spec, shapes, "float64")
+        strided = gradients(spec, arrays, IN_TURN[turn % len(IN_TURN)], backend)
+        wanted = gradients(spec, arrays, contiguous, backend)
+        for ours, right in zip(strided, wanted, strict=True):
+            np.testing.assert_allclose(ours, right, rtol=1e-12, atol=1e-12)
+
+
+def gradients(
+    spec: TensorOpSpec,
+    arrays: list[npt.NDArray[Any]],
+    layout: Callable[..., mt.Tensor],
+    backend: TensorBackend,
+) -> list[npt.NDArray[Any]]:
+    """Return the gradient by each argument, zeros for those that the result does not depend on."""
+    leaves = [layout(array, backend).detach().requires_grad_() for array in arrays]
+    result = spec.call(*leaves)
+    upstream = np.cos(np.arange(result.numel())).reshape(result.shape)
+    result.backward(layout(upstream, backend))
+    return [np.zeros(x.shape) if x.grad is None else np.array(x.grad) for x in leaves]
+
+
+@pytest.mark.parametrize("spec", SMOOTH)
 def test_operation_second_derivatives(backend: TensorBackend, spec: TensorOpSpec) -> None:
-    """The gradient, recorded, has a gradient: that of the sum of its squares is checked."""
-    shapes = spec.samples[0]
-    arrays = [0.3 * array for array in arguments(spec, shapes, "float64")]
-    leaves = [mt.tensor(a, backend=backend, requires_grad=True) for a in arrays]
-
-    def squared_gradients(*args: mt.Tensor) -> mt.Tensor:
-        with mt.enable_grad():
-            moving = [a if a.requires_grad else a.detach().requires_grad_() for a in args]
-            spec.call(*moving).square().sum().backward(create_graph=True)
-            grads = [a.grad for a in moving if a.grad is not None]
-            for a in moving:
-                a.grad = None
-            return sum((g.square().sum() for g in grads[1:]), start=grads[0].square().sum())
-
-    assert mt.gradcheck(squared_gradients, leaves, rtol=1e-3, atol=1e-3)
+    for shapes in spec.samples:
+        arrays = [0.3 * array for array in arguments(spec, shapes, "float64")]
+        leaves = [mt.tensor(a, backend=backend, requires_grad=True) for a in arrays]
+        assert mt.gradgradcheck(spec.call, leaves)
 
 
 @pytest.mark.parametrize("bad", BAD_CALLS)

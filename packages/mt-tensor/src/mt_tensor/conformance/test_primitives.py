@@ -75,6 +75,24 @@ def test_reduce(
     assert np.array_equal(out.numpy(), wanted)
 
 
+@pytest.mark.parametrize("dims", [(0, 1), (1, 2), (0, 2), (0, 1, 2)])
+def test_reduce_several_dimensions(backend: TensorBackend, dims: tuple[int, ...]) -> None:
+    array = integers((2, 3, 4)).astype("f4")
+    source = mt.tensor(array, backend=backend)
+    wanted = array.sum(dims, keepdims=True)
+    out = mt.zeros(wanted.shape, backend=backend)
+    backend.reduce(OPERATORS["add"], source._tensor, out._tensor, dims)
+    assert np.array_equal(out.numpy(), wanted)
+
+
+@pytest.mark.parametrize("name", ["add", "mul"])
+def test_reduce_of_nothing_gives_the_identity(backend: TensorBackend, name: str) -> None:
+    source = mt.zeros(2, 0, 3, backend=backend)
+    out = mt.full((2, 1, 3), 7.0, backend=backend)
+    backend.reduce(OPERATORS[name], source._tensor, out._tensor, (1,))
+    assert np.array_equal(out.numpy(), np.full((2, 1, 3), OPERATORS[name].identity))
+
+
 def test_reduce_into_a_strided_view(backend: TensorBackend) -> None:
     source = mt.tensor(integers((4, 6)).astype("f4"), backend=backend)
     out = mt.zeros(8, 1, backend=backend)
@@ -125,6 +143,13 @@ def test_matmul(
         backend = get_backend()
         result = LAYOUTS[layouts[0]](a, backend) @ LAYOUTS[layouts[1]](b, backend)
         assert np.array_equal(result.numpy(), a @ b)
+
+
+@pytest.mark.parametrize("shapes", [((3, 2, 4), (3, 4, 2)), ((2, 1, 3, 2), (5, 2, 4))])
+def test_matmul_of_each_batch(backend: TensorBackend, shapes: Any) -> None:
+    a, b = (integers(shape, seed).astype("f4") for seed, shape in enumerate(shapes))
+    product = mt.tensor(a, backend=backend) @ mt.tensor(b, backend=backend)
+    assert np.array_equal(product.numpy(), a @ b)
 
 
 @pytest.mark.parametrize(("n", "m", "k"), [(19, 35, 17), (18, 18, 18)])

@@ -1,0 +1,281 @@
+"""Random programs on tensors, run side by side on mt_tensor and on a reference.
+
+A program makes a few tensors and then follows instructions: views, new tensors, changes in place.
+After every instruction all tensors that are alive must agree with the reference, so that a change
+shows through each view as it should. The reference is torch where it is installed: then element
+types, shared memory, refusals and gradients are compared, too. Otherwise it is NumPy.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mt_tensor as mt
+from mt_tensor.conformance.choices import Draw
+from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
+from mt_tensor.strides import overlaps
+
+Array = npt.NDArray[Any]
+
+LARGEST = 128  # elements of a tensor that is kept
+BOUND = 50.0  # numbers beyond this are not computed with, for they hide small errors
+
+
+class NumpyReference:
+    """NumPy arrays beside the tensors: values and views."""
+
+    no_grad = staticmethod(contextlib.nullcontext)
+
+    def make(self, array: Array, requires_grad: bool) -> Array:
+        """Return the reference's own tensor with these elements."""
+        return array.copy()
+
+    def run(self, instruction: Instruction, operands: Sequence[Array], settings: Any) -> Any:
+        """Follow an instruction."""
+        with np.errstate(all="ignore"):
+            return np.asarray(instruction.on_numpy(*operands, *settings))
+
+    def values(self, tensor: Array) -> Array:
+        """Return the elements."""
+        return tensor
+
+    def shares(self, a: Array, b: Array) -> bool | None:
+        """Whether two share memory."""
+        return _owner(a) is _owner(b)
+
+    def same_type(self, ours: mt.Tensor, theirs: Array) -> bool:
+        """NumPy promotes by other rules."""
+        return True
+
+    def adopt(self, ours: mt.Tensor, theirs: Array) -> Array:
+        """Return a new result with exactly our elements."""
+        return np.array(ours.detach())
+
+
+class TorchReference:
+    """torch's tensors beside ours: all that can be seen of them."""
+
+    def __init__(self) -> None:
+        import torch
+
+        self.torch = torch
+        self.no_grad = torch.no_grad
+
+    def make(self, array: Array, requires_grad: bool) -> Any:
+        """Return the reference's own tensor with these elements."""
+        return self.torch.tensor(array, requires_grad=requires_grad)
+
+    def run(self, instruction: Instruction, operands: Sequence[Any], settings: Any) -> Any:
+        """Follow an instruction."""
+        return instruction.call(self.torch, *operands, *settings)
+
+    def values(self, tensor: Any) -> Array:
+        """Return the elements."""
+        array: Array = tensor.detach().numpy()
+        return array
+
+    def shares(self, a: Any, b: Any) -> bool | None:
+        """Whether two share memory; None where nothing can be said."""
+        places = [x.untyped_storage().data_ptr() for x in (a, b)]
+        return places[0] == places[1] if all(places) else None
+
+    def same_type(self, ours: mt.Tensor, theirs: Any) -> bool:
+        """Whether the element types agree."""
+        return str(theirs.dtype) == f"torch.{ours.dtype.name}"
+
+    def adopt(self, ours: mt.Tensor, theirs: Any) -> Any:
+        """Return a new result with exactly our elements, without torch noticing the change."""
+        theirs = theirs.contiguous()  # torch keeps the order of its arguments in memory
+        theirs.detach().numpy()[...] = np.array(ours.detach())
+        return theirs
+
+
+def _owner(array: Any) -> Any:
+    """Return what owns the memory that an array is a view of."""
+    while getattr(array, "base", None) is not None:
+        array = array.base
+    return array
+
+
+Reference = NumpyReference | TorchReference
+
+
+@dataclass
+class Program:
+    """What has been computed so far, here and by the reference.
+
+    Attributes:
+        reference: what is compared with.
+        ours: the tensors of mt_tensor.
+        theirs: those of the reference.
+        text: the instructions, to be shown where something disagrees.
+    """
+
+    reference: Reference
+    ours: list[mt.Tensor] = field(default_factory=list)
+    theirs: list[Any] = field(default_factory=list)
+    text: list[str] = field(default_factory=list)
+
+    def start(self, arrays: Sequence[Array]) -> None:
+        """Make the first tensors; those of floats want a gradient, but for the last."""
+        for array in arrays:
+            wanted = array.dtype.kind == "f" and array is not arrays[-1]
+            self.text.append(
+                f"t{len(self.ours)} = tensor({array.tolist()}, dtype={array.dtype}, "
+                f"requires_grad={wanted})"
+            )
+            self.ours.append(mt.tensor(array, requires_grad=wanted))
+            self.theirs.append(self.reference.make(array, wanted))
+
+    def step(self, draw: Draw) -> bool:
+        """Choose an instruction and its arguments, follow it on both sides, and compare.
+
+        Returns:
+            False if it did not apply to the tensors that were chosen.
+        """
+        instruction = draw.one_of(INSTRUCTIONS)
+        chosen = [draw.below(len(self.ours)) for _ in range(instruction.operands)]
+        operands = [self.ours[i] for i in chosen]
+        settings = instruction.settings(draw, *operands)
+        if settings is None or (instruction.changes and self.not_alike(chosen)):
+            return False
+        names = [f"t{i}" for i in chosen]
+        said = f"{instruction.name}({', '.join(names + [repr(s) for s in settings])})"
+        self.text.append(f"t{len(self.ours)} = {said}")
+        with contextlib.ExitStack() as stack:
+            if instruction.changes:
+                stack.enter_context(mt.no_grad())
+                stack.enter_context(self.reference.no_grad())
+            ours = outcome(instruction.call, mt, *operands, *settings)
+            theirs = outcome(
+                self.reference.run, instruction, [self.theirs[i] for i in chosen], settings
+            )
+        self.check(isinstance(ours, Exception) == isinstance(theirs, Exception), ours, theirs)
+        if isinstance(ours, Exception):
+            self.check(isinstance(ours, (mt.errors.TensorError, TypeError, ValueError)), ours, "")
+            self.text[-1] = f"{said} is refused"
+        elif instruction.changes:
+            self.text[-1] = said
+            self.check_all()
+        else:
+            self.keep(ours, theirs, operands)
+        return True
+
+    def not_alike(self, chosen: Sequence[int]) -> bool:
+        """Whether a change would meet what the libraries treat differently on purpose.
+
+        Here, a view that repeats elements is never changed, and torch does not say when; arguments
+        that overlap are read before they are written, and torch refuses.
+        """
+        target, *others = [self.ours[i]._tensor for i in chosen]
+        return overlaps(target.shape, target.strides) or any(
+            other.storage is target.storage for other in others
+        )
+
+    def keep(self, ours: mt.Tensor, theirs: Any, operands: Sequence[mt.Tensor]) -> None:
+        """Compare a result, and go on with it if it is neither too large nor too long."""
+        self.compare(ours, theirs, operands)
+        self.check_identity(ours, theirs)
+        if not self.check_memory(ours, theirs):
+            if ours.is_floating_point() and not (abs(ours.detach()) <= BOUND).all():
+                self.text.pop()
+                return
+            ours = ours.contiguous()
+            theirs = self.reference.adopt(ours, theirs)
+        if ours.numel() <= LARGEST:
+            self.ours.append(ours)
+            self.theirs.append(theirs)
+        else:
+            self.text.pop()
+
+    def check_memory(self, ours: mt.Tensor, theirs: Any) -> bool:
+        """Compare what a result shares its memory with, and return whether it shares any."""
+        found = False
+        for other, others in zip(self.ours, self.theirs, strict=True):
+            if ours.numel() and other.numel():
+                shared = ours._tensor.storage is other._tensor.storage
+                expected = self.reference.shares(theirs, others)
+                self.check(expected in (shared, None), f"shares memory: {shared}", expected)
+                found = found or shared
+        return found
+
+    def check_identity(self, ours: mt.Tensor, theirs: Any) -> None:
+        """Compare which earlier tensor, if any, a result itself is."""
+        if isinstance(self.reference, TorchReference):
+            same = [
+                [x is y for y in known] for x, known in ((ours, self.ours), (theirs, self.theirs))
+            ]
+            self.check(same[0] == same[1], f"is an earlier tensor: {same[0]}", same[1])
+
+    def check_all(self) -> None:
+        """Compare everything that is alive."""
+        for ours, theirs in zip(self.ours, self.theirs, strict=True):
+            self.compare(ours, theirs, [ours])
+
+    def compare(self, ours: mt.Tensor, theirs: Any, operands: Sequence[mt.Tensor]) -> None:
+        """Compare shape, element type and elements."""
+        values = self.reference.values(theirs)
+        self.check(ours.shape == values.shape, ours.shape, values.shape)
+        self.check(self.reference.same_type(ours, theirs), ours.dtype, values.dtype)
+        array = np.array(ours.detach())
+        if array.dtype.kind != "f":
+            self.check(np.array_equal(array, values.astype(array.dtype)), array, values)
+            return
+        scale = max(float(np.abs(np.array(x.detach())).max(initial=1)) for x in operands)
+        error = 16 * np.finfo(array.dtype).eps
+        close = np.isclose(
+            array, values, rtol=error, atol=error * LARGEST * scale * scale, equal_nan=True
+        )
+        self.check(bool(close.all()), array, values)
+
+    def check_gradients(self) -> None:
+        """Compare the gradients of the leaves by a weighted sum of all that was recorded."""
+        if isinstance(self.reference, NumpyReference):
+            return
+        ours = outcome(backward, mt, self.ours)
+        theirs = outcome(backward, self.reference.torch, self.theirs)
+        self.text.append("backward()")
+        if isinstance(ours, mt.errors.InPlaceError) or "modified by an inplace" in str(theirs):
+            return  # what an operation saves, and so what may not be changed, is its own business
+        self.check(not isinstance(ours, Exception) and theirs is None, ours, theirs)
+        for our, their in zip(self.ours, self.theirs, strict=True):
+            if not our.requires_grad or not our.is_leaf:
+                continue
+            self.check((our.grad is None) == (their.grad is None), our.grad, their.grad)
+            if our.grad is not None:
+                values = their.grad.numpy()
+                scale = float(np.abs(values).max(initial=1.0))
+                close = np.isclose(np.array(our.grad), values, rtol=1e-4, atol=1e-5 * scale)
+                self.check(bool(close.all()), our.grad, values)
+
+    def check(self, holds: bool, ours: object, theirs: object) -> None:
+        """Raise with the whole program unless something holds."""
+        if not holds:
+            program = "\n".join(self.text)
+            raise AssertionError(f"{program}\n\nhere:\n{ours!r}\n\nreference:\n{theirs!r}")
+
+
+def outcome(call: Callable[..., Any], *args: Any) -> Any:
+    """Return what a call gives, or the error it raises."""
+    try:
+        return call(*args)
+    except Exception as error:  # noqa: BLE001 - that both refuse is compared
+        return error
+
+
+def backward(library: Any, tensors: Sequence[Any]) -> None:
+    """Differentiate a sum of everything recorded, in which each element has another weight."""
+    total = None
+    for number, tensor in enumerate(tensors):
+        if tensor.requires_grad:
+            weights = np.cos(number + np.arange(tensor.numel())).reshape(tuple(tensor.shape))
+            term = (tensor.double() * library.tensor(weights)).sum()
+            total = term if total is None else total + term
+    if total is not None:
+        total.backward()

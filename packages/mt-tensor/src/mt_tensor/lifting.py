@@ -1,0 +1,109 @@
+"""The course's higher-order operations: any function of scalars, lifted to tensors of any backend.
+
+A row of the operator table becomes an operation because a backend can run its source over all
+elements. `TensorOps` does the same for functions that are in no table: `map`, `zip` and `reduce`
+take a function of scalars and return one of tensors, as `SimpleOps`, `FastOps` and `CudaOps` do in
+MiniTorch. Nothing is recorded for differentiation; `Function` is for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mt_operators import Formula, Operator
+from mt_operators.formula import zero
+from mt_tensor.backends import TensorBackend, get_backend
+from mt_tensor.dtypes import Number, result_type
+from mt_tensor.errors import BackendMismatchError
+from mt_tensor.function import common_backend, require_tensors
+from mt_tensor.matmul import matmul
+from mt_tensor.strides import normalize_dim, shape_broadcast
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class TensorOps:
+    """A family of lifted operations: those of one backend.
+
+    The functions are lifted as the rows of the operator table are, so on all backends but `simple`
+    they are written without `if`, `and` and `or`, with the functions of `mt_operators.elementary`.
+
+    >>> import mt_tensor as mt
+    >>> ops = TensorOps("simple")
+    >>> ops.map(lambda x: x * x)(mt.tensor([1, 2, 3], backend="simple")).tolist()
+    [1, 4, 9]
+
+    Args:
+        backend: a backend or its name; None for the current one.
+    """
+
+    def __init__(self, backend: TensorBackend | str | None = None) -> None:
+        self.backend = get_backend(backend)
+
+    def map(self, fn: Callable[[Any], Any]) -> Callable[[TensorBase], Tensor]:
+        """Return `fn` on each element of a tensor."""
+        formula = Formula("map", 1, 1, fn)
+
+        def lifted(a: TensorBase) -> Tensor:
+            self._check("map", a)
+            return self._elementwise(formula, a.detach())
+
+        return lifted
+
+    def zip(self, fn: Callable[[Any, Any], Any]) -> Callable[[TensorBase, TensorBase], Tensor]:
+        """Return `fn` on each two elements of two tensors, which are broadcast and promoted."""
+        formula = Formula("zip", 2, 1, fn)
+
+        def lifted(a: TensorBase, b: TensorBase) -> Tensor:
+            self._check("zip", a, b)
+            dtype = result_type(a, b)
+            return self._elementwise(formula, a.detach().to(dtype), b.detach().to(dtype))
+
+        return lifted
+
+    def reduce(
+        self, fn: Callable[[Any, Any], Any], start: Number = 0.0
+    ) -> Callable[[TensorBase, int], Tensor]:
+        """Return the fold of a dimension, which stays with extent 1, as in the course.
+
+        Args:
+            fn: associative and commutative.
+            start: what leaves every other value as it is; the result where there is nothing.
+        """
+        operator = Operator("fold", fn, (zero, zero), identity=start)
+
+        def lifted(a: TensorBase, dim: int) -> Tensor:
+            self._check("reduce", a)
+            dims = (normalize_dim(dim, a.ndim),) if a.ndim else ()
+            shape = tuple(1 if d in dims else extent for d, extent in enumerate(a.shape))
+            out = self.backend.allocate(shape, a.dtype)
+            self.backend.reduce(operator, a._tensor, out, dims)
+            return a._with(out)
+
+        return lifted
+
+    def matrix_multiply(self, a: TensorBase, b: TensorBase) -> Tensor:
+        """Return the product of matrices, batched and broadcast; see `mt_tensor.matmul`."""
+        self._check("matrix_multiply", a, b)
+        return matmul(a.detach(), b.detach())
+
+    def _check(self, name: str, *tensors: TensorBase) -> None:
+        require_tensors(name, *tensors)
+        backend = common_backend(*tensors)
+        if backend is not None and backend is not self.backend:
+            raise BackendMismatchError(
+                f"{name}() of backend {self.backend.name!r} was given a tensor of backend "
+                f"{backend.name!r}: move it with x.to({self.backend.name!r})."
+            )
+
+    def _elementwise(self, formula: Formula, *operands: Tensor) -> Tensor:
+        shape = operands[0].shape
+        for operand in operands[1:]:
+            shape = shape_broadcast(shape, operand.shape)
+        out = self.backend.allocate(shape, operands[0].dtype)
+        views = [operand._tensor.expand(shape) for operand in operands]
+        self.backend.elementwise(formula, views, (out,))
+        return operands[0]._with(out)

@@ -1,0 +1,180 @@
+"""Pictures of storages and graphs: what they show, and that they are whole and the same each time.
+
+    python tests/test_drawing.py
+
+draws the pictures of the README anew.
+"""
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+import mt_tensor as mt
+from mt_autodiff import GraphFreedError
+from mt_autodiff.errors import GraphTooLargeError
+from mt_tensor.drawing import draw_graph, draw_storage
+
+PACKAGE = Path(__file__).parents[1]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(picture, kind):
+    """Return the lines of text of a class."""
+    root = ET.fromstring(picture)
+    return [e.text for e in root.iter(f"{SVG}text") if kind in e.get("class").split()]
+
+
+def cells(picture):
+    """Return for each cell its row, None where no view touches it, its value and its position."""
+    found = re.findall(
+        r'class="cell (?:row(\d)|untouched)".*\n<text class="(?:value|long)".*>(.*)</text>'
+        r'\n<text class="place".*>@(\d+)<',
+        picture,
+    )
+    return [(int(row) if row else None, value, int(place)) for row, value, place in found]
+
+
+# --- Storages -----------------------------------------------------------------------------------
+
+
+def test_the_cells_that_a_view_touches():
+    picture = draw_storage(mt.arange(6).view(2, 3).T[1:])
+    storage, view = cells(picture)[:6], cells(picture)[6:]
+    assert storage == [
+        (None, "0", 0), (0, "1", 1), (1, "2", 2), (None, "3", 3), (0, "4", 4), (1, "5", 5)
+    ]  # fmt: skip
+    assert view == [(0, "1", 1), (0, "4", 4), (1, "2", 2), (1, "5", 5)]
+    assert texts(picture, "step") == ["dimension 0: +1", "dimension 1: +3"]
+    assert texts(picture, "heading") == ["shape (2, 2)  strides (1, 3)  offset 1"]
+    assert texts(picture, "note") == ["int64 in a storage of 6"]
+
+
+def test_zero_and_negative_strides():
+    repeated = draw_storage(mt.tensor([1.5, -2.0]).expand(3, 2))
+    assert texts(repeated, "step") == ["dimension 0: the same again", "dimension 1: +1"]
+    assert [place for _, _, place in cells(repeated)[2:]] == [0, 1] * 3
+    backwards = draw_storage(mt.tensor([True, False, False])[::-1])
+    assert texts(backwards, "step") == ["dimension 0: -1"]
+    assert [value for _, value, _ in cells(backwards)[3:]] == ["False", "False", "True"]
+
+
+def test_more_dimensions_are_several_grids():
+    picture = draw_storage(mt.arange(12).view(2, 3, 2))
+    assert texts(picture, "note")[1:] == ["[0]", "[1]"]
+    assert [place for _, _, place in cells(picture)[12:]] == list(range(12))
+
+
+@pytest.mark.parametrize(
+    ("tensor", "count"),
+    [(mt.tensor(3.5), 2), (mt.zeros(0, 3), 0), (mt.arange(4.0), 8), (mt.ones(1, 1, 1, 1), 2)],
+)
+def test_small_and_empty_tensors(tensor, count):
+    picture = draw_storage(tensor)
+    assert len(cells(picture)) == count
+    assert ("the view has no elements" in picture) == (tensor.numel() == 0)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x,
+        lambda x: x[::-3, ::7],
+        lambda x: x.T,
+        lambda x: x[:, 50:],
+        lambda x: x.view(10, 10, 10).permute(2, 0, 1),
+        lambda x: x.view(2, 5, 2, 5, 2, 5),
+        lambda x: x.unfold(1, 5, 1),
+    ],
+)
+def test_large_tensors_are_summarised(view):
+    tensor = view(mt.arange(1000.0).view(10, 100))
+    picture = draw_storage(tensor)
+    root = ET.fromstring(picture)
+    assert len(cells(picture)) < 300
+    assert "…" in texts(picture, "more")
+    assert float(root.get("width")) < 2500
+    shown = dict.fromkeys(place for _, _, place in cells(picture))
+    assert {0, 999, tensor.storage_offset()} <= set(shown)
+
+
+def test_every_backend_has_storages():
+    tensor = mt.arange(4).view(2, 2)
+    assert draw_storage(tensor.to("simple")) == draw_storage(tensor)
+
+
+# --- Graphs -------------------------------------------------------------------------------------
+
+
+def test_operators_shapes_and_names():
+    w = mt.zeros(4, 2, requires_grad=True)
+    w.name = "w"
+    picture = draw_graph(((mt.ones(3, 4) @ w) * 2 + w.sum()).exp())
+    assert sorted(texts(picture, "value")) == sorted([*["[3×2]"] * 4, "[]", "w: [4×2]"])
+    assert set(texts(picture, "operator")) == {"exp", "+", "×", "MatMul", "Sum"}
+    details = [e.text for e in ET.fromstring(picture).iter(f"{SVG}title")]
+    assert "w, leaf\nshape (4, 2)\nfloat32 on numpy" in details
+    assert "made by exp\nshape (3, 2)\nfloat32 on numpy" in details
+
+
+def test_a_tensor_that_nothing_is_recorded_of():
+    assert texts(draw_graph(mt.ones(2, 3)), "value") == ["[2×3]"]
+
+
+def test_drawing_changes_nothing():
+    x = mt.ones(2, requires_grad=True)
+    y = (x * x).sum()
+    assert draw_graph(y) == draw_graph(y)
+    y.backward()
+    assert x.grad.tolist() == [2, 2]
+    with pytest.raises(GraphFreedError, match=r"Draw it before.*retain_graph=True"):
+        draw_graph(y)
+
+
+def test_what_cannot_be_drawn():
+    x = mt.ones(2, requires_grad=True)
+    for _ in range(5):
+        x = x * 2
+    with pytest.raises(GraphTooLargeError, match=r"max_nodes=6"):
+        draw_graph(x, max_nodes=5)
+    with pytest.raises(TypeError, match="whole number"):
+        draw_graph(x, max_nodes="all")
+    for draw in (draw_graph, draw_storage):
+        with pytest.raises(TypeError, match="takes tensors"):
+            draw([1, 2])
+
+
+def test_importing_mt_tensor_does_not_import_the_pictures():
+    code = "import sys, mt_tensor; print([n for n in sys.modules if 'drawing' in n])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+# --- The pictures of the README -----------------------------------------------------------------
+
+PICTURES = {"memory": "storage.svg", "graph": "graph.svg"}
+
+
+def readme_pictures():
+    """Return the pictures that the README's example draws, by the names of their files."""
+    source = (PACKAGE / "README.md").read_text(encoding="utf-8")
+    (block,) = (
+        b for b in re.findall(r"```python\n(.*?)```", source, re.DOTALL) if "draw_graph" in b
+    )
+    names = {"mt": mt, "print": lambda *_: None}
+    exec(compile(block, "README.md", "exec"), names)
+    return {file: names[name] for name, file in PICTURES.items()}
+
+
+def test_the_pictures_in_the_readme_are_what_the_code_draws():
+    for file, picture in readme_pictures().items():
+        checked_in = (PACKAGE / "docs" / file).read_text(encoding="utf-8")
+        assert checked_in == picture, f"run python {__file__} to draw it anew"
+
+
+if __name__ == "__main__":
+    for file, picture in readme_pictures().items():
+        (PACKAGE / "docs" / file).write_text(picture, encoding="utf-8", newline="\n")

@@ -1,0 +1,115 @@
+"""The sample table is complete: nothing that computes is public and untested."""
+
+import inspect
+
+import pytest
+
+import mt_tensor as mt
+from mt_operators.testing import SPECS
+from mt_tensor.testing import TENSOR_SPECS
+
+SAMPLED = set(SPECS) | {spec.name for spec in TENSOR_SPECS}
+
+NOT_OPERATIONS = {
+    "it describes a tensor": """
+        backend data_ptr dim dtype element_size is_contiguous is_floating_point itemsize name nbytes
+        ndim numel shape size storage_offset stride unique_id
+    """,
+    "it belongs to differentiation, which test_autograd.py tests": """
+        accumulate_derivative add_to_grad autograd backward chain_rule completed data detach
+        enable_grad free_graph grad grad_fn history is_constant is_grad_enabled is_leaf no_grad
+        parents register_hook register_post_accumulate_grad_hook requires_grad requires_grad_
+        retain_grad retains_grad set_grad_enabled starting_gradient variable
+        grad_central_difference grad_check gradcheck gradgradcheck
+    """,
+    "it makes a tensor, which test_creation.py tests": """
+        arange as_tensor empty empty_like eye from_dlpack from_numpy full full_like linspace
+        logspace ones ones_like tensor zeros zeros_like
+    """,
+    "it converts, which the kit tests for each two element types": """
+        bool byte char double float half int long short to type_as
+    """,
+    "it gives Python or NumPy values, which test_interop.py tests": "item numpy tolist",
+    "it is random, which test_random.py tests": """
+        Generator bernoulli bernoulli_ default_generator get_rng_state initial_seed manual_seed
+        multinomial normal normal_ rand rand_like randint randint_like randn randn_like randperm
+        set_rng_state uniform uniform_
+    """,
+    "it is about element types, which test_tensor.py tests": """
+        DType bool_ float16 float32 float64 int8 int16 int32 int64 promote_types result_type uint8
+    """,
+    "it is about backends, which test_backends.py tests": """
+        TensorBackend backends current_backend fused get_backend register_backend use_backend
+    """,
+    "it is about showing, which test_printing.py tests": """
+        get_printoptions printoptions set_printoptions
+    """,
+    "it is what operations are made of": "Function Tensor TensorData elementwise errors",
+}
+"""Public names that are no operations, by the reason."""
+
+OPERATORS = {
+    "abs": "__abs__",
+    "add": "__add__ __radd__",
+    "add_": "__iadd__",
+    "div": "__rtruediv__ __truediv__",
+    "div_": "__itruediv__",
+    "getitem": "__getitem__",
+    "logical_and": "__and__",
+    "logical_not": "__invert__",
+    "logical_or": "__or__",
+    "matmul": "__matmul__",
+    "mul": "__mul__ __rmul__",
+    "mul_": "__imul__",
+    "neg": "__neg__",
+    "pow": "__pow__ __rpow__",
+    "setitem": "__setitem__",
+    "sub": "__rsub__ __sub__",
+    "sub_": "__isub__",
+}
+"""Python's operators by the operations that they are."""
+
+NO_OPERATORS = """
+    __annotations__ __array__ __array_interface__ __array_ufunc__ __bool__ __contains__ __copy__
+    __deepcopy__ __dlpack__ __dlpack_device__ __float__ __getattr__ __index__ __int__ __iter__
+    __len__ __module__ __pos__ __slots__ __weakref__
+"""
+"""Python's names for making, converting and describing things."""
+
+
+def test_every_public_name_has_samples_or_is_no_operation():
+    public = {name for name in dir(mt.Tensor) if not name.startswith("_")}
+    public |= {name for name in mt.__all__ if not name.startswith("_")}
+    explained = {name for names in NOT_OPERATIONS.values() for name in names.split()}
+    assert public - SAMPLED - explained == set(), "they need a row in mt_tensor.testing"
+    assert explained - public == set(), "they are explained, but there is nothing of that name"
+    assert explained & SAMPLED == set(), "they have samples, and so need no explanation"
+
+
+def test_every_operator_of_python_is_an_operation_with_samples():
+    special = {name for name in dir(mt.Tensor) if name.startswith("__")} - set(dir(object))
+    explained = {name for names in OPERATORS.values() for name in names.split()}
+    assert special == explained | set(NO_OPERATORS.split())
+    assert set(OPERATORS) - SAMPLED == set()
+    for operation, names in OPERATORS.items():
+        name = operation if operation in dir(mt.Tensor) else names
+        assert callable(getattr(mt.Tensor, name))
+
+
+OTHER_ARGUMENTS = {
+    "permute": "the method takes the dimensions one by one as well",
+    "split": "torch gives its argument another name as a function",
+    "where": "the condition comes first in the function",
+}
+"""Functions with other arguments than their methods, as in torch, and how they differ."""
+
+BOTH = {spec.name for spec in TENSOR_SPECS} & set(mt.__all__) & set(dir(mt.Tensor)) - set(SPECS)
+
+
+@pytest.mark.parametrize("name", sorted(BOTH - set(OTHER_ARGUMENTS)))
+def test_functions_take_the_arguments_of_their_methods(name):
+    """The table calls either of the two; the other differs in nothing but where `input` stands."""
+    function = list(inspect.signature(getattr(mt, name)).parameters.values())
+    method = list(inspect.signature(getattr(mt.Tensor, name)).parameters.values())
+    assert function[0].name == "input"
+    assert [(p.name, p.default) for p in function[1:]] == [(p.name, p.default) for p in method[1:]]

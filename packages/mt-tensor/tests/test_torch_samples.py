@@ -1,0 +1,239 @@
+"""Every row of the sample tables, run on torch as well: the same call, with torch for mt_tensor.
+
+Names, arguments and rules are torch's, so most calls of the tables are torch's calls. Values,
+element types, gradients and refusals must agree. Where they do not, the reason stands beside the
+row, or in one of the short lists below.
+"""
+
+import itertools
+import types
+from functools import partial
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_operators.testing import SPECIAL, SPECS
+from mt_tensor.conformance.test_operations import BAD_CALLS, ROWS, SMOOTH, arguments
+from mt_tensor.testing import FLOATS, PROMOTION
+
+torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Tensor.T is deprecated on 0-D",
+    "ignore:The use of `x.T` on tensors of dimension other than 2",
+)
+
+DTYPES = list(PROMOTION["same"])
+TOLERANCE = {"float16": 4e-3, "float32": 2e-5}
+
+ELSEWHERE = {"pad": torch.nn.functional.pad, "one_hot": torch.nn.functional.one_hot}
+"""Functions of mt_tensor that torch has, but not at its top level."""
+
+NOT_IN_TORCH = {
+    ("add_", "bool"): "it reads alpha as a truth value; here 2 * True is an integer",
+    ("matmul", "bool"): "it has the product of truth values for some shapes and not for others",
+    ("topk", "bool"): "its CPU has no kernel",
+    ("take_along_dim", "bool"): "the row uses argmax, which neither has",
+}
+"""Element types on which torch differs, with the reason."""
+
+ACCEPTED_BY_TORCH = {
+    "'nuc' was given": "the nuclear norm is not offered here",
+    "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
+    "'max' was given": "an old name of amax",
+}
+"""Refusals that torch does not share, by their messages, with the reason."""
+
+
+class TorchAsMt:
+    """What the table calls `mt`, answered by torch."""
+
+    @staticmethod
+    def tensor(data, **options):
+        options.pop("backend", None)
+        return torch.tensor(data, **options)
+
+    def __getattr__(self, name):
+        return ELSEWHERE[name] if name in ELSEWHERE else getattr(torch, name)
+
+
+def on_torch(call):
+    """Return a function of the table that finds torch where it says mt."""
+    if not isinstance(call, types.FunctionType):
+        return call
+    if call.__module__ != "mt_tensor.testing":  # an operation itself, as in row("x", mt.x, ...)
+        return getattr(TorchAsMt(), call.__name__)
+    known = {name: _on_torch(call.__globals__[name]) for name in _names(call.__code__, call)}
+    cells = tuple(types.CellType(_on_torch(cell.cell_contents)) for cell in call.__closure__ or ())
+    return types.FunctionType(call.__code__, known, call.__name__, call.__defaults__, cells)
+
+
+def _names(code, call):
+    return [name for name in (*code.co_names, "__builtins__") if name in call.__globals__]
+
+
+def _on_torch(value):
+    if isinstance(value, tuple):
+        return tuple(map(_on_torch, value))
+    return TorchAsMt() if value is mt else on_torch(value)
+
+
+@pytest.fixture(autouse=True)
+def backend_of_torch(monkeypatch):
+    """The table passes `backend=x.backend` on."""
+    monkeypatch.setattr(torch.Tensor, "backend", None, raising=False)
+
+
+def torch_call(spec):
+    """Return the call of a row for torch, or None if the row says why there is none."""
+    return None if isinstance(spec.torch, str) else on_torch(spec.torch or spec.call)
+
+
+def outcome(call, *args):
+    """Return what a call gives, or the error it raises."""
+    try:
+        return call(*args)
+    except Exception as error:  # noqa: BLE001 - that both refuse is compared, whatever they raise
+        return error
+
+
+def assert_same(ours, theirs):
+    """Compare two outcomes: both are errors, or equal tensors of one element type."""
+    failed = isinstance(theirs, Exception), isinstance(ours, Exception)
+    assert failed in {(True, True), (False, False)}, f"torch: {theirs!r}; here: {ours!r}"
+    if not any(failed):
+        assert str(theirs.dtype) == f"torch.{ours.dtype.name}"
+        assert_close(ours.numpy(), theirs.numpy(), TOLERANCE.get(ours.dtype.name, 1e-12))
+
+
+def assert_close(ours, theirs, tolerance):
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+# --- Operations on tensors ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", ROWS)
+def test_values_and_element_types(spec):
+    call = torch_call(spec)
+    if call is None:
+        return
+    for shapes, dtype in itertools.product(spec.samples, DTYPES):
+        if (spec.name, dtype) not in NOT_IN_TORCH:
+            arrays = arguments(spec, shapes, dtype)
+            theirs = outcome(call, *map(torch.tensor, arrays))
+            assert_same(outcome(spec.call, *map(mt.tensor, arrays)), theirs)
+
+
+@pytest.mark.parametrize("spec", SMOOTH)
+def test_gradients(spec):
+    call = torch_call(spec)
+    if call is None:
+        return
+    for shapes in spec.samples:
+        arrays = arguments(spec, shapes, "float64")
+        found = [gradients(mt, spec.call, arrays), gradients(torch, call, arrays)]
+        for ours, theirs in zip(*found, strict=True):
+            assert (ours is None) == (theirs is None)
+            if ours is not None:
+                assert_close(ours, theirs, 1e-10)
+
+
+def gradients(library, call, arrays):
+    """Return the gradient by each argument of a sum whose terms are weighted differently."""
+    leaves = [library.tensor(array, requires_grad=True) for array in arrays]
+    result = call(*leaves)
+    weights = np.cos(np.arange(result.numel())).reshape(tuple(result.shape))
+    result.backward(library.tensor(weights))
+    return [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
+
+
+@pytest.mark.parametrize("bad", BAD_CALLS)
+def test_torch_refuses_what_is_refused_here(bad):
+    call, _, message = bad
+    result = outcome(on_torch(call), torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    assert isinstance(result, Exception) == (message not in ACCEPTED_BY_TORCH), result
+
+
+# --- The operator table -------------------------------------------------------------------------
+
+OPERATORS = [pytest.param(spec, id=name) for name, spec in SPECS.items() if name != "is_close"]
+"""All operators but `is_close`, which is the course's."""
+
+TORCH_OPERATORS = {
+    "id": torch.clone,
+    "inv": torch.reciprocal,
+    "softplus": lambda x: torch.nn.functional.softplus(x, threshold=800.0),
+}
+"""Operators that torch has by another name."""
+
+OTHER_TYPES = {
+    "softplus": "torch has it on floats only; here whole numbers become float32, as for all others",
+    "square": "torch makes an integer of a truth value; here it stays one",
+    "sub": "torch refuses every truth value; here one may be subtracted from a number",
+}
+"""Operators that take other element types than torch's, with the reason; floats are compared."""
+
+
+def torch_operator(name):
+    return TORCH_OPERATORS.get(name) or getattr(torch, name)
+
+
+def combinations(spec):
+    """Return the element types to mix: each one alone, and each two of a few."""
+    if len(spec.ranges) == 1:
+        return [(dtype,) for dtype in DTYPES]
+    few = ["float16", "float64", "int64", "int8", "uint8", "bool"]
+    mixed = list(itertools.product(few, repeat=2))
+    return [("bool", *pair) for pair in mixed] if spec.name == "where" else mixed
+
+
+@pytest.mark.parametrize("spec", OPERATORS)
+def test_operators_on_every_element_type(spec):
+    rng = np.random.default_rng(0)
+    for dtypes in combinations(spec):
+        if spec.name in OTHER_TYPES and not all(dtype in FLOATS for dtype in dtypes):
+            continue
+        for zero_dimensional in range(len(dtypes) + 1):
+            arrays = [
+                np.array(rng.integers(0, 4, () if i == zero_dimensional else (3,))).astype(dtype)
+                for i, dtype in enumerate(dtypes)
+            ]
+            theirs = outcome(torch_operator(spec.name), *map(torch.tensor, arrays))
+            ours = outcome(mt.elementwise, spec.name, *map(mt.tensor, arrays))
+            assert_same(ours, theirs)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("spec", OPERATORS)
+def test_operators_at_special_values(spec, dtype):
+    """Values at kinks, poles, infinities and nan, and gradients wherever the value is a number."""
+    values = (*SPECIAL, 0.5, -0.5, 2.0, 2.5, -3.0)
+    columns = [
+        list(c) for c in zip(*itertools.product(values, repeat=len(spec.ranges)), strict=True)
+    ]
+    ours, *our_grads = value_and_gradients(mt, partial(mt.elementwise, spec.name), columns, dtype)
+    theirs, *their_grads = value_and_gradients(torch, torch_operator(spec.name), columns, dtype)
+    defined = ~np.isnan(ours)
+    if spec.name == "sign":  # of nan is 0 in torch, and here nan
+        ours, theirs = ours[defined], theirs[defined]
+    assert_close(ours, theirs, TOLERANCE.get(dtype, 1e-12))
+    for our, their in zip(our_grads, their_grads, strict=True):
+        assert (our is None) == (their is None)
+        if our is not None:
+            assert_close(our[defined], their[defined], TOLERANCE.get(dtype, 1e-12))
+
+
+def value_and_gradients(library, operation, columns, dtype):
+    """Return the values of an operator as an array, and the gradient by each argument."""
+    leaves = [library.tensor(column, dtype=getattr(library, dtype)) for column in columns]
+    if len(leaves) == 3:  # where
+        leaves[0] = leaves[0] > 0
+    for leaf in leaves:
+        leaf.requires_grad_(leaf.is_floating_point())
+    result = operation(*leaves)
+    if result.requires_grad:
+        result.sum().backward()
+    grads = [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves]
+    return result.detach().numpy(), *grads
