@@ -189,6 +189,15 @@ class IntegerMethods(TensorBase):
 
     __slots__ = ()
 
+    bitwise_and = bitwise_and
+    bitwise_left_shift = bitwise_left_shift
+    bitwise_not = bitwise_not
+    bitwise_or = bitwise_or
+    bitwise_right_shift = bitwise_right_shift
+    bitwise_xor = bitwise_xor
+    gcd = gcd
+    lcm = lcm
+
     def div(self, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
         """Return the quotient, rounded if asked for; see `mt_tensor.div`."""
         return div(self, other, rounding_mode=rounding_mode)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mt_tensor.activations import require_same_dtype
 from mt_tensor.dtypes import Number, result_type
-from mt_tensor.elementwise import elementwise
+from mt_tensor.elementwise import check_on_bool, elementwise
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.function import require_tensors
 from mt_tensor.table_functions import FUNCTIONS
@@ -166,7 +166,8 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
 
     Raises:
         DomainError: both bounds are None.
-        DTypeError: an integer bound leaves no value of the dtype, or all are bool.
+        DTypeError: an integer bound leaves no value of the dtype; or all are bool, unless a tensor
+            is the only bound.
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("clamp", input)
@@ -194,6 +195,8 @@ def clamp_max(input: Tensor, max: Operand) -> Tensor:
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
+    if isinstance(bound, bool):
+        check_on_bool("clamp", x.dtype)
     if x.dtype.kind != "integer" or not isinstance(bound, int):
         return bound
     limits = np.iinfo(x.dtype.numpy)

@@ -43,6 +43,7 @@ PROMOTION: dict[str, dict[str, str]] = {
     "same": _SAME,
     "number": {name: name for name in _SAME if name != "bool"},
     "float": _SAME_FLOATS,
+    "double": dict.fromkeys(_SAME, "float64"),
     "real": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "float32")},
     "sum": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "int64")},
     "index": dict.fromkeys(_SAME, "int64"),
@@ -1628,10 +1629,10 @@ def _operator_in_place(name: str) -> tuple[Callable[..., Any], Callable[..., Any
 
     def call(x: Any, y: Any) -> Any:
         x, y = (each.long() if whole else each.detach().clone() for each in (x, y))
-        return getattr(x, f"{name}_")(*(y,)[: arity - 1])
+        return getattr(x, f"{name}_")(*(y, y + 1)[: arity - 1])
 
     def oracle(x: Array, y: Array) -> Array:
-        given = [each.astype(np.int64 if whole else np.float64) for each in (x, y)[:arity]]
+        given = [each.astype(np.int64 if whole else np.float64) for each in (x, y, y + 1)[:arity]]
         with np.errstate(all="ignore"):
             return np.asarray(1.0 * values(np, *given))
 
@@ -1657,6 +1658,56 @@ def _by_operators(x: Any, y: Any) -> None:
     x %= y
 
 
+_Pair = Callable[[Any, Any], Any]
+_WITH_SETTINGS: tuple[tuple[str, str, _Pair, _Pair], ...] = (
+    (
+        "addcdiv_",
+        "float",
+        lambda x, y: x.addcdiv_(y, y * y + 1),
+        lambda x, y: x + y / (y * y + 1),
+    ),
+    ("addcmul_", "number", lambda x, y: x.addcmul_(y, y, value=2), lambda x, y: x + 2 * y * y),
+    ("deg2rad_", "float", lambda x, y: x.deg2rad_(), lambda x, y: np.deg2rad(x)),
+    ("frac_", "float", lambda x, y: x.frac_(), lambda x, y: np.fmod(x, 1)),
+    (
+        "heaviside_",
+        "same",
+        lambda x, y: x.masked_fill_(x > 0, 0).heaviside_(y),
+        lambda x, y: np.where(x < 0, 0, y),
+    ),
+    ("ldexp_", "float", lambda x, y: x.ldexp_(y), lambda x, y: x * 2**y),
+    ("logit_", "float", lambda x, y: x.sigmoid_().logit_(), lambda x, y: x),
+    (
+        "nan_to_num_",
+        "float",
+        lambda x, y: x.log_().nan_to_num_(0.5),
+        lambda x, y: np.where(x > 0, np.log(abs(x)), 0.5),
+    ),
+    ("rad2deg_", "float", lambda x, y: x.rad2deg_(), lambda x, y: np.rad2deg(x)),
+    ("reciprocal_", "float", lambda x, y: x.reciprocal_(), lambda x, y: 1 / x),
+)
+"""Changes in place by functions with settings: name, rule for element types, call and oracle."""
+
+for _name, _rule, _changes, _wanted in _WITH_SETTINGS:
+    row(
+        _name,
+        _in_place(_changes),
+        _wanted,
+        ((2, 3), (3,)),
+        ((0, 2), (2,)),
+        differentiable=False,
+        dtypes=_rule,
+    )
+row(
+    "float_power_",
+    lambda x: x.detach().clone().double().float_power_(3),
+    lambda x: x**3,
+    ((2, 3),),
+    ((0,),),
+    differentiable=False,
+    errors=((lambda x: x.float_power_(2), DTypeError, "cannot be stored in place in float32"),),
+    dtypes="double",
+)
 row(
     "remainder_",
     _in_place(_by_operators),
