@@ -10,7 +10,7 @@ import numpy as np
 
 from mt_tensor.activations import require_same_dtype
 from mt_tensor.dtypes import Number, result_type
-from mt_tensor.elementwise import elementwise
+from mt_tensor.elementwise import check_on_bool, elementwise
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.function import require_tensors
 from mt_tensor.table_functions import FUNCTIONS
@@ -43,6 +43,7 @@ def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
 def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
     if type(factor) is not int or factor != 1:
         _check_factor(factor_name, factor, input, other)
+        check_on_bool(name, result_type(input, other))  # which the product is not
         other = other * factor
     return FUNCTIONS[name](input, other)
 
