@@ -43,6 +43,7 @@ def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
 def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
     if type(factor) is not int or factor != 1:
         _check_factor(factor_name, factor, input, other)
+        check_on_bool(name, result_type(input, other))  # which the product is not
         other = other * factor
     return FUNCTIONS[name](input, other)
 
