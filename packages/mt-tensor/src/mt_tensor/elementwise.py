@@ -400,7 +400,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
         dtype = data.dtype
         backend = self.backend
         if dtype.is_floating_point:
-            if other.__class__ is float:
+            if other.__class__ is float or (other.__class__ is int and -_EXACT < other < _EXACT):
                 other = constant(backend, dtype, other)
             if isinstance(other, TensorBase) and other.backend is backend:
                 second = other._tensor

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_operators import OPERATORS
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import DTypeError
@@ -43,6 +44,8 @@ def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) 
     """Fold with `"maximum"` or `"minimum"`, in both of which nan wins."""
     dims = reduced_dims(dim, x.ndim)
     check_not_empty(name, x, dims)
+    if not x.requires_grad:
+        return x._with(x.backend.fold(OPERATORS[operator], x._tensor, dims, keepdim))
     out = SharedByEqual.apply(x, fold(operator, x, dims), dims)
     return out if keepdim else squeeze_dims(out, dims)
 

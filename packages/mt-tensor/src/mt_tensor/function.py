@@ -62,9 +62,9 @@ class Function:
     def apply(cls, *args: Any) -> Tensor:
         """Run forward, and record it if an argument wants a gradient."""
         enabled = recording.enabled
-        needs = tuple(
-            [enabled and isinstance(arg, TensorBase) and arg.requires_grad for arg in args]
-        )
+        needs = (False,) * len(args)
+        if enabled:
+            needs = tuple([isinstance(arg, TensorBase) and arg.requires_grad for arg in args])
         ctx = TensorContext(needs)
         recording.enabled = False
         try:

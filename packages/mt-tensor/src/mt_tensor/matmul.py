@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.function import Function, common_backend, require_tensors
-from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -21,12 +20,7 @@ class MatMul(Function):
     def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
         needs_a, needs_b = ctx.needs_input_grad
         ctx.save_for_backward(a if needs_b else None, b if needs_a else None, a.shape, b.shape)
-        batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
-        out = a.backend.allocate((*batch, a.shape[-2], b.shape[-1]), a.dtype)
-        left = a._tensor.expand((*batch, *a.shape[-2:]))
-        right = b._tensor.expand((*batch, *b.shape[-2:]))
-        a.backend.matmul(left, right, out)
-        return a._with(out)
+        return a._with(a.backend.product(a._tensor, b._tensor))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -68,7 +62,9 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
     dtype = result_type(left, right)
     if dtype is bool_:
         raise DTypeError("matmul() is not defined on bool tensors: convert them first.")
-    out = MatMul.apply(left.to(dtype), right.to(dtype))
+    if left.dtype is not right.dtype:
+        left, right = left.to(dtype), right.to(dtype)
+    out = MatMul.apply(left, right)
     if input.ndim == 1:
         out = out.squeeze(-2)
     return out.squeeze(-1) if other.ndim == 1 else out

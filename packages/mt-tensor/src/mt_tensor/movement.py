@@ -184,6 +184,8 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
         ShapeError: no number does, or more than one extent is -1.
     """
     given = tuple(shape)
+    if -1 not in given and size_of(given) == size and min(given, default=0) >= 0:
+        return given
     known = size_of(extent for extent in given if extent != -1)
     if given.count(-1) > 1 or any(extent < -1 for extent in given):
         raise ShapeError(f"shape {given} may hold a single -1, and no other negative number.")
@@ -245,12 +247,12 @@ class MovementMethods(TensorBase):
         first, second = normalize_dim(dim0, self.ndim), normalize_dim(dim1, self.ndim)
         if self.ndim:
             order[first], order[second] = order[second], order[first]
-        return self.permute(*order)
+        return Permute.apply(self, tuple(order))
 
     @property
     def T(self) -> Tensor:  # noqa: N802 - torch's name
         """The view with all dimensions in reverse order."""
-        return self.permute(*reversed(range(self.ndim)))
+        return Permute.apply(self, tuple(range(self.ndim))[::-1])
 
     @property
     def mT(self) -> Tensor:  # noqa: N802 - torch's name
@@ -261,11 +263,13 @@ class MovementMethods(TensorBase):
         """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
         given = unpack(shape)
         new = len(given) - self.ndim
-        resolved = tuple(
-            self.shape[d - new] if extent == -1 and d >= new else extent
-            for d, extent in enumerate(given)
-        )
-        if any(extent < 0 for extent in resolved):
+        resolved = given
+        if -1 in given:
+            resolved = tuple(
+                self.shape[d - new] if extent == -1 and d >= new else extent
+                for d, extent in enumerate(given)
+            )
+        if resolved and min(resolved) < 0:
             raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
         return Expand.apply(self, resolved)
 

@@ -10,11 +10,17 @@ from mt_tensor.elementwise import elementwise
 from mt_tensor.function import require_tensors
 from mt_tensor.fused import fused
 from mt_tensor.movement import squeeze_dims
-from mt_tensor.reductions import Dims, check_floating, reduced_dims, wide
+from mt_tensor.reductions import Dims, check_floating, fold, reduced_dims, wide
+from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
+
+def _largest(x: TensorBase, dim: int) -> Tensor:
+    """Return the largest element along a dimension, as a constant."""
+    return fold("maximum", x, (normalize_dim(dim, x.ndim),) if x.ndim else ())
 
 
 @fused("softmax")
@@ -23,7 +29,7 @@ def _softmax(x: TensorBase, dim: int) -> Tensor:
     check_floating("softmax", x)
     if x.numel() == 0:
         return x.clone()
-    weights = (x - x.detach().amax(dim, keepdim=True)).exp()
+    weights = (x - _largest(x, dim)).exp()
     return weights / weights.sum(dim, keepdim=True)
 
 
@@ -32,7 +38,7 @@ def _log_softmax(x: TensorBase, dim: int) -> Tensor:
     check_floating("log_softmax", x)
     if x.numel() == 0:
         return x.clone()
-    shifted = x - x.detach().amax(dim, keepdim=True)
+    shifted = x - _largest(x, dim)
     return shifted - shifted.exp().sum(dim, keepdim=True).log()
 
 

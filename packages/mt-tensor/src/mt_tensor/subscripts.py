@@ -15,14 +15,21 @@ import numpy as np
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.elementwise import elementwise
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.function import common_backend
+from mt_tensor.function import Function, common_backend
 from mt_tensor.indexing import take
-from mt_tensor.movement import Expand, Slice
+from mt_tensor.movement import Embed, Expand, View
+from mt_tensor.reductions import fold
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
+
+_EVERYTHING = slice(None)
+_PLAIN = {int, slice}
+"""The most frequent entries of an index, which stand for one dimension each."""
 
 
 class Pick(NamedTuple):
@@ -92,6 +99,8 @@ def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
 def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
     given = key if isinstance(key, tuple) else (key,)
+    if all(type(entry) in _PLAIN for entry in given) and len(given) <= x.ndim:
+        return _view(x, [*given, *[_EVERYTHING] * (x.ndim - len(given))]), []
     entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
     plain: list[Any] = []
     picks: list[Pick] = []
@@ -136,7 +145,8 @@ def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
     counted: Tensor = index.to(int64)
     if not counted.numel():
         return counted
-    low, high = int(counted.amin().item()), int(counted.amax().item())
+    everything = tuple(range(counted.ndim))
+    low, high = (int(fold(name, counted, everything).item()) for name in ("minimum", "maximum"))
     if low < -extent or high >= extent:
         raise IndexingError(
             f"index {low if low < -extent else high} is out of range for dimension {dim} with "
@@ -155,19 +165,40 @@ def _slice_indices(entry: slice, extent: int) -> tuple[int, int, int]:
         raise IndexingError(f"{entry} cannot slice a tensor: {error}.") from None
 
 
+class Select(Function):
+    """The view that integers, slices and None give: other shape, strides and offset."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, data: TensorData, starts: Shape, steps: Shape, lengths: Shape
+    ) -> Tensor:
+        ctx.shape, ctx.starts, ctx.steps, ctx.lengths = x.shape, starts, steps, lengths
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        spread = View.apply(grad, ctx.lengths, True)
+        return Embed.apply(spread, ctx.shape, ctx.starts, ctx.steps, 0), None, None, None, None
+
+
 def _view(x: TensorBase, entries: list[Any]) -> Tensor:
     """Apply integers, slices and None, one entry for each dimension."""
-    starts, steps, lengths, shape = [], [], [], []
-    dim = 0
+    data = x._tensor
+    starts, steps, lengths = [], [], []
+    shape: list[int] = []
+    strides: list[int] = []
+    offset, dim = data.offset, 0
     for entry in entries:
         if entry is None:
             shape.append(1)
+            strides.append(1)
             continue
-        extent = x.shape[dim]
+        extent, stride = data.shape[dim], data.strides[dim]
         if isinstance(entry, slice):
             start, stop, step = _slice_indices(entry, extent)
             length = len(range(start, stop, step))
             shape.append(length)
+            strides.append(stride * step)
         elif isinstance(entry, int | np.integer):
             start, step, length = int(entry), 1, 1
             if not -extent <= start < extent:
@@ -180,13 +211,15 @@ def _view(x: TensorBase, entries: list[Any]) -> Tensor:
                 f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
                 "integers, slices, None, ..., masks or tensors of integers."
             )
+        offset += start * stride
         starts.append(start)
         steps.append(step)
         lengths.append(length)
         dim += 1
-    if tuple(lengths) != x.shape or any(step != 1 for step in steps):
-        x = Slice.apply(x, tuple(starts), tuple(steps), tuple(lengths))
-    return x.view(*shape) if tuple(shape) != x.shape else x._itself()
+    if 0 in lengths:
+        offset = data.offset  # of no element; it must lie inside the storage all the same
+    view = data.like(tuple(shape), tuple(strides), offset)
+    return Select.apply(x, view, tuple(starts), tuple(steps), tuple(lengths))
 
 
 # --- Picking ------------------------------------------------------------------------------------
@@ -222,6 +255,12 @@ def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
 
 def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     """Return a copy of the elements that indices name."""
+    if len(picks) == 1:
+        ((dim, indices),) = picks
+        if indices.ndim == 1:
+            return take(x, dim, indices)
+        taken = take(x, dim, indices.reshape(-1))
+        return taken.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
     shape = _common_shape(picks)
     x, first = _neighbours(x, picks)
     end = first + len(picks)
