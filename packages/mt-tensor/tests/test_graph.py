@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.graph import Node
+from mt_tensor.recording.graph import Node
 
 
 def living_nodes() -> int:

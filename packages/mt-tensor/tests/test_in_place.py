@@ -8,7 +8,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.errors import DomainError, DTypeError, InPlaceError, ShapeError
-from mt_tensor.in_place import BINARY, OTHER_NAMES, PYTHON, UNARY, VIEWS
+from mt_tensor.pointwise.in_place import BINARY, OTHER_NAMES, PYTHON, UNARY, VIEWS
 
 torch = pytest.importorskip("torch")
 

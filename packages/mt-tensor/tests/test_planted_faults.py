@@ -20,8 +20,8 @@ from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.programs import NumpyReference
 from mt_tensor.conformance.test_programs import run as run_a_program
 from mt_tensor.fused import FUSED
-from mt_tensor.matmul import MatMul
-from mt_tensor.movement import Permute
+from mt_tensor.movement.views import Permute
+from mt_tensor.products.matmul import MatMul
 
 pytest_plugins = ["pytester"]
 

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays, mutually_broadcastable_shapes
 
 import mt_tensor as mt
 from mt_operators import OPERATORS
-from mt_tensor.table_functions import ALIASES
+from mt_tensor.pointwise.table_functions import ALIASES
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional

@@ -8,7 +8,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.sampling import uniform_values, unit_values
+from mt_tensor.randomness.sampling import uniform_values, unit_values
 
 BACKENDS = ("numpy", "simple")
 

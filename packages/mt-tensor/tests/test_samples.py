@@ -6,7 +6,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators.testing import SPECS, WHOLE_SPECS
-from mt_tensor.in_place import OTHER_NAMES
+from mt_tensor.pointwise.in_place import OTHER_NAMES
 from mt_tensor.testing import TENSOR_SPECS
 
 SAMPLED = {*SPECS, *WHOLE_SPECS, *(spec.name for spec in TENSOR_SPECS)}

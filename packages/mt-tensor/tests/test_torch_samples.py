@@ -31,17 +31,33 @@ TOLERANCE = {"float16": 4e-3, "float32": 2e-5}
 
 ELSEWHERE = {
     name: getattr(torch.nn.functional, name)
-    for name in """
-        celu elu gelu glu hardsigmoid hardswish hardtanh leaky_relu mish one_hot pad relu6 silu
-        softplus softshrink softsign tanhshrink threshold
-    """.split()
+    for name in [
+        "celu",
+        "elu",
+        "gelu",
+        "glu",
+        "hardsigmoid",
+        "hardswish",
+        "hardtanh",
+        "leaky_relu",
+        "mish",
+        "one_hot",
+        "pad",
+        "relu6",
+        "silu",
+        "softplus",
+        "softshrink",
+        "softsign",
+        "tanhshrink",
+        "threshold",
+    ]
 }
 """Functions, and some of them methods, of mt_tensor that torch has in another module."""
 
 
 def listed(names, dtypes, reason):
     """Return a reason for each pair of the names and the element types."""
-    return {pair: reason for pair in itertools.product(names.split(), dtypes)}
+    return dict.fromkeys(itertools.product(names.split(), dtypes), reason)
 
 
 BOOL = WHOLE[:1]

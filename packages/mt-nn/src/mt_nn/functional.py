@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, fused, pad, rand, result_type, zeros_like
-from mt_tensor.function import common_backend
+from mt_tensor.recording.function import common_backend
 
 Pair = int | tuple[int, int]
 Reduction = Literal["mean", "sum", "none"]

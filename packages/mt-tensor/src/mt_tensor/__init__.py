@@ -26,21 +26,6 @@ __version__ = "0.1.0"
 # The order below matters: `tensors` pulls in the operations it names.
 from mt_tensor.tensors import Tensor  # isort: skip
 from mt_tensor import autograd, errors, linalg  # isort: skip
-from mt_tensor.activations import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hardshrink,
-    hardtanh,
-    leaky_relu,
-    prelu,
-    softplus,
-    softshrink,
-    tanhshrink,
-    threshold,
-)
-from mt_tensor.added_products import addbmm, addmm, addmv, addr, baddbmm
 from mt_tensor.backends import (
     TensorBackend,
     backends,
@@ -49,16 +34,8 @@ from mt_tensor.backends import (
     register_backend,
     use_backend,
 )
-from mt_tensor.comparing import (
-    allclose,
-    equal,
-    isclose,
-    isneginf,
-    isposinf,
-)
-from mt_tensor.contraction import tensordot
-from mt_tensor.counting import bincount, unique, unique_consecutive
-from mt_tensor.creation import (
+from mt_tensor.creation.from_data import as_tensor, from_dlpack, from_numpy, tensor
+from mt_tensor.creation.from_rules import (
     arange,
     empty,
     empty_like,
@@ -72,13 +49,24 @@ from mt_tensor.creation import (
     zeros,
     zeros_like,
 )
-from mt_tensor.diagonals import diag, diagonal, tril, triu
-from mt_tensor.einsum import einsum
-from mt_tensor.elementwise import elementwise
-from mt_tensor.extremes import amax, amin, aminmax, argmax, argmin
-from mt_tensor.extremes import max as max
-from mt_tensor.extremes import min as min
-from mt_tensor.filling import (
+from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
+from mt_tensor.exchange.questions import (
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_tensor,
+    numel,
+)
+from mt_tensor.fused import fused
+from mt_tensor.gradcheck import (
+    grad_central_difference,
+    grad_check,
+    gradcheck,
+    gradgradcheck,
+)
+from mt_tensor.indexing.filling import (
     diagonal_scatter,
     index_copy,
     index_fill,
@@ -87,45 +75,11 @@ from mt_tensor.filling import (
     select_scatter,
     slice_scatter,
 )
-from mt_tensor.finding import argwhere, masked_select, nonzero, take, take_along_dim
-from mt_tensor.from_data import as_tensor, from_dlpack, from_numpy, tensor
-from mt_tensor.function import Function
-from mt_tensor.fused import fused
-from mt_tensor.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    set_rng_state,
-)
-from mt_tensor.gradcheck import (
-    grad_central_difference,
-    grad_check,
-    gradcheck,
-    gradgradcheck,
-)
-from mt_tensor.indexing import gather, index_select, scatter_add
-from mt_tensor.integers import (
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    div,
-    divide,
-    floor_divide,
-    fmod,
-    gcd,
-    lcm,
-    remainder,
-    true_divide,
-)
-from mt_tensor.joining import atleast_1d, atleast_2d, cat, hstack, stack, vstack
-from mt_tensor.matmul import matmul
-from mt_tensor.movement import pad
-from mt_tensor.movement_functions import (
+from mt_tensor.indexing.finding import argwhere, masked_select, nonzero, take, take_along_dim
+from mt_tensor.indexing.gathering import gather, index_select, scatter_add
+from mt_tensor.indexing.scattering import index_add, one_hot, scatter, scatter_reduce
+from mt_tensor.movement.diagonals import diag, diagonal, tril, triu
+from mt_tensor.movement.functions import (
     broadcast_to,
     flatten,
     flip,
@@ -137,8 +91,58 @@ from mt_tensor.movement_functions import (
     transpose,
     unsqueeze,
 )
-from mt_tensor.norms import norm
-from mt_tensor.pointwise import (
+from mt_tensor.movement.joining import atleast_1d, atleast_2d, cat, hstack, stack, vstack
+from mt_tensor.movement.rearranging import (
+    broadcast_tensors,
+    meshgrid,
+    movedim,
+    repeat_interleave,
+    roll,
+    swapaxes,
+    swapdims,
+    tile,
+)
+from mt_tensor.movement.splitting import chunk, split, tensor_split, unbind, unflatten
+from mt_tensor.movement.turning import (
+    adjoint,
+    diag_embed,
+    diagflat,
+    fliplr,
+    flipud,
+    moveaxis,
+    ravel,
+    rot90,
+    select,
+    t,
+)
+from mt_tensor.movement.views import pad
+from mt_tensor.order.counting import bincount, unique, unique_consecutive
+from mt_tensor.order.ranks import diff, kthvalue, msort, nanquantile, quantile
+from mt_tensor.order.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
+from mt_tensor.order.sorting import argsort, median, sort, topk
+from mt_tensor.pointwise.activations import (
+    celu,
+    elu,
+    gelu,
+    glu,
+    hardshrink,
+    hardtanh,
+    leaky_relu,
+    prelu,
+    softplus,
+    softshrink,
+    tanhshrink,
+    threshold,
+)
+from mt_tensor.pointwise.comparing import (
+    allclose,
+    equal,
+    isclose,
+    isneginf,
+    isposinf,
+)
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.functions import (
     add,
     addcdiv,
     addcmul,
@@ -161,69 +165,28 @@ from mt_tensor.pointwise import (
     square,
     sub,
 )
-from mt_tensor.pointwise import clamp as clip
-from mt_tensor.pointwise import pow as pow
-from mt_tensor.pointwise import sub as subtract
-from mt_tensor.printing import get_printoptions, printoptions, set_printoptions
-from mt_tensor.products import (
-    bmm,
-    chain_matmul,
-    cosine_similarity,
-    cross,
-    dot,
-    ger,
-    inner,
-    kron,
-    matrix_power,
-    mm,
-    mv,
-    outer,
-    trace,
-    vdot,
+from mt_tensor.pointwise.functions import clamp as clip
+from mt_tensor.pointwise.functions import pow as pow
+from mt_tensor.pointwise.functions import sub as subtract
+from mt_tensor.pointwise.integers import (
+    bitwise_and,
+    bitwise_left_shift,
+    bitwise_not,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    div,
+    divide,
+    floor_divide,
+    fmod,
+    gcd,
+    lcm,
+    remainder,
+    true_divide,
 )
-from mt_tensor.questions import (
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_tensor,
-    numel,
-)
-from mt_tensor.random import (
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    uniform,
-)
-from mt_tensor.ranks import diff, kthvalue, msort, nanquantile, quantile
-from mt_tensor.rearranging import (
-    broadcast_tensors,
-    meshgrid,
-    movedim,
-    repeat_interleave,
-    roll,
-    swapaxes,
-    swapdims,
-    tile,
-)
-from mt_tensor.reductions import mean, nanmean, nansum, prod
-from mt_tensor.reductions import sum as sum
-from mt_tensor.sampling import bernoulli, multinomial
-from mt_tensor.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
-from mt_tensor.scattering import index_add, one_hot, scatter, scatter_reduce
-from mt_tensor.softmax import log_softmax, logsumexp, softmax
-from mt_tensor.sorting import argsort, median, sort, topk
-from mt_tensor.splitting import chunk, split, tensor_split, unbind, unflatten
-from mt_tensor.statistics import std, std_mean, var, var_mean
-from mt_tensor.table_functions import FUNCTIONS as _FUNCTIONS
-from mt_tensor.table_functions import abs as abs
-from mt_tensor.table_functions import (
+from mt_tensor.pointwise.table_functions import FUNCTIONS as _FUNCTIONS
+from mt_tensor.pointwise.table_functions import abs as abs
+from mt_tensor.pointwise.table_functions import (
     absolute,
     acos,
     acosh,
@@ -309,24 +272,61 @@ from mt_tensor.table_functions import (
     trunc,
     xlogy,
 )
-from mt_tensor.table_functions import id as id
-from mt_tensor.table_functions import round as round
-from mt_tensor.tensor_data import TensorData
-from mt_tensor.truth import all as all
-from mt_tensor.truth import any as any
-from mt_tensor.truth import count_nonzero
-from mt_tensor.turning import (
-    adjoint,
-    diag_embed,
-    diagflat,
-    fliplr,
-    flipud,
-    moveaxis,
-    ravel,
-    rot90,
-    select,
-    t,
+from mt_tensor.pointwise.table_functions import id as id
+from mt_tensor.pointwise.table_functions import round as round
+from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
+from mt_tensor.products.contraction import tensordot
+from mt_tensor.products.einsum import einsum
+from mt_tensor.products.matmul import matmul
+from mt_tensor.products.vectors import (
+    bmm,
+    chain_matmul,
+    cosine_similarity,
+    cross,
+    dot,
+    ger,
+    inner,
+    kron,
+    matrix_power,
+    mm,
+    mv,
+    outer,
+    trace,
+    vdot,
 )
+from mt_tensor.randomness.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    set_rng_state,
+)
+from mt_tensor.randomness.random_tensors import (
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    uniform,
+)
+from mt_tensor.randomness.sampling import bernoulli, multinomial
+from mt_tensor.recording.function import Function
+from mt_tensor.reductions.extremes import amax, amin, aminmax, argmax, argmin
+from mt_tensor.reductions.extremes import max as max
+from mt_tensor.reductions.extremes import min as min
+from mt_tensor.reductions.norms import norm
+from mt_tensor.reductions.softmax import log_softmax, logsumexp, softmax
+from mt_tensor.reductions.statistics import std, std_mean, var, var_mean
+from mt_tensor.reductions.sums import mean, nanmean, nansum, prod
+from mt_tensor.reductions.sums import sum as sum
+from mt_tensor.reductions.truth import all as all
+from mt_tensor.reductions.truth import any as any
+from mt_tensor.reductions.truth import count_nonzero
+from mt_tensor.tensor_data import TensorData
 
 __all__ = [
     "DType",

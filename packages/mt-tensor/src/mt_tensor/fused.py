@@ -15,7 +15,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from mt_tensor.function import require_tensors
+from mt_tensor.recording.function import require_tensors
 
 P = ParamSpec("P")
 R = TypeVar("R")

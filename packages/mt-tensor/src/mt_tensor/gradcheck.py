@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from mt_autodiff import GradientError, NoGradientError, no_grad
 from mt_tensor.autograd import grad
+from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import float64
 from mt_tensor.errors import DTypeError
-from mt_tensor.from_data import tensor
 from mt_tensor.tensors import Tensor
 
 Floats = npt.NDArray[np.float64]

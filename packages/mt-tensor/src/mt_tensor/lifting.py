@@ -16,8 +16,8 @@ from mt_operators.formula import zero
 from mt_tensor.backends import TensorBackend, get_backend
 from mt_tensor.dtypes import Number, result_type
 from mt_tensor.errors import BackendMismatchError
-from mt_tensor.function import common_backend, require_tensors
-from mt_tensor.matmul import matmul
+from mt_tensor.products.matmul import matmul
+from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim, shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 

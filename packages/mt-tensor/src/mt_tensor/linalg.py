@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mt_tensor import products
-from mt_tensor.matmul import matmul
-from mt_tensor.products import matrix_power, multi_dot
+from mt_tensor.products import vectors
+from mt_tensor.products.matmul import matmul
+from mt_tensor.products.vectors import matrix_power, multi_dot
 
 if TYPE_CHECKING:
     from mt_tensor.tensor_base import TensorBase
@@ -22,4 +22,4 @@ def cross(input: TensorBase, other: TensorBase, *, dim: int = -1) -> Tensor:
         ShapeError: the numbers of dimensions differ, or `dim` has not the extent 3.
         IndexingError: the other dimensions do not broadcast, or there is no such dimension.
     """
-    return products.cross(input, other, dim)
+    return vectors.cross(input, other, dim)

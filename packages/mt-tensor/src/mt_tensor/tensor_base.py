@@ -16,7 +16,7 @@ from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
-from mt_tensor.graph import Hook, Node, run_hooks
+from mt_tensor.recording.graph import Hook, Node, run_hooks
 from mt_tensor.strides import Shape, is_integer, normalize_dim
 from mt_tensor.tensor_data import TensorData
 

@@ -10,41 +10,41 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.added_products import AddedProductMethods
-from mt_tensor.arithmetic import ArithmeticMethods
-from mt_tensor.conversion import ConversionMethods
-from mt_tensor.counting import CountingMethods
-from mt_tensor.diagonals import DiagonalMethods
-from mt_tensor.extremes import ExtremeMethods
-from mt_tensor.filling import FillingMethods
-from mt_tensor.finding import FindingMethods
-from mt_tensor.hooks import HookMethods
-from mt_tensor.in_place import InPlaceMethods, give_in_place_forms
-from mt_tensor.indexing import IndexingMethods
-from mt_tensor.integers import IntegerMethods
-from mt_tensor.interop import InteropMethods
-from mt_tensor.matmul import ProductMethods
-from mt_tensor.movement import MovementMethods
-from mt_tensor.new_tensors import NewTensorMethods
-from mt_tensor.norms import NormMethods
-from mt_tensor.pointwise_methods import PointwiseMethods
-from mt_tensor.printing import PrintingMethods
-from mt_tensor.products import VectorMethods
-from mt_tensor.questions import QuestionMethods
-from mt_tensor.ranks import RankMethods
-from mt_tensor.rearranging import RearrangingMethods
-from mt_tensor.reductions import ReductionMethods
-from mt_tensor.sampling import SamplingMethods
-from mt_tensor.scans import ScanMethods
-from mt_tensor.scattering import ScatteringMethods
-from mt_tensor.softmax import SoftmaxMethods
-from mt_tensor.sorting import SortingMethods
-from mt_tensor.splitting import SplittingMethods
-from mt_tensor.statistics import StatisticsMethods
-from mt_tensor.subscripts import SubscriptMethods
+from mt_tensor.creation.from_tensors import NewTensorMethods
+from mt_tensor.exchange.conversion import ConversionMethods
+from mt_tensor.exchange.interop import InteropMethods
+from mt_tensor.exchange.printing import PrintingMethods
+from mt_tensor.exchange.questions import QuestionMethods
+from mt_tensor.indexing.filling import FillingMethods
+from mt_tensor.indexing.finding import FindingMethods
+from mt_tensor.indexing.gathering import IndexingMethods
+from mt_tensor.indexing.scattering import ScatteringMethods
+from mt_tensor.indexing.subscripts import SubscriptMethods
+from mt_tensor.movement.diagonals import DiagonalMethods
+from mt_tensor.movement.rearranging import RearrangingMethods
+from mt_tensor.movement.splitting import SplittingMethods
+from mt_tensor.movement.turning import TurningMethods
+from mt_tensor.movement.views import MovementMethods
+from mt_tensor.order.counting import CountingMethods
+from mt_tensor.order.ranks import RankMethods
+from mt_tensor.order.scans import ScanMethods
+from mt_tensor.order.sorting import SortingMethods
+from mt_tensor.pointwise.arithmetic import ArithmeticMethods
+from mt_tensor.pointwise.in_place import InPlaceMethods, give_in_place_forms
+from mt_tensor.pointwise.integers import IntegerMethods
+from mt_tensor.pointwise.methods import PointwiseMethods
+from mt_tensor.products.added import AddedProductMethods
+from mt_tensor.products.matmul import ProductMethods
+from mt_tensor.products.vectors import VectorMethods
+from mt_tensor.randomness.sampling import SamplingMethods
+from mt_tensor.recording.hooks import HookMethods
+from mt_tensor.reductions.extremes import ExtremeMethods
+from mt_tensor.reductions.norms import NormMethods
+from mt_tensor.reductions.softmax import SoftmaxMethods
+from mt_tensor.reductions.statistics import StatisticsMethods
+from mt_tensor.reductions.sums import ReductionMethods
+from mt_tensor.reductions.truth import TruthMethods
 from mt_tensor.tensor_base import TensorBase
-from mt_tensor.truth import TruthMethods
-from mt_tensor.turning import TurningMethods
 
 
 class Tensor(
@@ -91,7 +91,7 @@ class Tensor(
     __slots__ = ()
 
     def __init__(self, data: Any, dtype: Any = None) -> None:
-        from mt_tensor.from_data import tensor
+        from mt_tensor.creation.from_data import tensor
 
         self._become(tensor(data, dtype=dtype))
 

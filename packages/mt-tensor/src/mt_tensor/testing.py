@@ -26,7 +26,7 @@ from mt_tensor.errors import (
     InPlaceError,
     ShapeError,
 )
-from mt_tensor.in_place import IN_PLACE
+from mt_tensor.pointwise.in_place import IN_PLACE
 
 Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mt_nn.errors import SettingError
 from mt_tensor import Tensor
-from mt_tensor.random import generator
+from mt_tensor.randomness.random_tensors import generator
 
 
 class Dataset:

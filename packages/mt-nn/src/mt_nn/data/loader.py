@@ -12,7 +12,7 @@ import numpy.typing as npt
 from mt_nn.data.dataset import Dataset, Subset, TensorDataset
 from mt_nn.errors import SettingError
 from mt_tensor import Tensor, stack, tensor
-from mt_tensor.random import generator
+from mt_tensor.randomness.random_tensors import generator
 
 
 def collate(samples: Sequence[Any]) -> Any:

@@ -30,10 +30,15 @@ import numpy.typing as npt
 
 from mt_operators import Formula, Operator
 from mt_tensor.dtypes import DType, Number, as_dtype
-from mt_tensor.strides import Shape, size_of
+from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
-_FOLLOWS = {"elementwise": "compute", "reduce": "fold", "copy": "converted"}
+_FOLLOWS = {
+    "elementwise": "compute",
+    "reduce": "fold",
+    "matmul": "product",
+    "copy": "converted",
+}
 """For primitives the methods that return their results; a backend may have shorter ways to them."""
 
 
@@ -190,6 +195,19 @@ class TensorBackend(ABC):
             return out
         kept = tuple([extent for d, extent in enumerate(source.shape) if d not in dims])
         return TensorData(out.storage, kept, dtype=out.dtype)
+
+    def product(self, a: TensorData, b: TensorData) -> TensorData:
+        """Return the product of matrices as a new contiguous view.
+
+        Args:
+            a: shape (*batch, n, m).
+            b: shape (*batch, m, k), of the same dtype, which is not bool. Unlike those of `matmul`
+                the batch dimensions are still to be broadcast.
+        """
+        batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
+        out = self.allocate((*batch, a.shape[-2], b.shape[-1]), a.dtype)
+        self.matmul(a.expand((*batch, *a.shape[-2:])), b.expand((*batch, *b.shape[-2:])), out)
+        return out
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return a contiguous copy of a view, of a type that may be another; see `copy`."""

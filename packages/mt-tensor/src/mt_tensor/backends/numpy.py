@@ -219,6 +219,9 @@ class NumpyOps(HostBackend):
         arrays = [data.array for data in inputs]
         targets = [data.array for data in outputs]
         function = _FUNCTION_OF.get(formula)
+        if isinstance(function, np.ufunc) and arrays[0].dtype is targets[0].dtype:
+            silently(function, *arrays, targets[0])
+            return
         with np.errstate(all="ignore"):
             if function is not None:
                 function(*arrays, out=targets[0], casting="unsafe")
@@ -310,10 +313,22 @@ class NumpyOps(HostBackend):
         with np.errstate(all="ignore"):
             np.matmul(a.array, b.array, out=out.array)
 
+    def product(self, a: TensorData, b: TensorData) -> TensorData:
+        """Multiply with NumPy's BLAS, and keep the array that it returns."""
+        if a.ndim > 2 or b.ndim > 2:
+            return super().product(a, b)
+        result = silently(np.matmul, a.array, b.array)
+        return _kept(result, result.shape, a.dtype)
+
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
         """Take along an axis."""
         array = self._cut(source.array, index.shape, dim)
-        out.array[...] = np.take_along_axis(array, index.array, dim)
+        if all(d == dim or not stride for d, stride in enumerate(index.strides)) and index.size:
+            # The same slices everywhere, as when rows are looked up.
+            slices = index.array[tuple(slice(None) if d == dim else 0 for d in range(index.ndim))]
+            out.array[...] = np.take(array, slices, dim)
+        else:
+            out.array[...] = np.take_along_axis(array, index.array, dim)
 
     def scatter(
         self,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy.typing as npt
 
 from mt_autodiff.drawing.svg import Svg, document, text, text_width
-from mt_tensor.function import require_tensors
+from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import index_to_position
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData

@@ -1,0 +1,1 @@
+"""Making tensors of what there is, or from a rule."""

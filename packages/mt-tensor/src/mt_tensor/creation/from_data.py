@@ -1,0 +1,223 @@
+"""Tensors from what exists already: Python numbers, nested sequences, NumPy arrays, tensors."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.registry import get_backend
+from mt_tensor.dtypes import DType, Number, as_dtype, float32, promote_types, type_of_number
+from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
+from mt_tensor.exchange.interop import CPU
+from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensors import Tensor
+
+Array = npt.NDArray[Any]
+Backend = str | TensorBackend | None
+
+
+def from_values(values: Array, dtype: Any, backend: Backend, requires_grad: bool) -> Tensor:
+    """Return a tensor of the elements of an array, converted; may share its memory."""
+    chosen = get_backend(backend)
+    with np.errstate(all="ignore"):
+        converted = values.astype(as_dtype(dtype).numpy, copy=False)
+    result = Tensor._make(chosen.upload(converted), chosen)
+    return result.requires_grad_() if requires_grad else result
+
+
+def tensor(
+    data: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a new tensor with a copy of `data`.
+
+    Args:
+        data: a number, nested sequences of numbers, a NumPy array or scalar, or a tensor; arrays
+            and tensors may stand in sequences, too.
+        dtype: the element type; by default float32 for Python floats, int64 for integers, bool
+            for truth values, the own one of an array or tensor, and what these promote to where
+            they are mixed.
+        backend: a backend or its name; by default a tensor's own, else the current one.
+        requires_grad: whether a gradient is wanted.
+
+    Raises:
+        ShapeError: the sequences are ragged.
+        DTypeError: an element is no number, or the element type has no counterpart.
+    """
+    if isinstance(data, Tensor):
+        chosen = data.backend if backend is None else backend
+        copied = np.array(data.backend.as_array(data._tensor))
+        return from_values(copied, dtype or data.dtype, chosen, requires_grad)
+    typed = isinstance(data, np.ndarray | np.generic)
+    leaves = [data] if typed else _leaves(data)
+    try:
+        values = np.array(_without_tensors(data))
+    except ValueError as error:
+        raise ShapeError(
+            f"nested sequences must have equal lengths at each level ({error})."
+        ) from None
+    if not typed and values.dtype.kind not in "biuf":
+        wrong = next(filter(lambda leaf: not _is_number(leaf), leaves), data)
+        raise DTypeError(
+            f"a tensor is made of numbers of at most 64 bits; {wrong!r} of type "
+            f"{type(wrong).__name__} was given."
+        )
+    own = _common_type(leaves, values)
+    chosen_dtype = own if dtype is None else as_dtype(dtype)
+    if not typed and values.size:
+        for extreme in (values.min(), values.max()):
+            chosen_dtype.checked(extreme.item())
+    return from_values(values, chosen_dtype, backend, requires_grad)
+
+
+def _leaves(data: Any) -> list[Any]:
+    """Return what nested sequences hold, if they are evenly nested."""
+    level = [data]
+    while level and all(isinstance(each, list | tuple | range) for each in level):
+        level = list(itertools.chain.from_iterable(level))
+    return level
+
+
+def _is_number(leaf: Any) -> bool:
+    if isinstance(leaf, Tensor):
+        return True
+    if isinstance(leaf, np.ndarray | np.generic):
+        return leaf.dtype.kind in "biuf"
+    return isinstance(leaf, Number) and -(2**63) <= leaf < 2**64
+
+
+def _without_tensors(data: Any) -> Any:
+    """Return the same nested sequences with arrays in the place of tensors."""
+    if isinstance(data, Tensor):
+        return data.backend.as_array(data._tensor)
+    if isinstance(data, list | tuple) and any(isinstance(leaf, Tensor) for leaf in _leaves(data)):
+        return [_without_tensors(each) for each in data]
+    return data
+
+
+def _common_type(leaves: Iterable[Any], values: Array) -> DType:
+    """Return the element type that torch gives to these numbers, arrays and tensors together."""
+    kinds: dict[Any, Any] = {}  # one of each type is enough
+    for leaf in leaves:
+        own = getattr(leaf, "dtype", None)
+        kinds.setdefault(type(leaf) if own is None else own, leaf)
+    types = [
+        type_of_number(leaf) if isinstance(own, type) else as_dtype(own)
+        for own, leaf in kinds.items()
+        if not isinstance(own, type) or issubclass(own, Number)
+    ]
+    if not types:  # nothing at all, or something that only NumPy can read, such as a memoryview
+        return as_dtype(values.dtype) if values.size else float32
+    common = functools.reduce(promote_types, types)
+    if common.kind == "integer" and values.dtype.kind == "f":  # which is NumPy's last resort
+        raise DTypeError("the integers in the data do not fit into 64 bits with a sign.")
+    return common
+
+
+def as_tensor(data: Any, dtype: Any = None, backend: Backend = None) -> Tensor:
+    """Return `data` as a tensor, without a copy where none is needed.
+
+    Args:
+        data: what `tensor` takes. A tensor stays connected to its history, and is returned itself
+            if nothing has to be converted; an array shares its memory, as with `from_numpy`.
+        dtype: the element type; by default as `tensor` chooses it.
+        backend: a backend or its name; by default a tensor's own, else the current one.
+
+    Raises:
+        ShapeError: the sequences are ragged.
+        DTypeError: an element is no number, or the element type has no counterpart.
+    """
+    if isinstance(data, Tensor):
+        moved = data if backend is None else data.to(get_backend(backend))
+        return moved if dtype is None else moved.to(as_dtype(dtype))
+    if isinstance(data, np.ndarray):
+        shared = from_numpy(data, backend)
+        return shared if dtype is None else shared.to(as_dtype(dtype))
+    return tensor(data, dtype, backend)
+
+
+def from_numpy(array: Array, backend: Backend = None) -> Tensor:
+    """Return a tensor with the elements of an array, sharing its memory where that is possible.
+
+    It is possible on a backend that holds NumPy arrays, for an array that can be written to, in
+    this machine's byte order, whatever its strides. Else the elements are copied.
+
+    Raises:
+        TypeError: `array` is no NumPy array.
+        DTypeError: the array's element type has no counterpart.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(
+            f"from_numpy() takes a NumPy array; a {type(array).__name__} was given. Use tensor()."
+        )
+    dtype = as_dtype(array.dtype)
+    chosen = get_backend(backend)
+    if isinstance(chosen, HostBackend) and _can_be_shared(array):
+        return Tensor._make(_sharing(array, dtype, chosen), chosen)
+    return from_values(array, dtype, chosen, False)
+
+
+def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
+    """Return a tensor that shares the memory of another library's array.
+
+    On a backend that does not hold NumPy arrays the elements are copied.
+
+    Args:
+        ext_tensor: anything with `__dlpack__` whose elements are in this machine's memory.
+        backend: a backend or its name; by default the current one.
+
+    Raises:
+        TypeError: `ext_tensor` does not speak DLPack.
+        ExchangeError: its elements are elsewhere or read-only, or it refuses to share them.
+        DTypeError: its element type has no counterpart.
+    """
+    if not (hasattr(ext_tensor, "__dlpack__") and hasattr(ext_tensor, "__dlpack_device__")):
+        raise TypeError(
+            f"from_dlpack() takes an array with __dlpack__; {ext_tensor!r} of type "
+            f"{type(ext_tensor).__name__} was given."
+        )
+    device = tuple(ext_tensor.__dlpack_device__())
+    if device[0] != CPU:
+        raise ExchangeError(
+            f"the array is on DLPack device {device}, not in this machine's memory: copy it to "
+            "the host first."
+        )
+    try:
+        array = np.from_dlpack(ext_tensor)
+    except (BufferError, RuntimeError) as error:
+        raise ExchangeError(f"the array cannot be shared: {error}") from error
+    if not array.flags.writeable:
+        raise ExchangeError(
+            "the array is read-only, which tensors are not: copy it, as in "
+            "tensor(numpy.from_dlpack(x))."
+        )
+    return from_numpy(array, backend)
+
+
+def _can_be_shared(array: Array) -> bool:
+    return (
+        array.size > 0
+        and array.flags.writeable
+        and array.flags.aligned
+        and array.dtype.isnative
+        and all(stride % array.itemsize == 0 for stride in array.strides)
+    )
+
+
+def _sharing(array: Array, dtype: DType, backend: TensorBackend) -> TensorData:
+    """Return a view over the row of memory from an array's lowest element to its highest."""
+    strides = tuple(stride // array.itemsize for stride in array.strides)
+    steps = [(extent - 1) * s for extent, s in zip(array.shape, strides, strict=True)]
+    forwards: Any = (slice(None, None, -1 if step < 0 else 1) for step in steps)
+    lowest = array[(..., *forwards)]  # with the dots it is an array, not a number, for 0-d, too
+    row = np.lib.stride_tricks.as_strided(
+        lowest, (1 + sum(map(abs, steps)),), (array.itemsize,), writeable=True
+    )
+    offset = -sum(step for step in steps if step < 0)
+    return TensorData(backend.from_host(row), array.shape, strides, offset, dtype=dtype)

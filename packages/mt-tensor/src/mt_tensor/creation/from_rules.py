@@ -1,0 +1,263 @@
+"""Making tensors from a rule: filled with a number, or evenly spaced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.backends.registry import get_backend
+from mt_tensor.creation.from_data import Backend, from_values
+from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, type_of_number
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import Shape, is_integer
+from mt_tensor.tensors import Tensor
+
+
+def unpack_sizes(sizes: tuple[Any, ...]) -> Shape:
+    """Accept `f(2, 3)` as well as `f((2, 3))`, and check the extents.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+    """
+    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
+        sizes = tuple(sizes[0])
+    for size in sizes:
+        if not is_integer(size) or isinstance(size, Tensor) or size < 0:
+            raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
+    return tuple(map(int, sizes))
+
+
+def as_number(value: Any) -> Number:
+    """Return a Python number: itself, NumPy's, or the only element of a tensor.
+
+    Raises:
+        DTypeError: it is none of these.
+    """
+    if isinstance(value, np.generic | Tensor):
+        value = value.item()
+    if not isinstance(value, Number):
+        raise DTypeError(f"a number is needed; {value!r} of type {type(value).__name__} was given.")
+    return value
+
+
+# --- Filled -------------------------------------------------------------------------------------
+
+
+def empty(
+    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor with arbitrary elements, to be overwritten.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+    """
+    chosen = get_backend(backend)
+    kind = float32 if dtype is None else as_dtype(dtype)
+    result = Tensor._make(chosen.allocate(unpack_sizes(size), kind), chosen)
+    return result.requires_grad_() if requires_grad else result
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a tensor in which every element is `fill_value`.
+
+    Args:
+        size: the shape, as one sequence.
+        fill_value: a number, or a tensor of one element.
+        dtype: the element type; by default a tensor's own, float32 for a Python float, int64 for
+            an integer, bool for a truth value.
+        backend: a backend or its name; by default the current one.
+        requires_grad: whether a gradient is wanted.
+
+    Raises:
+        ShapeError: `size` is no sequence of non-negative integers.
+        DTypeError: `fill_value` is no number, or does not fit the element type.
+    """
+    if not isinstance(size, Sequence):
+        raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
+    number = as_number(fill_value)
+    if dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
+    kind = as_dtype(dtype)
+    chosen = get_backend(backend)
+    data = chosen.full(unpack_sizes(tuple(size)), kind, kind.checked(number))
+    result = Tensor._make(data, chosen)
+    return result.requires_grad_() if requires_grad else result
+
+
+def zeros(
+    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor of zeros, by default of float32."""
+    return full(unpack_sizes(size), 0, dtype or float32, backend, requires_grad)
+
+
+def ones(
+    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a tensor of ones, by default of float32."""
+    return full(unpack_sizes(size), 1, dtype or float32, backend, requires_grad)
+
+
+# --- Like another tensor ------------------------------------------------------------------------
+
+
+def empty_like(
+    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return arbitrary elements, by default of the shape, type and backend of `input`."""
+    require_tensors("empty_like", input)
+    return empty(
+        input.shape,
+        dtype=dtype or input.dtype,
+        backend=backend or input.backend,
+        requires_grad=requires_grad,
+    )
+
+
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return a number everywhere, by default of the shape, type and backend of `input`."""
+    require_tensors("full_like", input)
+    return full(
+        input.shape, fill_value, dtype or input.dtype, backend or input.backend, requires_grad
+    )
+
+
+def zeros_like(
+    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return zeros, by default of the shape, type and backend of `input`."""
+    return full_like(input, 0, dtype, backend, requires_grad)
+
+
+def ones_like(
+    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+) -> Tensor:
+    """Return ones, by default of the shape, type and backend of `input`."""
+    return full_like(input, 1, dtype, backend, requires_grad)
+
+
+# --- Evenly spaced ------------------------------------------------------------------------------
+
+
+def _numeric(name: str, dtype: Any) -> DType:
+    """Return an element type that a sequence of numbers can have."""
+    kind = as_dtype(dtype)
+    if kind is bool_:
+        raise DTypeError(f"{name}() makes numbers; dtype bool was given. Compare them, as in > 0.")
+    return kind
+
+
+def arange(
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the numbers from `start` on, `step` apart, below `end`; from 0 if one is given.
+
+    Args:
+        start: the first number.
+        end: the bound, itself left out.
+        step: the distance, which may be negative.
+        dtype: the element type; by default int64 if all three are integers, else float32. For an
+            integer type their fractions are dropped first.
+        backend: a backend or its name; by default the current one.
+        requires_grad: whether a gradient is wanted.
+
+    Raises:
+        ShapeError: `step` is zero or leads away from `end`.
+        DTypeError: the element type is bool, or too small for the numbers.
+    """
+    if end is None:
+        start, end = 0, start
+    bounds = [as_number(0 if number is None else number) for number in (start, end, step)]
+    if end is None or not all(map(math.isfinite, bounds)):
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    if dtype is None:
+        dtype = int64 if all(isinstance(number, int) for number in bounds) else float32
+    kind = _numeric("arange", dtype)
+    first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
+    if each == 0 or (bound - first) / each < 0:
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    whole = [number for number in (first, bound, each) if isinstance(number, int)]
+    exact = len(whole) == 3  # beyond 2**53, too
+    count = len(range(*whole)) if exact else math.ceil((bound - first) / each)
+    if count:
+        kind.checked(first)
+        kind.checked(first + (count - 1) * each)
+    return from_values(first + each * np.arange(count), kind, backend, requires_grad)
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `steps` numbers evenly spaced from `start` to `end`, both included.
+
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
+    """
+    (count,) = unpack_sizes((steps,))
+    values = np.linspace(float(as_number(start)), float(as_number(end)), count)
+    return from_values(values, _numeric("linspace", dtype or float32), backend, requires_grad)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return `base` to the power of `steps` numbers evenly spaced from `start` to `end`.
+
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
+    """
+    (count,) = unpack_sizes((steps,))
+    exponents = np.linspace(float(as_number(start)), float(as_number(end)), count)
+    with np.errstate(all="ignore"):
+        values = np.power(float(base), exponents)
+    return from_values(values, _numeric("logspace", dtype or float32), backend, requires_grad)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+    """
+    rows, columns = unpack_sizes((n, n if m is None else m))
+    return from_values(np.eye(rows, columns), dtype or float32, backend, requires_grad)

@@ -1,0 +1,86 @@
+"""What code asks of a tensor: its rank and type under all of torch's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_tensor.errors import ShapeError
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether something is a tensor."""
+    return isinstance(obj, TensorBase)
+
+
+def numel(input: TensorBase) -> int:
+    """Return the number of elements."""
+    require_tensors("numel", input)
+    return input.numel()
+
+
+def is_floating_point(input: TensorBase) -> bool:
+    """Whether the elements are floating-point numbers."""
+    require_tensors("is_floating_point", input)
+    return input.is_floating_point()
+
+
+def is_complex(input: TensorBase) -> bool:
+    """Whether the elements are complex numbers, which tensors here never have."""
+    require_tensors("is_complex", input)
+    return False
+
+
+def is_signed(input: TensorBase) -> bool:
+    """Whether the elements may be negative."""
+    require_tensors("is_signed", input)
+    return input.dtype.is_signed
+
+
+def is_nonzero(input: TensorBase) -> bool:
+    """Whether the only element is not zero.
+
+    Raises:
+        ShapeError: there is not exactly one element.
+    """
+    require_tensors("is_nonzero", input)
+    if input.numel() != 1:
+        raise ShapeError(f"is_nonzero() asks for one element; shape {input.shape} was given.")
+    return bool(input)
+
+
+def is_same_size(input: TensorBase, other: TensorBase) -> bool:
+    """Whether two tensors have the same shape."""
+    require_tensors("is_same_size", input, other)
+    return input.shape == other.shape
+
+
+class QuestionMethods(TensorBase):
+    """The methods of `Tensor` that only ask."""
+
+    __slots__ = ()
+
+    def ndimension(self) -> int:
+        """Return the number of dimensions."""
+        return self.ndim
+
+    def nelement(self) -> int:
+        """Return the number of elements."""
+        return self.numel()
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers, which tensors here never have."""
+        return is_complex(self)
+
+    def is_signed(self) -> bool:
+        """Whether the elements may be negative."""
+        return is_signed(self)
+
+    def is_nonzero(self) -> bool:
+        """Whether the only element is not zero."""
+        return is_nonzero(self)
+
+    def is_same_size(self, other: TensorBase) -> bool:
+        """Whether another tensor has the same shape."""
+        return is_same_size(self, other)

@@ -1,0 +1,232 @@
+"""Copies in which some places hold something else: slices, masked places, diagonals, any index.
+
+All are composed of `scatter`, so that gradients go to what stays and to what comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.dtypes import Number, bool_, int64
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.indexing.finding import nonzero
+from mt_tensor.indexing.gathering import along, check_1d_index, scatter_add
+from mt_tensor.indexing.scattering import check_slices, scatter
+from mt_tensor.movement.diagonals import diagonal
+from mt_tensor.movement.rearranging import broadcast_tensors
+from mt_tensor.movement.turning import select
+from mt_tensor.movement.views import existing_dim
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def index_copy(input: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+    """Return a copy of `input` with slice `i` of `source` in place of slice `index[i]`.
+
+    Which of several slices for one place remains is open.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+
+    Raises:
+        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
+        ShapeError: `index` is not 1-D, or `source` has another shape.
+        IndexingError: an index is out of range.
+    """
+    dim = check_slices("index_copy", input, dim, index, source)
+    return scatter(input, dim, along(index.to(int64), dim, input.shape), source)
+
+
+def index_fill(
+    input: TensorBase, dim: int, index: TensorBase, value: Number | TensorBase
+) -> Tensor:
+    """Return a copy of `input` with a number in the slices that `index` names.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        value: the number, or a 0-D tensor, which then gets a gradient.
+
+    Raises:
+        DTypeError: `index` holds no integers, or the number does not fit the dtype of `input`.
+        ShapeError: `index` is not 1-D, or `value` is a tensor with dimensions.
+        IndexingError: an index is out of range.
+    """
+    dim = check_1d_index("index_fill", input, dim, index)
+    places = along(index.to(int64), dim, input.shape)
+    if isinstance(value, TensorBase):
+        if value.ndim:
+            raise ShapeError(
+                f"index_fill() takes a number or a 0-D tensor; shape {value.shape} was given."
+            )
+        value = value.to(input.dtype).expand(places.shape)
+    return scatter(input, dim, places, value)
+
+
+def masked_scatter(input: TensorBase, mask: TensorBase, source: TensorBase) -> Tensor:
+    """Return a copy of `input` with the first elements of `source` where the mask holds.
+
+    Args:
+        input: any tensor; it is broadcast together with the mask.
+        mask: bool.
+        source: of the dtype of `input`, with at least as many elements as the mask has True.
+
+    Raises:
+        DTypeError: the mask is not bool, or `source` has another dtype than `input`.
+        ShapeError: `source` has too few elements.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("masked_scatter", input, mask, source)
+    common_backend(input, mask, source)
+    if mask.dtype is not bool_:
+        raise DTypeError(f"masked_scatter() takes a mask of bool; {mask.dtype.name} was given.")
+    whole, mask = broadcast_tensors(input, mask)
+    (places,) = nonzero(mask.flatten(), as_tuple=True)
+    if source.numel() < places.numel():
+        raise ShapeError(
+            f"masked_scatter() needs an element for each of {places.numel()} place(s); the source "
+            f"has {source.numel()}."
+        )
+    values = source.flatten()[: places.numel()]
+    return scatter(whole.flatten(), 0, places, values).reshape(whole.shape)
+
+
+def index_put(
+    input: TensorBase,
+    indices: Sequence[Any],
+    values: TensorBase,
+    accumulate: bool = False,
+) -> Tensor:
+    """Return a copy of `input` with `values` at `input[indices]`.
+
+    Args:
+        input: any tensor.
+        indices: what `input` is indexed by, such as one tensor of integers for each dimension.
+        values: of the dtype of `input`, broadcast to the shape of `input[indices]`.
+        accumulate: whether to add the values to what is there, every repetition counted; else
+            it is open which of several values for one place remains.
+
+    Raises:
+        TypeError: `indices` is no tuple or list.
+        DTypeError: `values` has another dtype than `input`.
+        IndexingError: an index is out of range.
+        ShapeError: `values` does not broadcast.
+    """
+    require_tensors("index_put", input, values)
+    if not isinstance(indices, tuple | list):
+        raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
+    numbers = np.arange(input.numel()).reshape(input.shape)
+    places = input._with(input.backend.upload(numbers))[tuple(indices)]
+    write = scatter_add if accumulate else scatter
+    spread = values.expand(places.shape).flatten()
+    return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
+
+
+# --- A view of a copy, replaced -----------------------------------------------------------------
+
+
+def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
+    """Return a copy of `input` in which the elements of a view of it are those of `src`."""
+    require_tensors(name, input, src)
+    numbers = np.arange(input.numel()).reshape(input.shape)
+    places = view(input._with(input.backend.upload(numbers)))
+    if src.shape != places.shape:
+        raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
+    flat = scatter(input.reshape(-1), 0, places.reshape(-1), src.to(input.dtype).reshape(-1))
+    return flat.reshape(input.shape)
+
+
+def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Tensor:
+    """Return a copy of `input` with `src`, in its dtype, in place of `input.select(dim, index)`.
+
+    Raises:
+        ShapeError: `src` has another shape than that slice.
+        IndexingError: there is no such dimension or index.
+    """
+    return _with_view("select_scatter", input, lambda x: select(x, dim, index), src)
+
+
+def slice_scatter(
+    input: TensorBase,
+    src: TensorBase,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """Return a copy of `input` with `src`, in its dtype, in place of its slice from `start` to `end` along `dim`.
+
+    Raises:
+        ShapeError: `src` has another shape than that slice.
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("slice_scatter", input)
+    before = (slice(None),) * existing_dim("slice_scatter", dim, input.shape)
+    return _with_view("slice_scatter", input, lambda x: x[(*before, slice(start, end, step))], src)
+
+
+def diagonal_scatter(
+    input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """Return a copy of `input` with `src`, in its dtype, in place of `input.diagonal(offset, dim1, dim2)`.
+
+    Raises:
+        ShapeError: `src` has another shape than that diagonal.
+        IndexingError: a dimension does not exist, or both are the same.
+    """
+    return _with_view("diagonal_scatter", input, lambda x: diagonal(x, offset, dim1, dim2), src)
+
+
+class FillingMethods(TensorBase):
+    """The methods of `Tensor` that return copies with other elements in some places."""
+
+    __slots__ = ()
+
+    def index_copy(self, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+        """Return a copy with slices replaced; see `mt_tensor.index_copy`."""
+        return index_copy(self, dim, index, source)
+
+    def index_fill(self, dim: int, index: TensorBase, value: Number | TensorBase) -> Tensor:
+        """Return a copy with slices filled; see `mt_tensor.index_fill`."""
+        return index_fill(self, dim, index, value)
+
+    def masked_scatter(self, mask: TensorBase, source: TensorBase) -> Tensor:
+        """Return a copy with elements in masked places; see `mt_tensor.masked_scatter`."""
+        return masked_scatter(self, mask, source)
+
+    def index_put(
+        self, indices: Sequence[Any], values: TensorBase, accumulate: bool = False
+    ) -> Tensor:
+        """Return a copy with elements at an index; see `mt_tensor.index_put`."""
+        return index_put(self, indices, values, accumulate)
+
+    def select_scatter(self, src: TensorBase, dim: int, index: int) -> Tensor:
+        """Return a copy with one slice replaced; see `mt_tensor.select_scatter`."""
+        return select_scatter(self, src, dim, index)
+
+    def slice_scatter(
+        self,
+        src: TensorBase,
+        dim: int = 0,
+        start: int | None = None,
+        end: int | None = None,
+        step: int = 1,
+    ) -> Tensor:
+        """Return a copy with a range of slices replaced; see `mt_tensor.slice_scatter`."""
+        return slice_scatter(self, src, dim, start, end, step)
+
+    def diagonal_scatter(
+        self, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
+    ) -> Tensor:
+        """Return a copy with a diagonal replaced; see `mt_tensor.diagonal_scatter`."""
+        return diagonal_scatter(self, src, offset, dim1, dim2)

@@ -1,0 +1,137 @@
+"""Finding elements, and selecting them by masks and positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mt_tensor.dtypes import bool_, int64
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.indexing.gathering import gather
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.strides import normalize_dim, shape_broadcast
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def nonzero(input: TensorBase, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """Return where elements are not zero, in row-major order; nan is not zero.
+
+    Args:
+        input: any tensor.
+        as_tuple: whether to return one tensor for each dimension, which together can index.
+
+    Returns:
+        int64 of shape (n, input.ndim); or a tuple of input.ndim tensors of shape (n,), of one for a
+        0-dimensional tensor.
+    """
+    require_tensors("nonzero", input)
+    array = input.detach().numpy()
+    if as_tuple:
+        positions = np.nonzero(np.atleast_1d(array))
+        return tuple(input._with(input.backend.upload(each)) for each in positions)
+    return input._with(input.backend.upload(np.argwhere(array)))
+
+
+def masked_select(input: TensorBase, mask: TensorBase) -> Tensor:
+    """Return the elements under a mask, as a 1-D copy; both are broadcast together.
+
+    Raises:
+        DTypeError: the mask is not bool.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("masked_select", input, mask)
+    if mask.dtype is not bool_:
+        raise DTypeError(
+            f"masked_select() takes a mask of bool; {mask.dtype.name} was given. Compare first, "
+            "as in x > 0."
+        )
+    shape = shape_broadcast(input.shape, mask.shape)
+    return input.expand(shape)[mask.expand(shape)]
+
+
+def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Tensor:
+    """Return elements at positions along `dim`, as `argmax` or `argsort` give them.
+
+    Args:
+        input: any tensor.
+        indices: int64; broadcast with `input` in all dimensions but `dim`.
+        dim: the dimension; None to count in the flattened tensor.
+
+    Raises:
+        DTypeError: `indices` is not int64.
+        ShapeError: `indices` has another number of dimensions than `input`.
+        IndexingError: a position is out of range, or the shapes do not broadcast.
+    """
+    require_tensors("take_along_dim", input, indices)
+    common_backend(input, indices)
+    if indices.dtype is not int64:
+        raise DTypeError(
+            f"take_along_dim() takes indices of int64; {indices.dtype.name} was given."
+        )
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    if input.ndim != indices.ndim:
+        raise ShapeError(
+            "take_along_dim() needs indices of as many dimensions as the tensor; shapes "
+            f"{indices.shape} and {input.shape} were given."
+        )
+    d = normalize_dim(dim, input.ndim)
+    rest = shape_broadcast(
+        (*input.shape[:d], 1, *input.shape[d + 1 :]),
+        (*indices.shape[:d], 1, *indices.shape[d + 1 :]),
+    )
+    source = input.expand(*rest[:d], input.shape[d], *rest[d + 1 :])
+    return gather(source, d, indices.expand(*rest[:d], indices.shape[d], *rest[d + 1 :]))
+
+
+def take(input: TensorBase, index: TensorBase) -> Tensor:
+    """Return the elements at places of the flattened tensor, with the shape of `index`.
+
+    Args:
+        input: any tensor, read row by row.
+        index: int64, of any shape; negative from the end.
+
+    Raises:
+        DTypeError: `index` is not int64.
+        IndexingError: an index is out of range.
+    """
+    require_tensors("take", input, index)
+    if index.dtype is not int64:
+        raise DTypeError(f"take() takes an index of int64; {index.dtype.name} was given.")
+    return input.reshape(-1)[index]
+
+
+def argwhere(input: TensorBase) -> Tensor:
+    """Return the indices of the elements that are not zero, one a row."""
+    require_tensors("argwhere", input)
+    return input.nonzero()
+
+
+class FindingMethods(TensorBase):
+    """The methods of `Tensor` that find and select elements."""
+
+    __slots__ = ()
+
+    def nonzero(self, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+        """Return where elements are not zero; see `mt_tensor.nonzero`."""
+        return nonzero(self, as_tuple=as_tuple)
+
+    def masked_select(self, mask: TensorBase) -> Tensor:
+        """Return the elements under a mask; see `mt_tensor.masked_select`."""
+        return masked_select(self, mask)
+
+    def take_along_dim(self, indices: TensorBase, dim: int | None = None) -> Tensor:
+        """Return elements at positions; see `mt_tensor.take_along_dim`."""
+        return take_along_dim(self, indices, dim)
+
+    def take(self, index: TensorBase) -> Tensor:
+        """Return the elements at places of the flattened tensor; see `mt_tensor.take`."""
+        return take(self, index)
+
+    def argwhere(self) -> Tensor:
+        """Return the indices of the elements that are not zero, one a row."""
+        return argwhere(self)

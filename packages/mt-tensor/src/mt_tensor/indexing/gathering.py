@@ -1,0 +1,198 @@
+"""Reading and writing along one dimension, by tensors of indices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import int64
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.strides import Shape, normalize_dim
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+# --- gather and scatter -------------------------------------------------------------------------
+
+
+class Gather(Function):
+    """Elements read along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase) -> Tensor:
+        ctx.dim, ctx.shape = dim, x.shape
+        ctx.save_for_backward(index)
+        out = x.backend.allocate(index.shape, x.dtype)
+        x.backend.gather(x._tensor, dim, index._tensor, out)
+        return x._with(out)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        zeros = grad._with(grad.backend.full(ctx.shape, grad.dtype, 0))
+        return ScatterAdd.apply(zeros, ctx.dim, index, grad), None, None
+
+
+class ScatterAdd(Function):
+    """Elements added to a copy of a tensor along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.clone()
+        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, OPERATORS["add"])
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        return grad, None, None, Gather.apply(grad, ctx.dim, index)
+
+
+def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
+    """Check an index for gather or scatter against the tensor it points into."""
+    require_tensors(name, x, index)
+    common_backend(x, index)
+    dim = normalize_dim(dim, x.ndim)
+    if x.ndim == 0:
+        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+    if index.dtype is not int64:
+        raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
+    fits = index.ndim == x.ndim and all(
+        i <= extent
+        for d, (i, extent) in enumerate(zip(index.shape, x.shape, strict=True))
+        if d != dim
+    )
+    if not fits:
+        raise ShapeError(
+            f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
+            f"tensor of shape {x.shape}. It needs as many dimensions, none longer but {dim}."
+        )
+    _check_range(index, x.shape[dim], dim)
+    return dim
+
+
+def _check_range(index: TensorBase, extent: int, dim: int) -> None:
+    """Raise IndexingError unless all indices are between 0 and `extent` - 1."""
+    if index.numel() == 0:
+        return
+    low, high = int(index.amin().item()), int(index.amax().item())
+    if low < 0 or high >= extent:
+        raise IndexingError(
+            f"index {low if low < 0 else high} is out of range for dimension {dim} with "
+            f"{extent} element(s)."
+        )
+
+
+def check_source(name: str, input: TensorBase, index: TensorBase, source: TensorBase) -> Tensor:
+    """Return the part of a source for scatter that the index uses.
+
+    Raises:
+        DTypeError: it has another dtype than `input`.
+        ShapeError: it is smaller than the index.
+    """
+    require_tensors(name, source)
+    common_backend(input, source)
+    if source.dtype is not input.dtype:
+        raise DTypeError(
+            f"{name}() cannot bring {source.dtype.name} to {input.dtype.name}: convert one of them."
+        )
+    if source.ndim != index.ndim or any(
+        i > s for i, s in zip(index.shape, source.shape, strict=True)
+    ):
+        raise ShapeError(
+            f"{name}() needs a source at least as large as its index; shapes {source.shape} "
+            f"and {index.shape} were given."
+        )
+    if source.shape == index.shape:
+        return source._itself()
+    return source._itself()[tuple(slice(extent) for extent in index.shape)]
+
+
+def check_1d_index(name: str, input: TensorBase, dim: int, index: TensorBase) -> int:
+    """Check an index that names whole slices along `dim`, and return `dim` from the front.
+
+    Raises:
+        DTypeError: it is not an integer tensor.
+        ShapeError: it is not 1-D, or `input` is 0-D.
+        IndexingError: an index is out of range.
+    """
+    require_tensors(name, input, index)
+    common_backend(input, index)
+    if index.ndim != 1:
+        raise ShapeError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
+    if index.dtype.kind != "integer":
+        raise DTypeError(f"{name}() takes an index of integers; {index.dtype.name} was given.")
+    dim = normalize_dim(dim, input.ndim)
+    if input.ndim == 0:
+        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+    _check_range(index, input.shape[dim], dim)
+    return dim
+
+
+def gather(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
+    """Return `input[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
+
+    Raises:
+        DTypeError: `index` is not int64.
+        ShapeError: `index` has other dimensions than `input`, or is too long in one.
+        IndexingError: an index is out of range.
+    """
+    return Gather.apply(input, check_index("gather", input, dim, index), index)
+
+
+def scatter_add(input: TensorBase, dim: int, index: TensorBase, src: TensorBase) -> Tensor:
+    """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
+
+    Raises:
+        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+    """
+    dim = check_index("scatter_add", input, dim, index)
+    return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
+
+
+def take(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
+    """Return the slices along `dim` that a 1-D tensor of int64 names, all known to be in range."""
+    return Gather.apply(x, dim, along(index, dim, x.shape))
+
+
+def along(index: TensorBase, dim: int, shape: Shape) -> Tensor:
+    """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
+    column = index.view(*(-1 if d == dim else 1 for d in range(len(shape))))
+    return column.expand(*shape[:dim], index.numel(), *shape[dim + 1 :])
+
+
+def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
+    """Return the slices of `input` along `dim` that a 1-D tensor of indices names.
+
+    Raises:
+        DTypeError: `index` is not an integer tensor.
+        ShapeError: `index` is not 1-D.
+        IndexingError: an index is out of range.
+    """
+    dim = check_1d_index("index_select", input, dim, index)
+    return take(input, dim, index.to(int64))
+
+
+class IndexingMethods(TensorBase):
+    """The methods of `Tensor` that read and write by index."""
+
+    __slots__ = ()
+
+    def gather(self, dim: int, index: TensorBase) -> Tensor:
+        """Return elements read along `dim`; see `mt_tensor.gather`."""
+        return gather(self, dim, index)
+
+    def scatter_add(self, dim: int, index: TensorBase, src: Tensor) -> Tensor:
+        """Return a copy with elements added; see `mt_tensor.scatter_add`."""
+        return scatter_add(self, dim, index, src)
+
+    def index_select(self, dim: int, index: TensorBase) -> Tensor:
+        """Return the slices along `dim` that a 1-D tensor of indices names."""
+        return index_select(self, dim, index)

@@ -1,0 +1,407 @@
+"""`x[...]`: reading and storing by any mixture of integers, slices, None, masks and index tensors.
+
+Integers, slices, None and Ellipsis only change shape and strides: they give a view. What remains
+are tensors of integers (a mask counts as one tensor of positions for each of its dimensions). They
+are broadcast together, and name one element each of the dimensions they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mt_tensor.dtypes import bool_, int64
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.indexing.gathering import take
+from mt_tensor.movement.views import Embed, Expand, View
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import Function, common_backend
+from mt_tensor.reductions.sums import fold
+from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
+from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+_EVERYTHING = slice(None)
+_PLAIN = {int, slice}
+"""The most frequent entries of an index, which stand for one dimension each."""
+
+
+class Pick(NamedTuple):
+    """A dimension, and the tensor of int64 that names elements of it, counted from the front."""
+
+    dim: int
+    indices: Tensor
+
+
+# --- Reading the key ----------------------------------------------------------------------------
+
+
+def _normal(x: TensorBase, entry: Any) -> Any:
+    """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
+    if isinstance(entry, bool | np.bool_ | list | tuple | range | np.ndarray):
+        entry = _uploaded(x, entry)
+    if not isinstance(entry, TensorBase):
+        return entry
+    common_backend(x, entry)
+    if entry.dtype.is_floating_point:
+        raise IndexingError(
+            f"a tensor of {entry.dtype.name} cannot index: use integers or a mask of bools."
+        )
+    is_number = entry.ndim == 0 and entry.dtype is not bool_
+    return entry.item() if is_number else entry
+
+
+def _uploaded(x: TensorBase, entry: Any) -> Tensor:
+    """Return truth values or integers, in any nesting, as a tensor."""
+    try:
+        array = np.asarray(entry)
+    except ValueError as error:
+        raise IndexingError(f"{entry!r} cannot index a tensor: {error}.") from None
+    if array.size == 0 and not isinstance(entry, np.ndarray):
+        array = array.astype(np.int64)  # NumPy takes an empty list for floats
+    if array.dtype.kind not in "biu":
+        raise IndexingError(
+            f"an index of {array.dtype} cannot index a tensor: use integers or a mask of bools."
+        )
+    return x._with(x.backend.upload(array if array.dtype == bool else array.astype(np.int64)))
+
+
+def _dims_used(entry: Any) -> int:
+    """Return how many dimensions of the tensor an entry stands for."""
+    if entry is None or entry is Ellipsis:
+        return 0
+    return entry.ndim if _is_mask(entry) else 1
+
+
+def _is_mask(entry: Any) -> bool:
+    return isinstance(entry, TensorBase) and entry.dtype is bool_
+
+
+def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
+    """Return entries that name every dimension."""
+    used = sum(map(_dims_used, entries))
+    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
+    if len(dots) > 1:
+        raise IndexingError("an index may hold a single Ellipsis (...).")
+    if used > ndim:
+        raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
+    position = dots[0] if dots else len(entries)
+    fill = [slice(None)] * (ndim - used)
+    return entries[:position] + fill + entries[position + len(dots) :]
+
+
+def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
+    """Return the view that a key gives of `x`, and what tensors pick out of this view."""
+    given = key if isinstance(key, tuple) else (key,)
+    if all(type(entry) in _PLAIN for entry in given) and len(given) <= x.ndim:
+        return _view(x, [*given, *[_EVERYTHING] * (x.ndim - len(given))]), []
+    entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
+    plain: list[Any] = []
+    picks: list[Pick] = []
+    dim, seen = 0, 0  # of the tensor, and of the view
+    for entry in entries:
+        used = _dims_used(entry)
+        if isinstance(entry, TensorBase):
+            indices = (
+                _mask_positions(entry, x.shape[dim : dim + used], dim)
+                if _is_mask(entry)
+                else [_from_the_front(entry, x.shape[dim], dim)]
+            )
+            picks += [Pick(seen + i, index) for i, index in enumerate(indices)]
+            plain += [slice(None)] * used or [
+                None
+            ]  # a mask without dimensions picks from a new one
+            seen += len(indices)
+        else:
+            plain.append(entry)
+            seen += entry is None or isinstance(entry, slice)
+        dim += used
+    return _view(x, plain), picks
+
+
+def _mask_positions(mask: TensorBase, shape: Shape, dim: int) -> list[Tensor]:
+    """Return where a mask is True: one tensor of positions for each of its dimensions."""
+    if mask.shape != shape:
+        raise IndexingError(
+            f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
+            f"shape {mask.shape} was given."
+        )
+    positions = np.nonzero(np.atleast_1d(mask.numpy()))
+    return [mask._with(mask.backend.upload(position)) for position in positions]
+
+
+def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
+    """Return indices as int64, the negative ones counted from the front.
+
+    Raises:
+        IndexingError: one is out of range.
+    """
+    counted: Tensor = index.to(int64)
+    if not counted.numel():
+        return counted
+    everything = tuple(range(counted.ndim))
+    low, high = (int(fold(name, counted, everything).item()) for name in ("minimum", "maximum"))
+    if low < -extent or high >= extent:
+        raise IndexingError(
+            f"index {low if low < -extent else high} is out of range for dimension {dim} with "
+            f"{extent} element(s)."
+        )
+    return counted if low >= 0 else elementwise("where", counted < 0, counted + extent, counted)
+
+
+# --- Views --------------------------------------------------------------------------------------
+
+
+def _slice_indices(entry: slice, extent: int) -> tuple[int, int, int]:
+    try:
+        return entry.indices(extent)
+    except (TypeError, ValueError) as error:
+        raise IndexingError(f"{entry} cannot slice a tensor: {error}.") from None
+
+
+class Select(Function):
+    """The view that integers, slices and None give: other shape, strides and offset."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, data: TensorData, starts: Shape, steps: Shape, lengths: Shape
+    ) -> Tensor:
+        ctx.shape, ctx.starts, ctx.steps, ctx.lengths = x.shape, starts, steps, lengths
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        spread = View.apply(grad, ctx.lengths, True)
+        return Embed.apply(spread, ctx.shape, ctx.starts, ctx.steps, 0), None, None, None, None
+
+
+def _view(x: TensorBase, entries: list[Any]) -> Tensor:
+    """Apply integers, slices and None, one entry for each dimension."""
+    data = x._tensor
+    starts, steps, lengths = [], [], []
+    shape: list[int] = []
+    strides: list[int] = []
+    offset, dim = data.offset, 0
+    for entry in entries:
+        if entry is None:
+            shape.append(1)
+            strides.append(1)
+            continue
+        extent, stride = data.shape[dim], data.strides[dim]
+        if isinstance(entry, slice):
+            start, stop, step = _slice_indices(entry, extent)
+            length = len(range(start, stop, step))
+            shape.append(length)
+            strides.append(stride * step)
+        elif isinstance(entry, int | np.integer):
+            start, step, length = int(entry), 1, 1
+            if not -extent <= start < extent:
+                raise IndexingError(
+                    f"index {start} is out of range for dimension {dim} with {extent} element(s)."
+                )
+            start %= extent
+        else:
+            raise IndexingError(
+                f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
+                "integers, slices, None, ..., masks or tensors of integers."
+            )
+        offset += start * stride
+        starts.append(start)
+        steps.append(step)
+        lengths.append(length)
+        dim += 1
+    if 0 in lengths:
+        offset = data.offset  # of no element; it must lie inside the storage all the same
+    view = data.like(tuple(shape), tuple(strides), offset)
+    return Select.apply(x, view, tuple(starts), tuple(steps), tuple(lengths))
+
+
+# --- Picking ------------------------------------------------------------------------------------
+
+
+def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
+    """Return `x` with the picked dimensions next to each other, and where the first of them is.
+
+    They stay where they are if they are neighbours already, and otherwise come to the front; the
+    dimensions of the indices take their place in the result. This is NumPy's rule, and torch's.
+    """
+    dims = [pick.dim for pick in picks]
+    first = dims[0]
+    if dims == list(range(first, first + len(dims))):
+        return x, first
+    return x.permute(*dims, *(d for d in range(x.ndim) if d not in dims)), 0
+
+
+def _common_shape(picks: list[Pick]) -> Shape:
+    shape: Shape = ()
+    for pick in picks:
+        shape = shape_broadcast(shape, pick.indices.shape)
+    return shape
+
+
+def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
+    """Return, broadcast together, each index times the stride of its dimension, added up."""
+    total = picks[0].indices * strides[0]
+    for pick, stride in zip(picks[1:], strides[1:], strict=True):
+        total = total + pick.indices * stride
+    return total
+
+
+def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
+    """Return a copy of the elements that indices name."""
+    if len(picks) == 1:
+        ((dim, indices),) = picks
+        if indices.ndim == 1:
+            return take(x, dim, indices)
+        taken = take(x, dim, indices.reshape(-1))
+        return taken.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
+    shape = _common_shape(picks)
+    x, first = _neighbours(x, picks)
+    end = first + len(picks)
+    offsets = _offsets(picks, strides_from_shape(x.shape[first:end]))
+    taken = take(x.flatten(first, end - 1), first, offsets.reshape(-1))
+    return taken.reshape(*x.shape[:first], *shape, *x.shape[end:])
+
+
+def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
+    """Store into the elements that indices name, through the row of memory that `x` lies in."""
+    if x._check_in_place(value):
+        x._replace(_put(x, picks, value))
+        return
+    indexed = _common_shape(picks)
+    x, first = _neighbours(x.detach(), picks)
+    end = first + len(picks)
+    before, after = x.shape[:first], x.shape[end:]
+    source = _source(x, (*before, *indexed, *after), value)
+    if not source.numel():
+        return
+    rest = _grid((*before, *(1,) * len(indexed), *after), x.stride()[:first], x.stride()[end:])
+    offsets = _offsets(picks, x.stride()[first:end])
+    offsets = offsets.view(*offsets.shape, *(1,) * len(after))
+    data = x._tensor
+    reach = [stride * (extent - 1) for stride, extent in zip(x.stride(), x.shape, strict=True)]
+    start = sum(min(each, 0) for each in reach)
+    row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
+    positions = offsets + x._with(x.backend.upload(rest - start))
+    x.backend.scatter(source.reshape(-1)._tensor, 0, positions.reshape(-1)._tensor, row)
+    data.changed()
+
+
+def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
+    """Return a copy of `x` with other elements where indices point; gradients flow into both."""
+    size = x.numel()
+    numbers = x._with(x.backend.upload(np.arange(size).reshape(x.shape)))
+    index = _pick(numbers, picks)
+    source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
+    source = source.expand(index.shape).reshape(-1)
+    return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
+
+
+def _grid(shape: Shape, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
+    """Return the distance of each element from the first one, over dimensions not indexed."""
+    strides = (*before, *(0,) * (len(shape) - len(before) - len(after)), *after)
+    distances = np.zeros((1,) * len(shape), np.int64)
+    for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
+        line = np.arange(extent) * stride
+        distances = distances + line.reshape(-1, *(1,) * (len(shape) - dim - 1))
+    return distances
+
+
+def _as_tensor(x: TensorBase, value: Any) -> Tensor:
+    """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
+    if isinstance(value, TensorBase):
+        return value._itself()
+    try:
+        return x._with(x.backend.upload(np.array(value)))
+    except ValueError as error:
+        raise ShapeError(
+            f"nested sequences must have equal lengths at each level ({error})."
+        ) from None
+
+
+def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
+    """Return the elements to store: of the dtype of `x`, broadcast to `shape`, in other memory."""
+    source = value.detach().to(x.backend).to(x.dtype)
+    if x.backend.same_memory(source._tensor.storage, x._tensor.storage):
+        source = source.clone()
+    return _without_leading_ones(source, shape).expand(shape)
+
+
+def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
+    """Return a value that fits `shape`: like torch, drop leading extents of 1 that it lacks."""
+    extra = max(value.ndim - len(shape), 0)
+    if size_of(value.shape[:extra]) == 1:
+        value = value.reshape(value.shape[extra:])
+    fits = value.ndim <= len(shape) and all(
+        extent in (1, wanted)
+        for extent, wanted in zip(value.shape[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ShapeError(
+            f"a value of shape {value.shape} does not broadcast to {shape}, the shape of the "
+            "elements that the index names."
+        )
+    return value
+
+
+# --- x[...] -------------------------------------------------------------------------------------
+
+
+def get_item(x: TensorBase, key: Any) -> Tensor:
+    """Return `x[key]`.
+
+    Integers, slices with any step (negative ones too), None and Ellipsis give a view. With masks of
+    any rank and tensors (or lists, or arrays) of integers the result is a copy.
+
+    Raises:
+        IndexingError: too many indices, one out of range or of another kind, a mask of another
+            shape than what it masks, or index tensors that do not broadcast.
+    """
+    view, picks = _resolve(x, key)
+    if picks:
+        return _pick(view, picks)
+    return Expand.apply(x, x.shape) if view is x else view  # never the tensor itself
+
+
+def set_item(x: TensorBase, key: Any, value: Any) -> None:
+    """Store `value`, broadcast and converted, into `x[key]`.
+
+    Where indices name an element several times, which of the values remains is open.
+
+    Raises:
+        IndexingError: as for `get_item`.
+        ShapeError: `value` does not broadcast to the shape of `x[key]`.
+        InPlaceError: `x` is a leaf that requires grad, or repeats elements.
+    """
+    view, picks = _resolve(x, key)
+    given = _as_tensor(x, value)
+    if picks:
+        _store(view, picks, given)
+    else:
+        view.copy_(_without_leading_ones(given, view.shape))
+
+
+class SubscriptMethods(TensorBase):
+    """`x[...]` of `Tensor`."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """Return the elements that an index names; see `get_item`."""
+        return get_item(self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Store into the elements that an index names; see `set_item`."""
+        set_item(self, key, value)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Iterate over the slices of the first dimension."""
+        if not self.shape:
+            raise TypeError("a 0-dimensional tensor cannot be iterated over.")
+        return (self[i] for i in range(len(self)))

@@ -1,0 +1,1 @@
+"""Operations that move elements: views, and copies in another order."""

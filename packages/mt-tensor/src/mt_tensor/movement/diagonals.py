@@ -1,0 +1,151 @@
+"""Diagonals and triangles of matrices, and of stacks of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.strides import Shape, normalize_dim
+from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _diagonal_view(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:
+    """Return the diagonal as a new last dimension: one step in it is one in both others."""
+    down, right = max(-offset, 0), max(offset, 0)
+    length = max(min(data.shape[dim1] - down, data.shape[dim2] - right), 0)
+    rest = [d for d in range(data.ndim) if d not in (dim1, dim2)]
+    start = down * data.strides[dim1] + right * data.strides[dim2] if length else 0
+    return data.like(
+        (*(data.shape[d] for d in rest), length),
+        (*(data.strides[d] for d in rest), data.strides[dim1] + data.strides[dim2]),
+        data.offset + start,
+    )
+
+
+class Diagonal(Function):
+    """The elements along the diagonal of two dimensions, as a view."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+        ctx.shape, ctx.where = x.shape, (offset, dim1, dim2)
+        return x._with(_diagonal_view(x._tensor, offset, dim1, dim2))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return OnDiagonal.apply(grad, ctx.shape, *ctx.where), None, None, None
+
+
+class OnDiagonal(Function):
+    """Zeros of a shape with the elements along a diagonal; undoes `Diagonal`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape, offset: int, dim1: int, dim2: int) -> Tensor:
+        ctx.where = (offset, dim1, dim2)
+        data = x.backend.full(shape, x.dtype, 0)
+        x.backend.copy(x._tensor, _diagonal_view(data, offset, dim1, dim2))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Diagonal.apply(grad, *ctx.where), None, None, None, None
+
+
+def diagonal(input: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """Return a view of a diagonal of two dimensions, as a new last dimension in their place.
+
+    Args:
+        input: at least two dimensions.
+        offset: how far to the right of the main diagonal; negative below it.
+        dim1: counts the rows.
+        dim2: counts the columns.
+
+    Raises:
+        IndexingError: a dimension does not exist, or both are the same.
+    """
+    require_tensors("diagonal", input)
+    (offset,) = unpack((offset,))
+    first, second = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
+    if first == second:
+        raise IndexingError(f"diagonal() needs two dimensions; {dim1} and {dim2} are the same.")
+    return Diagonal.apply(input, offset, first, second)
+
+
+def diag(input: TensorBase, diagonal: int = 0) -> Tensor:
+    """Return the matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
+
+    Raises:
+        ShapeError: `input` is neither 1-D nor 2-D.
+    """
+    require_tensors("diag", input)
+    (offset,) = unpack((diagonal,))
+    if input.ndim == 2:
+        return Diagonal.apply(input, offset, 0, 1).clone()
+    if input.ndim != 1:
+        raise ShapeError(f"diag() takes a 1-D or 2-D tensor; shape {input.shape} was given.")
+    extent = input.numel() + abs(offset)
+    return OnDiagonal.apply(input, (extent, extent), offset, 0, 1)
+
+
+def tril(input: TensorBase, diagonal: int = 0) -> Tensor:
+    """Return a copy with zeros above a diagonal of the last two dimensions.
+
+    Args:
+        input: at least two dimensions.
+        diagonal: how far to the right of the main diagonal; negative below it.
+
+    Raises:
+        ShapeError: `input` has fewer dimensions.
+    """
+    return _masked("tril", input, lambda rows, columns, offset: columns > rows + offset, diagonal)
+
+
+def triu(input: TensorBase, diagonal: int = 0) -> Tensor:
+    """Return a copy with zeros below a diagonal of the last two dimensions.
+
+    Args:
+        input: at least two dimensions.
+        diagonal: how far to the right of the main diagonal; negative below it.
+
+    Raises:
+        ShapeError: `input` has fewer dimensions.
+    """
+    return _masked("triu", input, lambda rows, columns, offset: columns < rows + offset, diagonal)
+
+
+def _masked(name: str, input: TensorBase, is_zero: Any, diagonal: int) -> Tensor:
+    require_tensors(name, input)
+    (offset,) = unpack((diagonal,))
+    if input.ndim < 2:
+        raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
+    rows, columns = np.ogrid[: input.shape[-2], : input.shape[-1]]
+    mask = input._with(input.backend.upload(is_zero(rows, columns, offset)))
+    return input.masked_fill(mask, 0)
+
+
+class DiagonalMethods(TensorBase):
+    """The methods of `Tensor` for diagonals and triangles."""
+
+    __slots__ = ()
+
+    def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+        """Return a view of a diagonal; see `mt_tensor.diagonal`."""
+        return diagonal(self, offset, dim1, dim2)
+
+    def diag(self, diagonal: int = 0) -> Tensor:
+        """Return a matrix with this diagonal, or a diagonal of this matrix."""
+        return diag(self, diagonal)
+
+    def tril(self, diagonal: int = 0) -> Tensor:
+        """Return a copy with zeros above a diagonal of the last two dimensions."""
+        return tril(self, diagonal)
+
+    def triu(self, diagonal: int = 0) -> Tensor:
+        """Return a copy with zeros below a diagonal of the last two dimensions."""
+        return triu(self, diagonal)

@@ -1,0 +1,156 @@
+"""Joining tensors along a dimension, old or new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.dtypes import result_type
+from mt_tensor.errors import ShapeError
+from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class Cat(Function):
+    """Tensors joined along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
+        first = parts[0]
+        ctx.dim, ctx.extents = dim, [part.shape[dim] for part in parts]
+        shape = (*first.shape[:dim], sum(ctx.extents), *first.shape[dim + 1 :])
+        data = first.backend.allocate(shape, first.dtype)
+        start = 0
+        for part in parts:
+            starts = tuple(start if d == dim else 0 for d in range(len(shape)))
+            target = data.slice(starts, (1,) * len(shape), part.shape)
+            first.backend.copy(part._tensor, target)
+            start += part.shape[dim]
+        return first._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        grads, start = [], 0
+        for extent in ctx.extents:
+            grads.append(grad.narrow(ctx.dim, start, extent))
+            start += extent
+        return None, *grads
+
+
+def check_list(name: str, tensors: Any) -> None:
+    """Check the tensors that are to be joined.
+
+    Raises:
+        TypeError: this is no list or tuple of tensors.
+        ShapeError: it is empty.
+    """
+    if not isinstance(tensors, Sequence):
+        raise TypeError(
+            f"{name}() takes a list or tuple of tensors; one {type(tensors).__name__} was given."
+        )
+    if not tensors:
+        raise ShapeError(f"{name}() needs at least one tensor; an empty list was given.")
+    require_tensors(name, *tensors)
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors along an existing dimension.
+
+    Args:
+        tensors: at least one; equal shapes except in `dim`. The dtype is promoted.
+        dim: the dimension along which they follow each other.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension.
+    """
+    check_list("cat", tensors)
+    dim = normalize_dim(dim, tensors[0].ndim)
+    common_backend(*tensors)
+    expected = (*tensors[0].shape[:dim], *tensors[0].shape[dim + 1 :])
+    for tensor in tensors:
+        if (*tensor.shape[:dim], *tensor.shape[dim + 1 :]) != expected or tensor.ndim == 0:
+            raise ShapeError(
+                f"cat() along dimension {dim} was given shapes "
+                f"{', '.join(str(t.shape) for t in tensors)}: they must have at least one "
+                f"dimension and be equal in all others than {dim}."
+            )
+    dtype = result_type(*tensors)
+    return Cat.apply(dim, *(tensor.to(dtype) for tensor in tensors))
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors of one shape along a new dimension.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ.
+    """
+    check_list("stack", tensors)
+    if len({tensor.shape for tensor in tensors}) > 1:
+        raise ShapeError(
+            f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
+            "they must all be equal."
+        )
+    return cat([tensor.unsqueeze(dim) for tensor in tensors], dim)
+
+
+def _with_dimensions(name: str, ndim: int, tensors: tuple[Any, ...]) -> Any:
+    """Return views with new dimensions in front until there are `ndim`: one, or a tuple."""
+    if len(tensors) == 1 and isinstance(tensors[0], Sequence):
+        return tuple(_widened(name, ndim, tensor) for tensor in tensors[0])
+    widened = tuple(_widened(name, ndim, tensor) for tensor in tensors)
+    return widened[0] if len(widened) == 1 else widened
+
+
+def _widened(name: str, ndim: int, tensor: TensorBase) -> Tensor:
+    require_tensors(name, tensor)
+    missing = max(ndim - tensor.ndim, 0)
+    return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor._itself()
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Return tensors with dimensions, 0-D ones as views of shape (1,).
+
+    Args:
+        *tensors: one, several, or a list of them.
+
+    Returns:
+        One tensor for one, else a tuple of them.
+    """
+    return _with_dimensions("atleast_1d", 1, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Return tensors of two dimensions or more, others as views with extents of 1 in front.
+
+    Args:
+        *tensors: one, several, or a list of them.
+
+    Returns:
+        One tensor for one, else a tuple of them.
+    """
+    return _with_dimensions("atleast_2d", 2, tensors)
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join tensors side by side: along the second dimension, or the only one.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension.
+    """
+    check_list("hstack", tensors)
+    parts = atleast_1d(tensors)
+    return cat(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join tensors below each other, 1-D ones as rows.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension than the first.
+    """
+    check_list("vstack", tensors)
+    return cat(atleast_2d(tensors), 0)

@@ -1,0 +1,264 @@
+"""Rolling, repeating and exchanging dimensions, and shapes taken from other tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.indexing.gathering import take
+from mt_tensor.movement.joining import cat
+from mt_tensor.movement.views import existing_dim
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.strides import normalize_dims, shape_broadcast
+from mt_tensor.tensor_base import TensorBase, unpack
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+Ints = int | Sequence[int]
+
+
+def _several(values: Ints) -> tuple[int, ...]:
+    """Return one integer, or several, as a tuple."""
+    return unpack((values,))
+
+
+def roll(input: TensorBase, shifts: Ints, dims: Ints | None = None) -> Tensor:
+    """Return a copy with elements moved along dimensions; what leaves at the end enters in front.
+
+    Args:
+        input: any tensor.
+        shifts: by how much, for each of `dims`; negative towards the front.
+        dims: the dimensions; None to move along the flattened tensor.
+
+    Raises:
+        ShapeError: the numbers of shifts and dimensions differ.
+    """
+    require_tensors("roll", input)
+    distances = _several(shifts)
+    if dims is None:
+        if len(distances) != 1:
+            raise ShapeError(f"roll() without dims takes one shift; {distances} was given.")
+        return _rolled(input.reshape(-1), distances[0], 0).reshape(input.shape)
+    directions = _several(dims)
+    if len(directions) != len(distances) or not directions:
+        raise ShapeError(f"roll() takes a shift for each of dims {directions}; got {distances}.")
+    out = input.clone()
+    for distance, dim in zip(distances, directions, strict=True):
+        out = _rolled(out, distance, existing_dim("roll", dim, input.shape))
+    return out
+
+
+def _rolled(x: Tensor, distance: int, dim: int) -> Tensor:
+    extent = x.shape[dim]
+    if extent == 0:
+        return x
+    kept = extent - distance % extent
+    return cat([x.narrow(dim, kept, extent - kept), x.narrow(dim, 0, kept)], dim)
+
+
+def tile(input: TensorBase, dims: Sequence[int]) -> Tensor:
+    """Return copies laid beside each other, `dims[d]` of them along dimension `d`.
+
+    Missing numbers are 1, in front; missing dimensions too.
+
+    Raises:
+        ShapeError: a number is negative.
+    """
+    require_tensors("tile", input)
+    counts = _several(dims)
+    missing = max(input.ndim - len(counts), 0)
+    return input.repeat(*(1,) * missing, *counts)
+
+
+def repeat_interleave(
+    input: TensorBase,
+    repeats: int | TensorBase,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Tensor:
+    """Return a copy in which each slice along a dimension is repeated, next to itself.
+
+    Args:
+        input: any tensor.
+        repeats: how often; or int32 or int64 of shape () or (1,), or with one number per slice.
+        dim: the dimension; None to repeat the elements of the flattened tensor.
+        output_size: the extent that results, which is checked.
+
+    Raises:
+        DTypeError: `repeats` is no tensor of int32 or int64.
+        ShapeError: `repeats` has another length or a negative number, or `output_size` is wrong.
+    """
+    require_tensors("repeat_interleave", input)
+    if dim is None:
+        input, dim = input.reshape(-1), 0
+    d = existing_dim("repeat_interleave", dim, input.shape)
+    counts = _counts(input, repeats, input.shape[d])
+    positions = np.repeat(np.arange(input.shape[d]), counts)
+    if output_size is not None and output_size != positions.size:
+        raise ShapeError(
+            f"repeat_interleave() gives {positions.size} slices; output_size is {output_size}."
+        )
+    return take(input, d, input._with(input.backend.upload(positions)))
+
+
+def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
+    """Return how often each of `extent` slices is repeated, as an array."""
+    if isinstance(repeats, TensorBase):
+        common_backend(input, repeats)
+        if repeats.dtype.name not in ("int32", "int64"):
+            raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
+        counts: Any = repeats.numpy()
+    else:
+        counts = np.array(unpack((repeats,)))
+    if counts.ndim > 1 or counts.size not in (1, extent):
+        raise ShapeError(
+            f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
+            f"{counts.shape} was given."
+        )
+    if counts.size and counts.min() < 0:
+        raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
+    return np.broadcast_to(counts.reshape(-1), (extent,))
+
+
+def movedim(input: TensorBase, source: Ints, destination: Ints) -> Tensor:
+    """Return a view with dimensions moved to other places; the rest keep their order.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice, or the numbers differ.
+    """
+    require_tensors("movedim", input)
+    given = _several(source), _several(destination)
+    if len(given[0]) != len(given[1]):
+        raise IndexingError(f"movedim() from {given[0]} to {given[1]}: the numbers differ.")
+    sources, targets = (normalize_dims(dims, input.ndim) for dims in given)
+    order = [d for d in range(input.ndim) if d not in sources]
+    for target, moved in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, moved)
+    return input.permute(*order)
+
+
+def swapdims(input: TensorBase, dim0: int, dim1: int) -> Tensor:
+    """Return a view with two dimensions exchanged, like `transpose`."""
+    require_tensors("swapdims", input)
+    return input.transpose(dim0, dim1)
+
+
+def swapaxes(input: TensorBase, axis0: int, axis1: int) -> Tensor:
+    """Return a view with two dimensions exchanged, like `transpose`."""
+    require_tensors("swapaxes", input)
+    return input.transpose(axis0, axis1)
+
+
+def broadcast_tensors(*tensors: TensorBase) -> tuple[Tensor, ...]:
+    """Return views of all tensors, expanded to the shape they broadcast to.
+
+    Raises:
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("broadcast_tensors", *tensors)
+    shape: tuple[int, ...] = ()
+    for tensor in tensors:
+        shape = shape_broadcast(shape, tensor.shape)
+    return tuple(tensor.expand(shape) for tensor in tensors)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Return the coordinates of a grid: for each 1-D tensor a view of the grid's shape.
+
+    Args:
+        *tensors: 1-D or 0-D, of one dtype; or one list of them.
+        indexing: "ij", so that the grid's shape is that of the tensors' lengths; or "xy", which
+            exchanges the first two dimensions.
+
+    Raises:
+        ShapeError: a tensor has more dimensions, or none was given.
+        DTypeError: the dtypes differ.
+        ValueError: `indexing` is neither.
+    """
+    lines = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], Sequence) else tensors
+    require_tensors("meshgrid", *lines)
+    if indexing not in ("ij", "xy"):
+        raise ValueError(f"indexing is 'ij' or 'xy'; {indexing!r} was given.")
+    if not lines or any(line.ndim > 1 for line in lines):
+        shapes = ", ".join(str(line.shape) for line in lines)
+        raise ShapeError(f"meshgrid() takes 1-D tensors, at least one; given: {shapes or 'none'}.")
+    if len({line.dtype for line in lines}) > 1:
+        names = ", ".join(line.dtype.name for line in lines)
+        raise DTypeError(f"meshgrid() takes tensors of one dtype; {names} were given.")
+    if indexing == "xy" and len(lines) > 1:
+        first, second, *rest = meshgrid(lines[1], lines[0], *lines[2:])
+        return second, first, *rest
+    return broadcast_tensors(
+        *(line.reshape(-1, *(1,) * (len(lines) - 1 - d)) for d, line in enumerate(lines))
+    )
+
+
+class RearrangingMethods(TensorBase):
+    """The methods of `Tensor` that roll, repeat and exchange dimensions."""
+
+    __slots__ = ()
+
+    def roll(self, shifts: Ints, dims: Ints | None = None) -> Tensor:
+        """Return a copy with elements moved along dimensions; see `mt_tensor.roll`."""
+        return roll(self, shifts, dims)
+
+    def repeat(self, *repeats: Any) -> Tensor:
+        """Return copies laid beside each other, `repeats[d]` of them along dimension `d`.
+
+        Raises:
+            ShapeError: there are fewer numbers than dimensions, or one is negative.
+        """
+        counts = unpack(repeats)
+        new = len(counts) - self.ndim
+        if new < 0 or any(count < 0 for count in counts):
+            raise ShapeError(
+                f"repeat() takes a non-negative number for each of the {self.ndim} dimension(s), "
+                f"and may take more in front; {counts} was given."
+            )
+        shape = (1,) * new + self.shape
+        spread = self.reshape(*(e for extent in shape for e in (1, extent)))
+        pairs = [e for pair in zip(counts, shape, strict=True) for e in pair]
+        total = [count * extent for count, extent in zip(counts, shape, strict=True)]
+        return spread.expand(*pairs).clone().reshape(*total)
+
+    def tile(self, *dims: Any) -> Tensor:
+        """Return copies laid beside each other; missing numbers are 1, in front."""
+        return tile(self, unpack(dims))
+
+    def repeat_interleave(
+        self, repeats: int | TensorBase, dim: int | None = None, *, output_size: int | None = None
+    ) -> Tensor:
+        """Return a copy with each slice repeated; see `mt_tensor.repeat_interleave`."""
+        return repeat_interleave(self, repeats, dim, output_size=output_size)
+
+    def movedim(self, source: Ints, destination: Ints) -> Tensor:
+        """Return a view with dimensions moved to other places; the rest keep their order."""
+        return movedim(self, source, destination)
+
+    def swapdims(self, dim0: int, dim1: int) -> Tensor:
+        """Return a view with two dimensions exchanged, like `transpose`."""
+        return self.transpose(dim0, dim1)
+
+    def swapaxes(self, axis0: int, axis1: int) -> Tensor:
+        """Return a view with two dimensions exchanged, like `transpose`."""
+        return self.transpose(axis0, axis1)
+
+    def expand_as(self, other: TensorBase) -> Tensor:
+        """Return a view expanded to the shape of another tensor."""
+        require_tensors("expand_as", other)
+        return self.expand(other.shape)
+
+    def view_as(self, other: TensorBase) -> Tensor:
+        """Return a view in the shape of another tensor."""
+        require_tensors("view_as", other)
+        return self.view(other.shape)
+
+    def reshape_as(self, other: TensorBase) -> Tensor:
+        """Return the same elements in the shape of another tensor."""
+        require_tensors("reshape_as", other)
+        return self.reshape(other.shape)

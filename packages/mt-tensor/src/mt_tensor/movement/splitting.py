@@ -1,0 +1,151 @@
+"""Taking tensors apart along a dimension, in views, and the inverse of merging dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from mt_tensor.errors import ShapeError
+from mt_tensor.movement.views import existing_dim, resolve_shape
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.tensor_base import TensorBase, unpack
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def split(
+    tensor: TensorBase, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Return views of pieces that follow each other along a dimension.
+
+    Args:
+        tensor: at least one dimension.
+        split_size_or_sections: the length of the pieces, of which the last may be shorter; or the
+            length of each piece.
+        dim: the dimension.
+
+    Raises:
+        ShapeError: a length is negative or zero, or the lengths do not add up to the extent.
+    """
+    require_tensors("split", tensor)
+    d = existing_dim("split", dim, tensor.shape)
+    extent = tensor.shape[d]
+    if isinstance(split_size_or_sections, Sequence):
+        lengths = unpack((split_size_or_sections,))
+        if sum(lengths) != extent or any(length < 0 for length in lengths):
+            raise ShapeError(
+                f"split() into {lengths}: the lengths must add up to {extent}, the extent of "
+                f"dimension {dim}, and none be negative."
+            )
+        return _pieces(tensor, d, lengths)
+    (size,) = unpack((split_size_or_sections,))
+    if size < 0 or (size == 0 and extent):
+        raise ShapeError(f"split() takes pieces of at least one element; {size} was given.")
+    if not extent:
+        return _pieces(tensor, d, (0,))
+    return _pieces(tensor, d, [min(size, extent - start) for start in range(0, extent, size)])
+
+
+def _pieces(tensor: TensorBase, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
+    starts = [sum(lengths[:i]) for i in range(len(lengths))]
+    return tuple(
+        tensor.narrow(dim, start, length) for start, length in zip(starts, lengths, strict=True)
+    )
+
+
+def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return at most `chunks` views of equal length along a dimension; the last may be shorter.
+
+    Raises:
+        ShapeError: `chunks` is not positive.
+    """
+    require_tensors("chunk", input)
+    d = existing_dim("chunk", dim, input.shape)
+    (count,) = unpack((chunks,))
+    if count < 1:
+        raise ShapeError(f"chunk() makes at least one piece; {chunks} was given.")
+    extent = input.shape[d]
+    return split(input, -(-extent // count), d) if extent else _pieces(input, d, [0] * count)
+
+
+def tensor_split(
+    input: TensorBase, indices_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Return views along a dimension, cut before each index or into a number of even sections.
+
+    Args:
+        input: at least one dimension.
+        indices_or_sections: where to cut, as slices count; or the number of sections, whose
+            lengths differ by at most one, longer ones first.
+        dim: the dimension.
+
+    Raises:
+        ShapeError: the number of sections is not positive.
+    """
+    require_tensors("tensor_split", input)
+    d = existing_dim("tensor_split", dim, input.shape)
+    extent = input.shape[d]
+    if not isinstance(indices_or_sections, Sequence):
+        (count,) = unpack((indices_or_sections,))
+        if count < 1:
+            raise ShapeError(f"tensor_split() makes at least one section; {count} was given.")
+        return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])
+    cuts = [None, *unpack((indices_or_sections,)), None]
+    return tuple(
+        input._itself()[(*(slice(None),) * d, slice(start, stop))] for start, stop in pairwise(cuts)
+    )
+
+
+def unbind(input: TensorBase, dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of all slices along a dimension, which they no longer have."""
+    require_tensors("unbind", input)
+    d = existing_dim("unbind", dim, input.shape)
+    return tuple(
+        input._itself()[(*(slice(None),) * d, position)] for position in range(input.shape[d])
+    )
+
+
+def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Return a view with one dimension spread over several; one of the sizes may be -1.
+
+    Raises:
+        ShapeError: the sizes do not multiply to the extent of the dimension.
+    """
+    require_tensors("unflatten", input)
+    d = existing_dim("unflatten", dim, input.shape)
+    given = unpack((sizes,))
+    if not given:
+        raise ShapeError("unflatten() needs at least one size.")
+    return input.view(
+        *input.shape[:d], *resolve_shape(given, input.shape[d]), *input.shape[d + 1 :]
+    )
+
+
+class SplittingMethods(TensorBase):
+    """The methods of `Tensor` that take it apart."""
+
+    __slots__ = ()
+
+    def split(self, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+        """Return views of pieces along a dimension; see `mt_tensor.split`."""
+        return split(self, split_size, dim)
+
+    def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+        """Return at most `chunks` views of equal length along a dimension."""
+        return chunk(self, chunks, dim)
+
+    def tensor_split(
+        self, indices_or_sections: int | Sequence[int], dim: int = 0
+    ) -> tuple[Tensor, ...]:
+        """Return views along a dimension; see `mt_tensor.tensor_split`."""
+        return tensor_split(self, indices_or_sections, dim)
+
+    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
+        """Return views of all slices along a dimension, which they no longer have."""
+        return unbind(self, dim)
+
+    def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
+        """Return a view with one dimension spread over several; one of the sizes may be -1."""
+        return unflatten(self, dim, sizes)

@@ -1,0 +1,207 @@
+"""Transposes, mirrors and quarter turns, single slices, and diagonals made of rows."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.movement.diagonals import OnDiagonal, diag
+from mt_tensor.movement.rearranging import Ints, movedim
+from mt_tensor.movement.views import existing_dim
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import normalize_dim, normalize_dims
+from mt_tensor.tensor_base import TensorBase, unpack
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _at_least(name: str, ndim: int, input: TensorBase) -> None:
+    """Raise unless something is a tensor of at least so many dimensions."""
+    require_tensors(name, input)
+    if input.ndim < ndim:
+        raise ShapeError(
+            f"{name}() needs at least {ndim} dimension(s); shape {input.shape} was given."
+        )
+
+
+def t(input: TensorBase) -> Tensor:
+    """Return the transpose of a matrix as a view; what has fewer dimensions as it is.
+
+    Raises:
+        ShapeError: there are more than two dimensions.
+    """
+    require_tensors("t", input)
+    if input.ndim > 2:
+        raise ShapeError(
+            f"t() takes tensors of up to two dimensions; shape {input.shape} was given. Exchange "
+            "two of them with transpose(), or the last two with mT."
+        )
+    return input._itself().T
+
+
+def adjoint(input: TensorBase) -> Tensor:
+    """Return the view with the last two dimensions exchanged: of real numbers, the adjoint.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions.
+    """
+    _at_least("adjoint", 2, input)
+    return input._itself().mT
+
+
+def select(input: TensorBase, dim: int, index: int) -> Tensor:
+    """Return the slice at one index along a dimension, which is dropped, as a view.
+
+    Raises:
+        ShapeError: `input` has no dimensions.
+        IndexingError: there is no such dimension or index.
+    """
+    require_tensors("select", input)
+    dim = existing_dim("select", dim, input.shape)
+    if not isinstance(index, SupportsIndex):
+        raise IndexingError(f"select() takes an integer index; {index!r} was given.")
+    return input._itself()[(slice(None),) * dim + (operator.index(index),)]
+
+
+def ravel(input: TensorBase) -> Tensor:
+    """Return all elements in one dimension, copying only if it must be."""
+    require_tensors("ravel", input)
+    return input.reshape(-1).contiguous()
+
+
+def fliplr(input: TensorBase) -> Tensor:
+    """Return a view with the columns, dimension 1, in reverse order.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions.
+    """
+    _at_least("fliplr", 2, input)
+    return input.flip(1)
+
+
+def flipud(input: TensorBase) -> Tensor:
+    """Return a view with the rows, dimension 0, in reverse order.
+
+    Raises:
+        ShapeError: there are no dimensions.
+    """
+    _at_least("flipud", 1, input)
+    return input.flip(0)
+
+
+def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """Return a view turned by quarter turns, from the first of two dimensions to the second.
+
+    Args:
+        input: at least two dimensions.
+        k: how many quarter turns; negative the other way round.
+        dims: the plane: two dimensions.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions, or `dims` does not name two.
+        IndexingError: a dimension does not exist, or is named twice.
+    """
+    _at_least("rot90", 2, input)
+    (k,), named = unpack((k,)), unpack((dims,))
+    if len(named) != 2:
+        raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")
+    first, second = normalize_dims(named, input.ndim)
+    turned = input._itself()
+    if k % 4 in (1, 2):
+        turned = turned.flip(second)
+    if k % 4 in (2, 3):
+        turned = turned.flip(first)
+    return turned.transpose(first, second) if k % 2 else turned
+
+
+def diag_embed(input: TensorBase, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Return matrices whose diagonals are the rows, along the last dimension, of `input`.
+
+    Args:
+        input: at least one dimension.
+        offset: how far to the right of the main diagonal they stand; negative below it.
+        dim1: the dimension of the result that counts rows.
+        dim2: the one that counts columns.
+
+    Raises:
+        ShapeError: `input` has no dimensions.
+        IndexingError: a dimension does not exist, or both are the same.
+    """
+    _at_least("diag_embed", 1, input)
+    (offset,) = unpack((offset,))
+    first, second = (normalize_dim(dim, input.ndim + 1) for dim in (dim1, dim2))
+    if first == second:
+        raise IndexingError(f"diag_embed() needs two dimensions; {dim1} and {dim2} are the same.")
+    shape = list(input.shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, input.shape[-1] + abs(offset))
+    return OnDiagonal.apply(input, tuple(shape), offset, first, second)
+
+
+def diagflat(input: TensorBase, offset: int = 0) -> Tensor:
+    """Return the matrix with all elements of `input` on a diagonal."""
+    require_tensors("diagflat", input)
+    return diag(input.reshape(-1), offset)
+
+
+moveaxis = movedim
+
+
+class TurningMethods(TensorBase):
+    """The methods of `Tensor` for transposes, mirrors and turns."""
+
+    __slots__ = ()
+
+    @property
+    def H(self) -> Tensor:  # noqa: N802 - torch's name
+        """The transpose of a matrix: its adjoint, as its elements are real."""
+        if self.ndim != 2:
+            raise ShapeError(f"H is for matrices; this tensor has shape {self.shape}. Use mH.")
+        return self._itself().mT
+
+    @property
+    def mH(self) -> Tensor:  # noqa: N802 - torch's name
+        """The view with the last two dimensions exchanged."""
+        return adjoint(self)
+
+    def adjoint(self) -> Tensor:
+        """Return the view with the last two dimensions exchanged."""
+        return adjoint(self)
+
+    def t(self) -> Tensor:
+        """Return the transpose of a matrix as a view; what has fewer dimensions as it is."""
+        return t(self)
+
+    def select(self, dim: int, index: int) -> Tensor:
+        """Return the slice at one index along a dimension, which is dropped, as a view."""
+        return select(self, dim, index)
+
+    def ravel(self) -> Tensor:
+        """Return all elements in one dimension, copying only if it must be."""
+        return ravel(self)
+
+    def fliplr(self) -> Tensor:
+        """Return a view with the columns, dimension 1, in reverse order."""
+        return fliplr(self)
+
+    def flipud(self) -> Tensor:
+        """Return a view with the rows, dimension 0, in reverse order."""
+        return flipud(self)
+
+    def rot90(self, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+        """Return a view turned by quarter turns; see `mt_tensor.rot90`."""
+        return rot90(self, k, dims)
+
+    def diag_embed(self, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+        """Return matrices with the rows on their diagonals; see `mt_tensor.diag_embed`."""
+        return diag_embed(self, offset, dim1, dim2)
+
+    def diagflat(self, offset: int = 0) -> Tensor:
+        """Return the matrix with all elements on a diagonal."""
+        return diagflat(self, offset)
+
+    def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
+        """Return a view with dimensions moved to other places; the rest keep their order."""
+        return movedim(self, source, destination)

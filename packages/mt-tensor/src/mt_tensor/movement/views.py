@@ -1,0 +1,321 @@
+"""Operations that move elements: other views of the same storage, and their inverses.
+
+Forward, each is arithmetic on strides. Backward, each is undone by another of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.errors import ShapeError
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.strides import Shape, normalize_dim, size_of, strides_from_shape
+from mt_tensor.tensor_base import TensorBase, unpack
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class Permute(Function):
+    """Dimensions in another order."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: tuple[int, ...]) -> Tensor:
+        ctx.order = order
+        return x._with(x._tensor.permute(*order))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        inverse = tuple(ctx.order.index(d) for d in range(len(ctx.order)))
+        return Permute.apply(grad, inverse), None
+
+
+class View(Function):
+    """The same elements in another shape; copied first if strides cannot express it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape, may_copy: bool) -> Tensor:
+        ctx.shape = x.shape
+        data = x._tensor.view(shape)
+        if data is None:
+            if not may_copy:
+                raise ShapeError(
+                    f"a tensor of shape {x.shape} and strides {x.stride()} cannot be viewed as "
+                    f"{shape} without a copy: use reshape(), or contiguous() first."
+                )
+            data = x.contiguous()._tensor
+            data = data.like(shape, strides_from_shape(shape), data.offset)
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return View.apply(grad, ctx.shape, True), None, None
+
+
+class Expand(Function):
+    """Extents of 1 repeated, and new dimensions in front."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape) -> Tensor:
+        ctx.shape = x.shape
+        return x._with(x._tensor.expand(shape))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return grad.sum_to_size(ctx.shape), None
+
+
+class Slice(Function):
+    """Every n-th element of a range, in each dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+        ctx.shape, ctx.starts, ctx.steps = x.shape, starts, steps
+        return x._with(x._tensor.slice(starts, steps, lengths))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Embed.apply(grad, ctx.shape, ctx.starts, ctx.steps, 0), None, None, None
+
+
+class Embed(Function):
+    """The elements spread into a tensor of `shape` that is `value` elsewhere; undoes `Slice`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, shape: Shape, starts: Shape, steps: Shape, value: float
+    ) -> Tensor:
+        ctx.starts, ctx.steps, ctx.lengths = starts, steps, x.shape
+        data = x.backend.full(shape, x.dtype, value)
+        x.backend.copy(x._tensor, data.slice(starts, steps, x.shape))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        grad = Slice.apply(grad, ctx.starts, ctx.steps, ctx.lengths)
+        return grad, None, None, None, None
+
+
+class Unfold(Function):
+    """Windows along a dimension, which may overlap; the window is a new last dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, size: int, step: int) -> Tensor:
+        ctx.extent, ctx.dim, ctx.step = x.shape[dim], dim, step
+        return x._with(x._tensor.unfold(dim, size, step))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Fold.apply(grad, ctx.dim, ctx.extent, ctx.step), None, None, None
+
+
+class Fold(Function):
+    """Windows laid back to where they came from, added up where they overlap; undoes `Unfold`."""
+
+    @staticmethod
+    def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
+        ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
+        shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
+        result = windows._with(windows.backend.full(shape, windows.dtype, 0))
+        count = windows.shape[dim]
+        for k in range(ctx.size):  # the k-th element of every window is one strided slice
+            index = [slice(None)] * len(shape)
+            index[dim] = slice(k, k + step * (count - 1) + 1 if count else k, step)
+            result[tuple(index)] += windows[..., k]
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
+
+
+def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
+    """Drop dimensions of extent 1."""
+    kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
+    return View.apply(x, kept, False)
+
+
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Surround a tensor with a constant.
+
+    Args:
+        input: any tensor.
+        pad: how many elements to add before and after, in torch's order: the last dimension
+            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
+        mode: "constant", the only one here.
+        value: the constant; 0 for None.
+
+    Raises:
+        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
+        ValueError: there is no such mode.
+    """
+    require_tensors("pad", input)
+    if mode != "constant":
+        raise ValueError(f"pad() knows the mode 'constant'; {mode!r} was given.")
+    padding = unpack((pad,))
+    if len(padding) % 2 or len(padding) > 2 * input.ndim:
+        raise ShapeError(
+            f"padding {padding} must be pairs of numbers, at most one for each of the "
+            f"{input.ndim} dimension(s)."
+        )
+    before, after = [0] * input.ndim, [0] * input.ndim
+    for pair in range(len(padding) // 2):
+        before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
+    shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
+    if any(extent < 0 for extent in shape):
+        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
+    crop = tuple(max(-b, 0) for b in before)
+    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
+    ones = (1,) * input.ndim
+    if kept != input.shape:
+        input = Slice.apply(input, crop, ones, kept)
+    if shape == input.shape:
+        return input
+    return Embed.apply(input, shape, tuple(max(b, 0) for b in before), ones, value or 0.0)
+
+
+def resolve_shape(shape: Sequence[int], size: int) -> Shape:
+    """Return `shape` with -1 replaced by what makes it hold `size` elements.
+
+    Raises:
+        ShapeError: no number does, or more than one extent is -1.
+    """
+    given = tuple(shape)
+    if -1 not in given and size_of(given) == size and min(given, default=0) >= 0:
+        return given
+    known = size_of(extent for extent in given if extent != -1)
+    if given.count(-1) > 1 or any(extent < -1 for extent in given):
+        raise ShapeError(f"shape {given} may hold a single -1, and no other negative number.")
+    if -1 in given:
+        if known == 0 or size % known:
+            raise ShapeError(f"{size} element(s) do not fit shape {given} for any value of -1.")
+        return tuple(size // known if extent == -1 else extent for extent in given)
+    if known != size:
+        raise ShapeError(f"{size} element(s) do not fit shape {given}, which holds {known}.")
+    return given
+
+
+def existing_dim(name: str, dim: int, shape: Shape) -> int:
+    """Return `dim` counted from the front, of a tensor that has dimensions."""
+    if not shape:
+        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+    return normalize_dim(dim, len(shape))
+
+
+class MovementMethods(TensorBase):
+    """The methods of `Tensor` that move elements."""
+
+    __slots__ = ()
+
+    def view(self, *shape: Any) -> Tensor:
+        """Return the same elements in another shape, sharing memory; one extent may be -1.
+
+        Raises:
+            ShapeError: the number of elements differs, or the strides would need a copy.
+        """
+        resolved = resolve_shape(unpack(shape), self.numel())
+        return View.apply(self, resolved, False)
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """Return the same elements in another shape, copying only if it must be.
+
+        Raises:
+            ShapeError: the number of elements differs.
+        """
+        resolved = resolve_shape(unpack(shape), self.numel())
+        return View.apply(self, resolved, True)
+
+    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+        """Merge the dimensions from `start_dim` to `end_dim` into one."""
+        start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
+        if start > end:
+            raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
+        merged = size_of(self.shape[start : end + 1])
+        return self.reshape(*self.shape[:start], merged, *self.shape[end + 1 :])
+
+    def permute(self, *order: Any) -> Tensor:
+        """Return a view with the dimensions in another order."""
+        given = unpack(order)
+        return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
+
+    def transpose(self, dim0: int, dim1: int) -> Tensor:
+        """Return a view with two dimensions exchanged."""
+        order = list(range(self.ndim))
+        first, second = normalize_dim(dim0, self.ndim), normalize_dim(dim1, self.ndim)
+        if self.ndim:
+            order[first], order[second] = order[second], order[first]
+        return Permute.apply(self, tuple(order))
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802 - torch's name
+        """The view with all dimensions in reverse order."""
+        return Permute.apply(self, tuple(range(self.ndim))[::-1])
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802 - torch's name
+        """The view with the last two dimensions exchanged."""
+        return self.transpose(-2, -1)
+
+    def expand(self, *shape: Any) -> Tensor:
+        """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
+        given = unpack(shape)
+        new = len(given) - self.ndim
+        resolved = given
+        if -1 in given:
+            resolved = tuple(
+                self.shape[d - new] if extent == -1 and d >= new else extent
+                for d, extent in enumerate(given)
+            )
+        if resolved and min(resolved) < 0:
+            raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
+        return Expand.apply(self, resolved)
+
+    def broadcast_to(self, shape: Sequence[int]) -> Tensor:
+        """Return a view of another shape in which extents of 1 are repeated."""
+        return self.expand(*shape)
+
+    def squeeze(self, dim: int | Sequence[int] | None = None) -> Tensor:
+        """Drop dimensions of extent 1: all of them, or those named that are."""
+        named = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+        normal = {normalize_dim(d, self.ndim) for d in named}
+        return squeeze_dims(self, tuple(d for d in normal if self.ndim and self.shape[d] == 1))
+
+    def unsqueeze(self, dim: int) -> Tensor:
+        """Return a view with a new dimension of extent 1 before `dim`."""
+        d = normalize_dim(dim, self.ndim + 1)
+        return self.view(*self.shape[:d], 1, *self.shape[d:])
+
+    def narrow(self, dim: int, start: int, length: int) -> Tensor:
+        """Return a view of `length` elements from `start` on along `dim`."""
+        d = existing_dim("narrow", dim, self.shape)
+        if start < 0 or length < 0 or start + length > self.shape[d]:
+            raise ShapeError(
+                f"narrow() of {length} element(s) from {start} on does not lie in dimension "
+                f"{dim} with {self.shape[d]}."
+            )
+        return self._itself()[(slice(None),) * d + (slice(start, start + length),)]
+
+    def flip(self, *dims: Any) -> Tensor:
+        """Return a view with the order of elements reversed in some dimensions."""
+        reverse = {normalize_dim(d, self.ndim) for d in unpack(dims)}
+        return self._itself()[
+            tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
+        ]
+
+    def unfold(self, dimension: int, size: int, step: int) -> Tensor:
+        """Return windows of `size` elements, `step` apart, as a new last dimension.
+
+        Raises:
+            ShapeError: the window is longer than the dimension, or `step` is not positive.
+        """
+        d = existing_dim("unfold", dimension, self.shape)
+        size, step = unpack((size, step))
+        if not 0 <= size <= self.shape[d] or step < 1:
+            raise ShapeError(
+                f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "
+                f"{size} and {step} were given."
+            )
+        return Unfold.apply(self, d, size, step)

@@ -1,0 +1,151 @@
+"""Which elements there are, and how many of each: found on the host, without gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.dtypes import float32, float64, int64
+from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.indexing.gathering import scatter_add
+from mt_tensor.order.on_host import Array
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _results(input: TensorBase, found: list[Array | None]) -> Any:
+    """Return arrays as tensors: one bare, several as a tuple. None stands for what is not asked."""
+    tensors = tuple(input._with(input.backend.upload(x)) for x in found if x is not None)
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
+def unique(
+    input: TensorBase,
+    sorted: bool = True,  # noqa: ARG001 - as if always given
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return the different elements in order, each once; every nan is one of its own.
+
+    Args:
+        input: a tensor.
+        sorted: whether they must be in order; here they always are.
+        return_inverse: whether to return where in the result each element of `input` is, too.
+        return_counts: whether to return how often each occurs, too.
+        dim: a dimension, to compare whole slices along it; None to compare elements.
+
+    Returns:
+        A 1-D tensor, or slices along `dim`; with the int64 inverse, of the shape of `input` or as
+        long as `dim`, and the int64 counts in a tuple, if asked for.
+
+    Raises:
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("unique", input)
+    array = input.backend.as_array(input._tensor)
+    axis = None if dim is None else normalize_dim(dim, input.ndim)
+    values, inverse, counts = np.unique(
+        array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
+    )
+    inverse = inverse.reshape(input.shape if axis is None else -1)
+    return _results(
+        input, [values, inverse if return_inverse else None, counts if return_counts else None]
+    )
+
+
+def unique_consecutive(
+    input: TensorBase,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """Return elements, or slices along `dim`, without those that equal the one before them.
+
+    Arguments and results are those of `unique`, except that the order stays.
+
+    Raises:
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("unique_consecutive", input)
+    array = input.backend.as_array(input._tensor)
+    axis = 0 if dim is None else normalize_dim(dim, input.ndim)
+    slices = array.reshape(-1) if dim is None else np.moveaxis(np.atleast_1d(array), axis, 0)
+    other = (slices[1:] != slices[:-1]).any(tuple(range(1, slices.ndim)))
+    begins = np.flatnonzero(np.concatenate([np.ones(min(len(slices), 1), bool), other]))
+    values = np.moveaxis(slices[begins], 0, axis)
+    counts = np.diff(np.append(begins, len(slices)))
+    inverse = np.repeat(np.arange(len(begins)), counts)
+    if dim is None:
+        inverse = inverse.reshape(input.shape)
+    return _results(
+        input, [values, inverse if return_inverse else None, counts if return_counts else None]
+    )
+
+
+def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: int = 0) -> Tensor:
+    """Return how often each of the numbers 0, 1, 2, ... occurs.
+
+    Args:
+        input: 1-D, integers that are not negative.
+        weights: what each occurrence counts, of the shape of `input`; 1 if not given.
+        minlength: how many numbers are counted at least.
+
+    Returns:
+        int64; with weights their floating-point type, or float64.
+
+    Raises:
+        ShapeError: `input` is not 1-D, or `weights` has another shape.
+        DTypeError: `input` holds no integers.
+        DomainError: a number, or `minlength`, is negative.
+    """
+    require_tensors("bincount", input, *([] if weights is None else [weights]))
+    common_backend(input, weights)
+    if input.ndim != 1 or (weights is not None and weights.shape != input.shape):
+        given = input.shape if weights is None else f"{input.shape} and {weights.shape}"
+        raise ShapeError(f"bincount() takes 1-D tensors of one length; got {given}.")
+    if input.dtype.kind != "integer":
+        raise DTypeError(f"bincount() counts integers; {input.dtype.name} was given.")
+    if type(minlength) is not int or minlength < 0:
+        raise DomainError(f"minlength is an integer from 0 on; {minlength!r} was given.")
+    index = input.to(int64)
+    low, high = (int(index.amin()), int(index.amax())) if index.numel() else (0, -1)
+    if low < 0:
+        raise DomainError(f"bincount() counts numbers from 0 on; {low} was given.")
+    if weights is None:
+        counted = input._with(input.backend.full(input.shape, int64, 1))
+    else:
+        counted = weights.to(weights.dtype if weights.dtype is float32 else float64)
+    start = input.backend.full((max(high + 1, minlength),), counted.dtype, 0)
+    return scatter_add(input._with(start), 0, index, counted)
+
+
+class CountingMethods(TensorBase):
+    """The methods of `Tensor` that find out which elements there are."""
+
+    __slots__ = ()
+
+    def unique(
+        self,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        """Return the different elements in order; see `mt_tensor.unique`."""
+        return unique(self, sorted, return_inverse, return_counts, dim)
+
+    def unique_consecutive(
+        self, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    ) -> Any:
+        """Return elements without repetitions; see `mt_tensor.unique_consecutive`."""
+        return unique_consecutive(self, return_inverse, return_counts, dim)
+
+    def bincount(self, weights: TensorBase | None = None, minlength: int = 0) -> Tensor:
+        """Return how often each number occurs; see `mt_tensor.bincount`."""
+        return bincount(self, weights, minlength)

@@ -1,0 +1,260 @@
+"""Elements by their place in the order: the k-th smallest, quantiles; and steps between neighbours.
+
+Values are gathered from where they lie, so that gradients go back there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.dtypes import Number, bool_, int64
+from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.movement.joining import cat
+from mt_tensor.movement.views import existing_dim
+from mt_tensor.order.selection import ValuesAndIndices
+from mt_tensor.order.sorting import sort
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def msort(input: TensorBase) -> Tensor:
+    """Return the elements in order along the first dimension."""
+    require_tensors("msort", input)
+    return sort(input, 0).values
+
+
+def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    """Return the k-th smallest elements along a dimension, and the int64 indices they come from.
+
+    Args:
+        input: a tensor; a nan counts as larger than every number.
+        k: the place in the order, from 1 on.
+        dim: the dimension to look along.
+        keepdim: whether it stays, with extent 1.
+
+    Raises:
+        ShapeError: there is no k-th element.
+        IndexingError: there is no such dimension.
+        TypeError: `k` is no integer.
+    """
+    require_tensors("kthvalue", input)
+    dim = normalize_dim(dim, input.ndim)
+    if type(k) is not int:
+        raise TypeError(f"kthvalue() takes an integer k; {k!r} was given.")
+    extent = input.shape[dim] if input.ndim else 1
+    if not 1 <= k <= extent:
+        raise ShapeError(f"kthvalue() was asked for number {k} of {extent} element(s).")
+    ordered = sort(input, dim)
+    if not input.ndim:
+        return ordered
+    values, indices = (x.narrow(dim, k - 1, 1) for x in ordered)
+    return ValuesAndIndices(*(x if keepdim else x.squeeze(dim) for x in (values, indices)))
+
+
+# --- Quantiles ----------------------------------------------------------------------------------
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantile(
+    input: TensorBase,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """Return the elements below which a share of all others lies; nan if there is a nan.
+
+    Args:
+        input: float32 or float64.
+        q: the share, from 0 to 1, a number; or a 1-D tensor of the dtype of `input` with several,
+            whose results lie along a new first dimension. No gradient goes to it.
+        dim: the dimension to look along; None for all elements.
+        keepdim: whether it stays, with extent 1.
+        interpolation: what to return between two elements: "linear" for a weighted mean of them,
+            "midpoint" for their mean, or "lower", "higher", "nearest" for one of them.
+
+    Raises:
+        DTypeError: `input` is neither float32 nor float64, or `q` has another dtype.
+        DomainError: `q` is not from 0 to 1.
+        ShapeError: there are no elements, or `q` has several dimensions.
+        IndexingError: there is no such dimension.
+        ValueError: there is no such interpolation.
+    """
+    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(
+    input: TensorBase,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """Return quantiles of what is not nan; nan where nothing else is.
+
+    Arguments and errors are those of `quantile`.
+    """
+    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+
+
+def _quantile(
+    name: str, input: TensorBase, q: Any, dim: int | None, keepdim: bool, interpolation: str
+) -> Tensor:
+    require_tensors(name, input)
+    if not input.dtype.is_floating_point or input.dtype.itemsize < 4:
+        raise DTypeError(f"{name}() takes float32 or float64; {input.dtype.name} was given.")
+    if interpolation not in _INTERPOLATIONS:
+        raise ValueError(
+            f"{name}() interpolates by one of {', '.join(_INTERPOLATIONS)}; {interpolation!r} was "
+            "given."
+        )
+    shares = _shares(name, input, q)
+    flat = dim is None or not input.ndim
+    axis = -1 if dim is None else normalize_dim(dim, input.ndim)
+    x = input.reshape(-1) if flat else input.movedim(axis, -1)
+    if not x.shape[-1]:
+        raise ShapeError(f"{name}() of no elements is undefined; shape {input.shape} was given.")
+    missing = elementwise("ne", x, x).sum(-1, True)
+    count = x.shape[-1] - missing if name == "nanquantile" else missing * 0 + x.shape[-1]
+    share = input._with(input.backend.upload(shares.reshape(-1, *(1,) * x.ndim)))
+    place = share * elementwise("maximum", count - 1, 0).to(x.dtype)
+    out = _between(sort(x, -1).values, place, interpolation)  # nan comes last
+    if name == "quantile":
+        out = elementwise("where", missing.bool(), math.nan, out)
+    out = out.squeeze(-1)
+    if keepdim:
+        out = out.reshape(-1, *(1,) * input.ndim) if flat else out.unsqueeze(axis + 1)
+    return out if shares.ndim else out.squeeze(0)
+
+
+def _between(ordered: Tensor, place: Tensor, interpolation: str) -> Tensor:
+    """Return what lies at places, which have fractions, of the last dimension."""
+    rounding = {"lower": "floor", "higher": "ceil", "nearest": "round"}.get(interpolation)
+    if rounding:
+        return _at(ordered, elementwise(rounding, place))
+    low, high = elementwise("floor", place), elementwise("ceil", place)
+    weight = (high - low) * 0.5 if interpolation == "midpoint" else place - low
+    below, above = _at(ordered, low), _at(ordered, high)
+    # Equal neighbours, infinite ones among them, are not subtracted from each other.
+    return elementwise("where", below == above, below, below + weight * (above - below))
+
+
+def _shares(name: str, input: TensorBase, q: Any) -> Any:
+    """Return the shares as an array: 0-D for one, 1-D for several."""
+    if isinstance(q, TensorBase):
+        if q.dtype is not input.dtype:
+            raise DTypeError(
+                f"{name}() of {input.dtype.name} takes q of that dtype; {q.dtype.name} was given."
+            )
+        if q.ndim > 1:
+            raise ShapeError(f"{name}() takes a number or a 1-D tensor as q; got {q.shape}.")
+        shares = np.array(q.backend.as_array(q._tensor))
+    elif isinstance(q, Number):
+        shares = np.asarray(q, input.dtype.numpy)
+    else:
+        raise TypeError(f"{name}() takes a number or a tensor as q; {q!r} was given.")
+    if not np.all((shares >= 0) & (shares <= 1)):
+        raise DomainError(f"{name}() takes q from 0 to 1; {q!r} was given.")
+    return shares
+
+
+def _at(ordered: Tensor, place: Tensor) -> Tensor:
+    """Return the elements at places along the last dimension, for each share."""
+    whole = ordered.expand(place.shape[0], *ordered.shape)
+    return whole.gather(-1, place.to(int64).expand(*whole.shape[:-1], 1))
+
+
+# --- Differences --------------------------------------------------------------------------------
+
+
+def diff(
+    input: TensorBase,
+    n: int = 1,
+    dim: int = -1,
+    prepend: TensorBase | None = None,
+    append: TensorBase | None = None,
+) -> Tensor:
+    """Return each element less the one before it along a dimension; of bool, whether they differ.
+
+    Args:
+        input: at least one dimension.
+        n: how many times.
+        dim: the dimension, which becomes one shorter each time.
+        prepend: what to put in front of `input` along `dim` before.
+        append: what to put at its end.
+
+    Raises:
+        ShapeError: `input` has no dimensions, or the shapes do not fit.
+        DomainError: `n` is negative, or no integer.
+    """
+    require_tensors("diff", input)
+    dim = existing_dim("diff", dim, input.shape)
+    if type(n) is not int or n < 0:
+        raise DomainError(f"diff() takes an integer n from 0 on; {n!r} was given.")
+    parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
+    out = cat(parts, dim) if len(parts) > 1 else input._itself()
+    name = "logical_xor" if out.dtype is bool_ else "sub"
+    for _ in range(n):
+        rest = max(out.shape[dim] - 1, 0)
+        out = elementwise(
+            name, out.narrow(dim, out.shape[dim] - rest, rest), out.narrow(dim, 0, rest)
+        )
+    return out.clone() if out is input else out
+
+
+class RankMethods(TensorBase):
+    """The methods of `Tensor` for elements by their place in the order, and differences."""
+
+    __slots__ = ()
+
+    def msort(self) -> Tensor:
+        """Return the elements in order along the first dimension."""
+        return msort(self)
+
+    def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+        """Return the k-th smallest elements; see `mt_tensor.kthvalue`."""
+        return kthvalue(self, k, dim, keepdim)
+
+    def quantile(
+        self,
+        q: Any,
+        dim: int | None = None,
+        keepdim: bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        """Return quantiles; see `mt_tensor.quantile`."""
+        return quantile(self, q, dim, keepdim, interpolation=interpolation)
+
+    def nanquantile(
+        self,
+        q: Any,
+        dim: int | None = None,
+        keepdim: bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Tensor:
+        """Return quantiles of what is not nan; see `mt_tensor.nanquantile`."""
+        return nanquantile(self, q, dim, keepdim, interpolation=interpolation)
+
+    def diff(
+        self,
+        n: int = 1,
+        dim: int = -1,
+        prepend: TensorBase | None = None,
+        append: TensorBase | None = None,
+    ) -> Tensor:
+        """Return the steps between neighbours; see `mt_tensor.diff`."""
+        return diff(self, n, dim, prepend, append)

@@ -1,0 +1,1 @@
+"""Operations element by element: the operator table lifted, and what is made of it."""

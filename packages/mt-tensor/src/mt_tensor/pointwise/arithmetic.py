@@ -1,0 +1,118 @@
+"""Python's operators on tensors, and a method for every row of the operator table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_operators import OPERATORS, Operator
+from mt_tensor.dtypes import Number
+from mt_tensor.errors import ShapeError
+from mt_tensor.pointwise.elementwise import LIFTED, elementwise, method
+from mt_tensor.pointwise.table_functions import ALIASES
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _python(name: str) -> Callable[..., Tensor]:
+    """Return an operator as Python calls it."""
+    return method(OPERATORS[name], left_to_others=True)
+
+
+def _reflected(name: str) -> Callable[..., Tensor]:
+    """Return the same for a number on the left of a tensor."""
+    operation = LIFTED[name]
+
+    def reflected_operator(self: Any, other: Any) -> Any:
+        if not isinstance(other, Number):
+            if not isinstance(other, np.generic):
+                return NotImplemented
+            other = other.item()
+        return operation(other, self)
+
+    return reflected_operator
+
+
+class ArithmeticMethods(TensorBase):
+    """The element-wise methods of `Tensor`, and its operators."""
+
+    __slots__ = ()
+
+    __add__ = _python("add")
+    __radd__ = _reflected("add")
+    __sub__ = _python("sub")
+    __rsub__ = _reflected("sub")
+    __mul__ = _python("mul")
+    __rmul__ = _reflected("mul")
+    __truediv__ = _python("div")
+    __rtruediv__ = _reflected("div")
+    __pow__ = _python("pow")
+    __rpow__ = _reflected("pow")
+
+    def __neg__(self) -> Tensor:
+        return elementwise("neg", self)
+
+    def __pos__(self) -> Tensor:
+        return self._itself()
+
+    def __abs__(self) -> Tensor:
+        return elementwise("abs", self)
+
+    __lt__ = _python("lt")
+    __le__ = _python("le")
+    __gt__ = _python("gt")
+    __ge__ = _python("ge")
+    __eq__ = _python("eq")  # type: ignore[assignment]
+    __ne__ = _python("ne")  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise ShapeError(
+                f"the truth of a tensor of shape {self.shape} is not defined: use x.any() or "
+                "x.all()."
+            )
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.kind == "float" or self.numel() != 1:
+            raise TypeError(
+                f"a tensor of {self.dtype.name} and shape {self.shape} cannot be used as an index: "
+                "that takes a single integer."
+            )
+        return int(self.item())
+
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """Return this tensor where the condition holds, and `other` elsewhere."""
+        return elementwise("where", condition, self, other)
+
+    def masked_fill(self, mask: Tensor, value: Number) -> Tensor:
+        """Return a copy in which the elements under the mask are `value`."""
+        return elementwise("where", mask, self.dtype.checked(value), self).to(self.dtype)
+
+
+def _install(operator: Operator) -> None:
+    """Make a row of the operator table a method, unless the class has its own."""
+    if operator.name in ArithmeticMethods.__dict__:
+        return
+    setattr(ArithmeticMethods, operator.name, method(operator))
+
+
+def _is_taken(name: str) -> bool:
+    """Whether tensors use a name for something else."""
+    return hasattr(TensorBase._result_class, name)
+
+
+OPERATORS.for_each(_install, taken=_is_taken)
+for _alias, _name in ALIASES.items():
+    setattr(ArithmeticMethods, _alias, getattr(ArithmeticMethods, _name))

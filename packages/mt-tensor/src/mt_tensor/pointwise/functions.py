@@ -1,0 +1,305 @@
+"""Arithmetic on each element, with torch's settings: beyond the rows of the operator table."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.dtypes import Number, result_type
+from mt_tensor.errors import DomainError, DTypeError
+from mt_tensor.pointwise.activations import require_same_dtype
+from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
+from mt_tensor.pointwise.table_functions import FUNCTIONS
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.pointwise.table_functions import Operand
+    from mt_tensor.tensors import Tensor
+
+LN_2 = math.log(2.0)
+
+# --- Sums and powers ----------------------------------------------------------------------------
+
+
+def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """Return `input + alpha other`.
+
+    Raises:
+        DTypeError: `alpha` has a fraction, or is a truth value, among integers.
+        IndexingError: the shapes do not broadcast.
+    """
+    return _sum("add", input, other, "alpha", alpha)
+
+
+def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
+    """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
+    return _sum("sub", input, other, "alpha", alpha)
+
+
+def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
+    if type(factor) is not int or factor != 1:
+        _check_factor(factor_name, factor, input, other)
+        check_on_bool(name, result_type(input, other))  # which the product is not
+        other = other * factor
+    return FUNCTIONS[name](input, other)
+
+
+def _check_factor(name: str, factor: Any, *operands: Any) -> None:
+    """Raise unless the product of a number and the operands has the dtype of the operands."""
+    if not isinstance(factor, Number):
+        raise TypeError(
+            f"{name} is a number; {factor!r} of type {type(factor).__name__} was given."
+        )
+    kind = result_type(*operands).kind
+    if (isinstance(factor, float) and kind != "float") or (
+        isinstance(factor, bool) and kind != "bool"
+    ):
+        raise DTypeError(
+            f"{name}={factor!r} does not fit operands of kind {kind}: give an integer, or convert "
+            "them, as in x.float()."
+        )
+
+
+def pow(input: Operand, exponent: Operand) -> Tensor:
+    """Return `input` to the power `exponent`: nan below 0 unless the exponent is whole.
+
+    Raises:
+        DTypeError: an integer is raised to a negative integer, or the operands are bool.
+    """
+    return FUNCTIONS["pow"](input, exponent)
+
+
+def square(input: Tensor) -> Tensor:
+    """Return `input` times itself; of truth values as int64."""
+    require_tensors("square", input)
+    return FUNCTIONS["square"](input.long() if input.dtype.kind == "bool" else input)
+
+
+def float_power(input: Operand, exponent: Operand) -> Tensor:
+    """Return `input` to the power `exponent`, computed in float64."""
+    base, power = (v.double() if isinstance(v, TensorBase) else v for v in (input, exponent))
+    return pow(base, power)
+
+
+def ldexp(input: Tensor, other: Tensor) -> Tensor:
+    """Return `input` times 2 to the power `other`."""
+    require_tensors("ldexp", input, other)
+    x, y = _promoted(input, other)
+    return x * elementwise("exp2", y)
+
+
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
+    require_tensors("logaddexp2", input, other)
+    x, y = _promoted(input, other)
+    return elementwise("logaddexp", x * LN_2, y * LN_2) / LN_2
+
+
+def _promoted(*tensors: Tensor) -> list[Tensor]:
+    """Return tensors in the dtype in which they are computed with together."""
+    dtype = result_type(*tensors)
+    return [tensor.to(dtype) for tensor in tensors]
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """Return `input + value tensor1 tensor2`.
+
+    Raises:
+        DTypeError: `value` has a fraction among integers.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("addcmul", input, tensor1, tensor2)
+    x, y, z = _promoted(input, tensor1, tensor2)
+    return _sum("add", x, y * z, "value", value)
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """Return `input + value tensor1 / tensor2`.
+
+    Raises:
+        DTypeError: `tensor1` and `tensor2` are integers, which torch would not divide either.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("addcdiv", input, tensor1, tensor2)
+    if result_type(tensor1, tensor2).kind != "float":
+        raise DTypeError(
+            f"addcdiv() divides floats; {tensor1.dtype.name} and {tensor2.dtype.name} were given. "
+            "Convert with x.float()."
+        )
+    x, y, z = _promoted(input, tensor1, tensor2)
+    return _sum("add", x, y / z, "value", value)
+
+
+def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
+    """Return the way from `input` to `end`, of which it goes the share `weight`.
+
+    Raises:
+        DTypeError: the tensors are integers, or of several dtypes.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("lerp", input, end)
+    weights = [weight] if isinstance(weight, TensorBase) and weight.ndim else []
+    require_same_dtype("lerp", input, end, *weights)
+    if not input.is_floating_point():
+        raise DTypeError(
+            f"lerp() takes floats; {input.dtype.name} was given. Convert with x.float()."
+        )
+    return elementwise("lerp", input, end, weight)
+
+
+# --- Bounds -------------------------------------------------------------------------------------
+
+
+def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
+    """Return `input`, but at least `min` and at most `max`, which wins over `min`.
+
+    Args:
+        input: any shape.
+        min: a number or a tensor that broadcasts; None for no bound.
+        max: the same.
+
+    Returns:
+        The shape to which all broadcast. The derivative by `input` is 1 at the bounds too.
+
+    Raises:
+        DomainError: both bounds are None.
+        DTypeError: an integer bound leaves no value of the dtype; or all are bool, unless a tensor
+            is the only bound.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("clamp", input)
+    if min is None and max is None:
+        raise DomainError("clamp() needs min, max or both; None was given for each.")
+    low, high = _bound(input, min, lower=True), _bound(input, max, lower=False)
+    if high is None:
+        return FUNCTIONS["clamp_min"](input, low)
+    if low is None:
+        return FUNCTIONS["clamp_max"](input, high)
+    return elementwise("clamp", input, low, high)
+
+
+def clamp_min(input: Tensor, min: Operand) -> Tensor:
+    """Return `input`, but at least `min`; see `clamp`."""
+    require_tensors("clamp_min", input)
+    return clamp(input, min)
+
+
+def clamp_max(input: Tensor, max: Operand) -> Tensor:
+    """Return `input`, but at most `max`; see `clamp`."""
+    require_tensors("clamp_max", input)
+    return clamp(input, None, max)
+
+
+def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
+    """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
+    if isinstance(bound, bool):
+        check_on_bool("clamp", x.dtype)
+    if x.dtype.kind != "integer" or not isinstance(bound, int):
+        return bound
+    limits = np.iinfo(x.dtype.numpy)
+    bounded = builtins.max(bound, limits.min) if lower else builtins.min(bound, limits.max)
+    return x.dtype.checked(bounded)
+
+
+def fmax(input: Tensor, other: Tensor) -> Tensor:
+    """Return the larger, or the one that is no nan; of equal ones `input` has the derivative."""
+    require_tensors("fmax", input, other)
+    return elementwise("where", (input >= other) | other.isnan(), input, other)
+
+
+def fmin(input: Tensor, other: Tensor) -> Tensor:
+    """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
+    require_tensors("fmin", input, other)
+    return elementwise("where", (input <= other) | other.isnan(), input, other)
+
+
+def nan_to_num(
+    input: Tensor,
+    nan: Number | None = None,
+    posinf: Number | None = None,
+    neginf: Number | None = None,
+) -> Tensor:
+    """Return `input` with numbers for nan and the infinities; of integers, a copy.
+
+    Args:
+        input: any shape.
+        nan: what stands for nan; 0 if None.
+        posinf: what stands for infinity; the largest number of the dtype if None.
+        neginf: what stands for -infinity; the lowest number of the dtype if None.
+    """
+    require_tensors("nan_to_num", input)
+    if not input.is_floating_point():
+        return input.clone()
+    limits = np.finfo(input.dtype.numpy)
+    replaced = input.masked_fill(input.isnan(), 0 if nan is None else nan)
+    replaced = replaced.masked_fill(
+        input == math.inf, float(limits.max) if posinf is None else posinf
+    )
+    return replaced.masked_fill(input == -math.inf, float(limits.min) if neginf is None else neginf)
+
+
+# --- Parts, steps and units ---------------------------------------------------------------------
+
+
+def frac(input: Tensor) -> Tensor:
+    """Return what `input` has after the point, with its sign.
+
+    Raises:
+        DTypeError: the elements are integers.
+    """
+    require_tensors("frac", input)
+    if not input.is_floating_point():
+        raise DTypeError(f"frac() takes floats; {input.dtype.name} was given.")
+    return input - elementwise("trunc", input)
+
+
+def positive(input: Tensor) -> Tensor:
+    """Return `input`.
+
+    Raises:
+        DTypeError: the elements are bool.
+    """
+    require_tensors("positive", input)
+    if input.dtype.kind == "bool":
+        raise DTypeError("positive() takes numbers; bool was given. Convert with x.to(...).")
+    return input._itself()
+
+
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """Return 0 below zero, 1 above, and `values` at zero; 0 for nan.
+
+    Raises:
+        DTypeError: the dtypes differ.
+        IndexingError: the shapes do not broadcast.
+    """
+    require_tensors("heaviside", input, values)
+    require_same_dtype("heaviside", input, values)
+    return elementwise("where", input == 0, values, (input > 0).to(input.dtype))
+
+
+def deg2rad(input: Tensor) -> Tensor:
+    """Return angles in radians from angles in degrees."""
+    require_tensors("deg2rad", input)
+    return input * (math.pi / 180.0)
+
+
+def rad2deg(input: Tensor) -> Tensor:
+    """Return angles in degrees from angles in radians."""
+    require_tensors("rad2deg", input)
+    return input * (180.0 / math.pi)
+
+
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """Return `log(input / (1 - input))`, the inverse of `sigmoid`.
+
+    Args:
+        input: any shape; nan below 0 and above 1.
+        eps: if given, `input` is taken between `eps` and `1 - eps`.
+    """
+    require_tensors("logit", input)
+    x = input._itself() if eps is None else clamp(input, eps, 1.0 - eps)
+    return elementwise("log", x) - elementwise("log1p", x * -1.0)

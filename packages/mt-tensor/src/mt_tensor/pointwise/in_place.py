@@ -1,0 +1,310 @@
+"""Changing tensors in place: what is allowed, and how memory that overlaps is handled.
+
+Most in-place forms are the operation itself, whose result replaces the elements. A few that
+training needs often compute in the tensor's own memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from mt_autodiff import is_grad_enabled
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import Number, float64, result_type
+from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
+from mt_tensor.pointwise.integers import RoundingMode
+from mt_tensor.pointwise.table_functions import ALIASES
+from mt_tensor.recording.aliasing import AliasMethods
+from mt_tensor.recording.function import common_backend
+from mt_tensor.strides import overlaps, shape_broadcast
+from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _same_view(a: TensorData, b: TensorData) -> bool:
+    return (
+        a.storage is b.storage
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.offset == b.offset
+        and a.dtype is b.dtype
+    )
+
+
+class InPlaceMethods(AliasMethods):
+    """The methods of `Tensor` that change it."""
+
+    __slots__ = ()
+
+    def _check_in_place(self, *others: Any) -> bool:
+        """Return whether a change in place of this tensor, with others, is to be recorded.
+
+        Raises:
+            InPlaceError: a change of one element would change several, or gradients cannot follow.
+        """
+        if overlaps(self.shape, self.stride()):
+            raise InPlaceError(
+                f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
+                "so that changing one changes several: clone() it first."
+            )
+        return self._change_is_recorded(*others)
+
+    def _replace(self, value: Tensor) -> Self:
+        """Store the elements of a tensor of any dtype that broadcasts here, and record that.
+
+        Every change in place that is recorded comes down to this.
+        """
+        recorded = self._check_in_place(value)
+        if recorded:
+            value = value.to(self.dtype).expand(self.shape)
+        data = self._aliasing_resolved(value)._tensor.expand(self.shape)
+        if not _same_view(data, self._tensor):
+            self.backend.copy(data, self._tensor)
+            self._tensor.changed()
+        if recorded:
+            self._moved_on(value)
+        return self
+
+    def _computed(self, name: str, *args: Any, **options: Any) -> Self:
+        """Replace this tensor's elements by what an operation makes of it.
+
+        Raises:
+            DTypeError: this tensor's elements cannot hold what the result has: a fraction among
+                integers, a number among truth values.
+            ShapeError: the result has another shape.
+        """
+        recorded = self._check_in_place(*args, *options.values())
+        source: Any = self._before_change() if recorded else self
+        result = getattr(source, name)(*args, **options)
+        if result.dtype.rank > self.dtype.rank:
+            raise DTypeError(
+                f"a result of {result.dtype.name} cannot be stored in place in {self.dtype.name}: "
+                "convert first."
+            )
+        if result.shape != self.shape:
+            raise ShapeError(
+                f"a result of shape {result.shape} cannot be stored in a tensor of shape "
+                f"{self.shape}, which is changed in place: write x = ... instead."
+            )
+        return self._replace(result)
+
+    def copy_(self, source: Any) -> Self:
+        """Store the elements of `source`, broadcast and converted, and return self."""
+        if not isinstance(source, TensorBase):
+            source = self._with(self.backend.upload(np.array(source)))
+        return self._replace(source.to(self.backend))
+
+    def fill_(self, value: Number) -> Self:
+        """Store a number in every element, and return self."""
+        return self.copy_(self._with(self.backend.full((), self.dtype, self.dtype.checked(value))))
+
+    def zero_(self) -> Self:
+        """Store zero in every element, and return self."""
+        return self.fill_(0)
+
+    def _in_place(self, name: str, other: Any) -> Self:
+        """Replace this tensor's elements by `operator(self, other)`."""
+        recorded = self._check_in_place(other)
+        if isinstance(other, np.generic):
+            other = other.item()
+        if not isinstance(other, TensorBase | Number):
+            raise TypeError(
+                f"{name}_() takes a tensor or a number; {other!r} of type {type(other).__name__} "
+                "was given."
+            )
+        dtype = result_type(self, other)
+        check_on_bool(name, dtype)
+        if dtype.kind != self.dtype.kind or (
+            OPERATORS[name].result == "real" and not self.dtype.is_floating_point
+        ):
+            raise DTypeError(
+                f"the result of {name} is {dtype.name if dtype.kind == 'float' else 'float32'} "
+                f"and cannot be stored in place in {self.dtype.name}: convert first."
+            )
+        if not isinstance(other, TensorBase):
+            other = self._with(self.backend.full((), self.dtype, other))
+        common_backend(self, other)
+        if shape_broadcast(self.shape, other.shape) != self.shape:
+            raise ShapeError(
+                f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "
+                "tensor that is changed in place."
+            )
+        if recorded:
+            return self._replace(elementwise(name, self._before_change(), other))
+        data = self._aliasing_resolved(other.detach().to(self.dtype))._tensor.expand(self.shape)
+        self.backend.elementwise(OPERATORS[name].value, (self._tensor, data), (self._tensor,))
+        self._tensor.changed()
+        return self
+
+    def _aliasing_resolved(self, other: Tensor) -> Tensor:
+        """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
+        shares = self.backend.same_memory(other._tensor.storage, self._tensor.storage)
+        return (
+            other.detach().clone()
+            if shares and not _same_view(other._tensor, self._tensor)
+            else other
+        )
+
+    def add_(self, other: Any, alpha: Number = 1) -> Self:
+        """Add `alpha * other` in place, and return self."""
+        return self._in_place("add", other if alpha == 1 else other * alpha)
+
+    def sub_(self, other: Any, alpha: Number = 1) -> Self:
+        """Subtract `alpha * other` in place, and return self."""
+        return self._in_place("sub", other if alpha == 1 else other * alpha)
+
+    def mul_(self, other: Any) -> Self:
+        """Multiply in place, and return self."""
+        return self._in_place("mul", other)
+
+    def div_(self, other: Any, *, rounding_mode: RoundingMode = None) -> Self:
+        """Divide in place, rounded if asked for, and return self."""
+        if rounding_mode is None:
+            return self._in_place("div", other)
+        return self._computed("div", other, rounding_mode=rounding_mode)
+
+    multiply_ = mul_
+    subtract_ = sub_
+    divide_ = div_
+    true_divide_ = div_
+
+    def float_power_(self, exponent: Any) -> Self:
+        """Raise to a power in place, and return self.
+
+        Raises:
+            DTypeError: the elements are not of float64, as the result is.
+        """
+        if self.dtype is not float64:
+            raise DTypeError(
+                f"the result of float_power is float64 and cannot be stored in place in "
+                f"{self.dtype.name}: convert first, or use pow_()."
+            )
+        return self._computed("float_power", exponent)
+
+    def fill_diagonal_(self, fill_value: Number, wrap: bool = False) -> Self:
+        """Store a number where all indices are equal, and return self.
+
+        Args:
+            fill_value: the number.
+            wrap: whether the diagonal of a matrix with more rows than columns begins anew below
+                its end, one row further down.
+
+        Raises:
+            ShapeError: there are fewer than two dimensions, or more but of different extents.
+        """
+        if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
+            raise ShapeError(
+                "fill_diagonal_() needs a matrix, or dimensions that are all equal; shape "
+                f"{self.shape} was given."
+            )
+        diagonal = np.zeros(self.shape, np.bool_)
+        np.fill_diagonal(diagonal, True, wrap)
+        mask = self._with(self.backend.upload(diagonal))
+        return self._computed("masked_fill", mask, fill_value)
+
+    __iadd__ = add_
+    __isub__ = sub_
+    __imul__ = mul_
+    __itruediv__ = div_
+
+
+# --- What is the same for every operation -------------------------------------------------------
+
+UNARY = """
+    abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv
+    exp exp2 expm1 floor frac lgamma log log10 log1p log2 logical_not logit nan_to_num neg rad2deg
+    reciprocal relu round rsqrt sigmoid sign sin sinc sinh sqrt square tan tanh trunc
+"""
+BINARY = """
+    atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp clamp_max
+    clamp_min copysign eq floor_divide fmod gcd ge gt heaviside hypot lcm ldexp le
+    logical_and logical_or logical_xor lt ne nextafter pow remainder xlogy
+"""
+OTHERS = """
+    addbmm addcdiv addcmul addmm addmv addr baddbmm cumprod cumsum index_add index_copy index_fill
+    index_put lerp masked_fill masked_scatter scatter scatter_add scatter_reduce tril triu
+"""
+IN_PLACE = (*UNARY.split(), *BINARY.split(), *OTHERS.split())
+"""The operations that torch has in place, and that need nothing of their own for it."""
+
+OTHER_NAMES = {**ALIASES, "clip": "clamp"}
+"""Names of operations that have another as well, which has the same form in place."""
+
+VIEWS = ("squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t")
+"""The movements that torch has in place: the tensor becomes another view of its storage."""
+
+PYTHON = {
+    "__ifloordiv__": "floor_divide",
+    "__imod__": "remainder",
+    "__ipow__": "pow",
+    "__iand__": "bitwise_and",
+    "__ior__": "bitwise_or",
+    "__ixor__": "bitwise_xor",
+    "__ilshift__": "bitwise_left_shift",
+    "__irshift__": "bitwise_right_shift",
+}
+"""Python's operators that change their left side, and what they do."""
+
+
+def give_in_place_forms(cls: type[Any]) -> None:
+    """Give a class of tensors the in-place form `name_` of each operation `name` that it has."""
+    for names, maker in ((IN_PLACE, _changing), (VIEWS, _moving)):
+        for name in names:
+            if hasattr(cls, name) and not hasattr(cls, f"{name}_"):
+                setattr(cls, f"{name}_", maker(name))
+    for alias, name in OTHER_NAMES.items():
+        if hasattr(cls, f"{name}_") and not hasattr(cls, f"{alias}_"):
+            setattr(cls, f"{alias}_", getattr(cls, f"{name}_"))
+    for method, name in PYTHON.items():
+        setattr(cls, method, _changing_by_operator(method, name))
+
+
+def _changing(name: str) -> Callable[..., Any]:
+    """Return the in-place form of an operation: it is computed, and its result stored."""
+
+    def method(self: InPlaceMethods, *args: Any, **options: Any) -> Any:
+        return self._computed(name, *args, **options)
+
+    return _named(method, f"{name}_", f"Store the result of `{name}` in place, and return self.")
+
+
+def _moving(name: str) -> Callable[..., Any]:
+    """Return the in-place form of a movement."""
+
+    def method(self: InPlaceMethods, *args: Any, **options: Any) -> Any:
+        if is_grad_enabled() and self.requires_grad:
+            raise InPlaceError(
+                f"{name}_() would turn a tensor that requires grad, whose gradient has its shape: "
+                f"write x = x.{name}(...)."
+            )
+        self._tensor = getattr(self, name)(*args, **options)._tensor
+        self._tensor.changed()
+        return self
+
+    return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")
+
+
+def _changing_by_operator(method_name: str, name: str) -> Callable[..., Any]:
+    """Return what Python calls for an operator like `//=`."""
+
+    def method(self: InPlaceMethods, other: Any) -> Any:
+        other = other.item() if isinstance(other, np.generic) else other
+        if not isinstance(other, TensorBase | Number):
+            return NotImplemented
+        return getattr(self, f"{name}_")(other)
+
+    return _named(method, method_name, f"Store the result of `{name}` in place.")
+
+
+def _named(method: Callable[..., Any], name: str, text: str) -> Callable[..., Any]:
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    method.__doc__ = text
+    return method

@@ -1,0 +1,260 @@
+"""Division that is rounded, and the bits of whole numbers.
+
+On integers all of it is exact. Division of an integer by zero is an error, since no integer could
+be the result; among floats it follows IEEE 754.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from mt_tensor.dtypes import Number
+from mt_tensor.pointwise.elementwise import LIFTED, elementwise
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+RoundingMode = Literal["trunc", "floor"] | None
+
+
+# --- Division -----------------------------------------------------------------------------------
+
+
+def div(input: TensorBase, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
+    """Return `input / other`, element by element.
+
+    Args:
+        input: a tensor.
+        other: a tensor or a number; both are broadcast and promoted.
+        rounding_mode: None for the true quotient, which is floating-point; "trunc" to drop its
+            fraction, "floor" to round it down, which keep integers integers. A rounded quotient
+            has gradient 0.
+
+    Raises:
+        DivisionByZeroError: integers are to be rounded, and a divisor is zero.
+        DTypeError: truth values are to be rounded.
+        ValueError: there is no such rounding mode.
+    """
+    if rounding_mode is None:
+        return elementwise("div", input, other)
+    if rounding_mode == "floor":
+        return elementwise("floor_divide", input, other)
+    if rounding_mode != "trunc":
+        raise ValueError(
+            f"div() rounds by 'trunc', 'floor' or, with None, not at all; {rounding_mode!r} was "
+            "given."
+        )
+    rest = elementwise("fmod", input, other)  # checks the arguments, too
+    if rest.is_floating_point():
+        return elementwise("div", input, other).trunc()
+    whole = elementwise("sub", input, rest)  # a multiple of other, and nearer to zero
+    return elementwise("floor_divide", whole, other)
+
+
+divide = div
+
+
+def true_divide(input: TensorBase, other: Any) -> Tensor:
+    """Return `input / other`, by torch's older name."""
+    return div(input, other)
+
+
+def floor_divide(input: TensorBase, other: Any) -> Tensor:
+    """Return `input / other` rounded down; gradient 0.
+
+    Raises:
+        DivisionByZeroError: an integer is divided by zero.
+        DTypeError: both arguments are bool.
+    """
+    return elementwise("floor_divide", input, other)
+
+
+def remainder(input: TensorBase, other: Any) -> Tensor:
+    """Return what `floor_divide` leaves: `input % other`, with the sign of `other`.
+
+    Raises:
+        DivisionByZeroError: an integer is divided by zero.
+        DTypeError: both arguments are bool.
+    """
+    return elementwise("remainder", input, other)
+
+
+def fmod(input: TensorBase, other: Any) -> Tensor:
+    """Return what `div(..., rounding_mode="trunc")` leaves, with the sign of `input`.
+
+    Raises:
+        DivisionByZeroError: an integer is divided by zero.
+        DTypeError: both arguments are bool.
+    """
+    return elementwise("fmod", input, other)
+
+
+# --- Bits and divisors --------------------------------------------------------------------------
+
+
+def bitwise_and(input: Any, other: Any) -> Tensor:
+    """Return `input & other`: the bits that both have; of truth values, whether both hold.
+
+    Raises:
+        DTypeError: an argument is floating-point.
+    """
+    return elementwise("bitwise_and", input, other)
+
+
+def bitwise_or(input: Any, other: Any) -> Tensor:
+    """Return `input | other`: the bits that either has; of truth values, whether either holds.
+
+    Raises:
+        DTypeError: an argument is floating-point.
+    """
+    return elementwise("bitwise_or", input, other)
+
+
+def bitwise_xor(input: Any, other: Any) -> Tensor:
+    """Return `input ^ other`: the bits that one has; of truth values, whether only one holds.
+
+    Raises:
+        DTypeError: an argument is floating-point.
+    """
+    return elementwise("bitwise_xor", input, other)
+
+
+def bitwise_not(input: TensorBase) -> Tensor:
+    """Return `~input`: the bits that it lacks, `-input - 1`; of a truth value, the other.
+
+    Raises:
+        DTypeError: `input` is floating-point.
+    """
+    require_tensors("bitwise_not", input)
+    return elementwise("bitwise_not", input)
+
+
+def bitwise_left_shift(input: Any, other: Any) -> Tensor:
+    """Return `input << other`: its bits moved up by so many places.
+
+    Where `other` is negative, or not less than the number of bits, nothing is left: 0.
+
+    Raises:
+        DTypeError: an argument is floating-point, or both are bool.
+    """
+    return elementwise("bitwise_left_shift", input, other)
+
+
+def bitwise_right_shift(input: Any, other: Any) -> Tensor:
+    """Return `input >> other`: its bits moved down by so many places; the sign stays.
+
+    Where `other` is negative, or not less than the number of bits, only the sign is left: 0 or -1.
+
+    Raises:
+        DTypeError: an argument is floating-point, or both are bool.
+    """
+    return elementwise("bitwise_right_shift", input, other)
+
+
+def gcd(input: TensorBase, other: TensorBase) -> Tensor:
+    """Return the greatest common divisor of integers, not negative.
+
+    Raises:
+        DTypeError: an argument is floating-point, or both are bool.
+    """
+    require_tensors("gcd", input, other)
+    return elementwise("gcd", input, other)
+
+
+def lcm(input: TensorBase, other: TensorBase) -> Tensor:
+    """Return the least common multiple of integers, not negative; 0 if either is 0.
+
+    Raises:
+        DTypeError: an argument is floating-point, or both are bool.
+    """
+    require_tensors("lcm", input, other)
+    return elementwise("lcm", input, other)
+
+
+def _binary(name: str, left: Any, right: Any) -> Tensor:
+    """Apply an operator, or leave it to the other operand's type if that is no number."""
+    left, right = (v.item() if isinstance(v, np.generic) else v for v in (left, right))
+    other = right if isinstance(left, TensorBase) else left
+    if not isinstance(other, TensorBase | Number):
+        return NotImplemented  # type: ignore[no-any-return]
+    return LIFTED[name](left, right)
+
+
+class IntegerMethods(TensorBase):
+    """The methods of `Tensor` for rounded division and bits."""
+
+    __slots__ = ()
+
+    bitwise_and = bitwise_and
+    bitwise_left_shift = bitwise_left_shift
+    bitwise_not = bitwise_not
+    bitwise_or = bitwise_or
+    bitwise_right_shift = bitwise_right_shift
+    bitwise_xor = bitwise_xor
+    gcd = gcd
+    lcm = lcm
+
+    def div(self, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
+        """Return the quotient, rounded if asked for; see `mt_tensor.div`."""
+        return div(self, other, rounding_mode=rounding_mode)
+
+    divide = div
+
+    def true_divide(self, other: Any) -> Tensor:
+        """Return the quotient, by torch's older name."""
+        return div(self, other)
+
+    def __floordiv__(self, other: Any) -> Tensor:
+        return _binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return _binary("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Tensor:
+        return _binary("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return _binary("remainder", other, self)
+
+    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
+        return other // self, other % self
+
+    def __invert__(self) -> Tensor:
+        return bitwise_not(self)
+
+    def __and__(self, other: Any) -> Tensor:
+        return _binary("bitwise_and", self, other)
+
+    def __rand__(self, other: Any) -> Tensor:
+        return _binary("bitwise_and", other, self)
+
+    def __or__(self, other: Any) -> Tensor:
+        return _binary("bitwise_or", self, other)
+
+    def __ror__(self, other: Any) -> Tensor:
+        return _binary("bitwise_or", other, self)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return _binary("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Tensor:
+        return _binary("bitwise_xor", other, self)
+
+    def __lshift__(self, other: Any) -> Tensor:
+        return _binary("bitwise_left_shift", self, other)
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return _binary("bitwise_left_shift", other, self)
+
+    def __rshift__(self, other: Any) -> Tensor:
+        return _binary("bitwise_right_shift", self, other)
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return _binary("bitwise_right_shift", other, self)

@@ -1,0 +1,143 @@
+"""Products of vectors and matrices, weighted and added to something, under torch's names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mt_tensor.dtypes import Number, type_of_number
+from mt_tensor.errors import DTypeError
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.products.contraction import promoted
+from mt_tensor.products.vectors import bmm, mm, mv, outer
+from mt_tensor.reductions.sums import sum
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _added(name: str, input: TensorBase, product: Tensor, beta: Number, alpha: Number) -> Tensor:
+    """Return `beta * input + alpha * product`; what `beta` 0 leaves out may be nan."""
+    start, product = promoted(name, input, product)
+    for label, factor in (("beta", beta), ("alpha", alpha)):
+        if not isinstance(factor, Number):
+            raise TypeError(f"{name}() takes a number as {label}; {factor!r} was given.")
+        if type_of_number(factor).rank > max(start.dtype.rank, 1):
+            raise DTypeError(
+                f"{name}() of {start.dtype.name} takes an integer as {label}; {factor!r} was given."
+            )
+    start = start.expand(product.shape)
+    if beta == 0:  # as if it were not there, but with a gradient: zeros
+        start = elementwise("where", False, start, 0)
+    elif beta != 1:
+        start = start * beta
+    return start + (product if alpha == 1 else product * alpha)
+
+
+def addmm(
+    input: TensorBase,
+    mat1: TensorBase,
+    mat2: TensorBase,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * (mat1 @ mat2)`.
+
+    Args:
+        input: anything that broadcasts to (n, k). If `beta` is 0 it is left out, even nan.
+        mat1: shape (n, m).
+        mat2: shape (m, k).
+        beta: a factor; an integer for integers.
+        alpha: a factor; an integer for integers.
+
+    Raises:
+        ShapeError: the shapes do not fit.
+        DTypeError: a factor has a fraction but the tensors are integers, or they are bool.
+    """
+    return _added("addmm", input, mm(mat1, mat2), beta, alpha)
+
+
+def addmv(
+    input: TensorBase,
+    mat: TensorBase,
+    vec: TensorBase,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * (mat @ vec)`, for shapes (n, m) and (m,); see `addmm`."""
+    return _added("addmv", input, mv(mat, vec), beta, alpha)
+
+
+def addr(
+    input: TensorBase,
+    vec1: TensorBase,
+    vec2: TensorBase,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * outer(vec1, vec2)`; see `addmm`."""
+    return _added("addr", input, outer(vec1, vec2), beta, alpha)
+
+
+def baddbmm(
+    input: TensorBase,
+    batch1: TensorBase,
+    batch2: TensorBase,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * bmm(batch1, batch2)`; see `addmm`."""
+    return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
+
+
+def addbmm(
+    input: TensorBase,
+    batch1: TensorBase,
+    batch2: TensorBase,
+    *,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Tensor:
+    """Return `beta * input + alpha * bmm(batch1, batch2).sum(0)`; see `addmm`."""
+    product = bmm(batch1, batch2)
+    return _added("addbmm", input, sum(product, 0, dtype=product.dtype), beta, alpha)
+
+
+class AddedProductMethods(TensorBase):
+    """The methods of `Tensor` that add a product to it."""
+
+    __slots__ = ()
+
+    def addmm(
+        self, mat1: TensorBase, mat2: TensorBase, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor:
+        """Return `beta * self + alpha * (mat1 @ mat2)`; see `mt_tensor.addmm`."""
+        return addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
+    def addmv(
+        self, mat: TensorBase, vec: TensorBase, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor:
+        """Return `beta * self + alpha * (mat @ vec)`."""
+        return addmv(self, mat, vec, beta=beta, alpha=alpha)
+
+    def addr(
+        self, vec1: TensorBase, vec2: TensorBase, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor:
+        """Return `beta * self + alpha * outer(vec1, vec2)`."""
+        return addr(self, vec1, vec2, beta=beta, alpha=alpha)
+
+    def baddbmm(
+        self, batch1: TensorBase, batch2: TensorBase, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor:
+        """Return `beta * self + alpha * bmm(batch1, batch2)`."""
+        return baddbmm(self, batch1, batch2, beta=beta, alpha=alpha)
+
+    def addbmm(
+        self, batch1: TensorBase, batch2: TensorBase, *, beta: Number = 1, alpha: Number = 1
+    ) -> Tensor:
+        """Return `beta * self + alpha * bmm(batch1, batch2).sum(0)`."""
+        return addbmm(self, batch1, batch2, beta=beta, alpha=alpha)

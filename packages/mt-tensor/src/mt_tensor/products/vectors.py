@@ -1,0 +1,355 @@
+"""Products of vectors and matrices under torch's names.
+
+All are composed of `matmul`, multiplication and movements. Arguments are promoted to one dtype, and
+integers are multiplied exactly.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mt_tensor.dtypes import bool_
+from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.movement.diagonals import diagonal
+from mt_tensor.movement.rearranging import broadcast_tensors, roll
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.products.contraction import promoted, tensordot
+from mt_tensor.products.matmul import matmul
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.reductions.norms import norm
+from mt_tensor.reductions.sums import sum
+from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _of_ranks(name: str, tensors: Sequence[TensorBase], ranks: Sequence[int]) -> list[Tensor]:
+    """Return tensors as one dtype, or raise unless each has the number of dimensions it should."""
+    require_tensors(name, *tensors)
+    for tensor, rank in zip(tensors, ranks, strict=True):
+        if tensor.ndim != rank:
+            wanted = " and ".join(f"{rank}-D" for rank in ranks)
+            given = " and ".join(str(tensor.shape) for tensor in tensors)
+            raise ShapeError(f"{name}() takes {wanted} tensors; {given} were given.")
+    return promoted(name, *tensors)
+
+
+# --- Of two tensors -----------------------------------------------------------------------------
+
+
+def dot(input: TensorBase, other: TensorBase) -> Tensor:
+    """Return the sum of the products of two vectors' elements, a 0-D tensor.
+
+    Raises:
+        ShapeError: the tensors are not 1-D, or not of one length.
+        DTypeError: they are bool.
+    """
+    return matmul(*_of_ranks("dot", (input, other), (1, 1)))
+
+
+vdot = dot
+
+
+def mv(input: TensorBase, vec: TensorBase) -> Tensor:
+    """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
+
+    Raises:
+        ShapeError: the numbers of dimensions or the inner extents do not fit.
+        DTypeError: the tensors are bool.
+    """
+    return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
+
+
+def mm(input: TensorBase, mat2: TensorBase) -> Tensor:
+    """Return the product of matrices (n, m) and (m, k), of shape (n, k).
+
+    Raises:
+        ShapeError: the numbers of dimensions or the inner extents do not fit.
+        DTypeError: the tensors are bool.
+    """
+    return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
+
+
+def bmm(input: TensorBase, mat2: TensorBase) -> Tensor:
+    """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
+
+    Raises:
+        ShapeError: the tensors are not 3-D, or their extents do not fit. Nothing is broadcast.
+        DTypeError: the tensors are bool.
+    """
+    a, b = _of_ranks("bmm", (input, mat2), (3, 3))
+    if a.shape[0] != b.shape[0]:
+        raise ShapeError(f"bmm() needs as many matrices on both sides; got {a.shape}, {b.shape}.")
+    return matmul(a, b)
+
+
+def outer(input: TensorBase, vec2: TensorBase) -> Tensor:
+    """Return all products of an element of one vector and one of another: shape (n, m).
+
+    Raises:
+        ShapeError: the tensors are not 1-D.
+    """
+    a, b = _of_ranks("outer", (input, vec2), (1, 1))
+    return a.unsqueeze(1) * b
+
+
+ger = outer
+
+
+def inner(input: TensorBase, other: TensorBase) -> Tensor:
+    """Return the dot products of all rows, along the last dimensions; of numbers, the product.
+
+    Raises:
+        ShapeError: the last extents differ.
+    """
+    a, b = promoted("inner", input, other)
+    if not a.ndim or not b.ndim:
+        return a * b
+    if a.shape[-1] != b.shape[-1]:
+        raise ShapeError(f"inner() needs last extents that are equal; got {a.shape}, {b.shape}.")
+    return tensordot(a, b, ([-1], [-1]))
+
+
+def kron(input: TensorBase, other: TensorBase) -> Tensor:
+    """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
+    a, b = promoted("kron", input, other)
+    rank = max(a.ndim, b.ndim)
+    shapes = [(1,) * (rank - x.ndim) + x.shape for x in (a, b)]
+    coarse = a.reshape([n for extent in shapes[0] for n in (extent, 1)])
+    fine = b.reshape([n for extent in shapes[1] for n in (1, extent)])
+    return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
+
+
+def cross(input: TensorBase, other: TensorBase, dim: int | None = None) -> Tensor:
+    """Return the cross products of vectors of three elements, which stand at a right angle to both.
+
+    Args:
+        input: vectors along `dim`.
+        other: as many dimensions as `input`; the others than `dim` are broadcast.
+        dim: the dimension of extent 3; None for the first that has it.
+
+    Raises:
+        ShapeError: the numbers of dimensions differ, or `dim` has not the extent 3.
+        IndexingError: the other dimensions do not broadcast.
+    """
+    a, b = promoted("cross", input, other)
+    if a.ndim != b.ndim:
+        raise ShapeError(f"cross() takes tensors of one rank; got shapes {a.shape}, {b.shape}.")
+    threes = [
+        d for d, extents in enumerate(zip(a.shape, b.shape, strict=True)) if {*extents} == {3}
+    ]
+    if dim is None and not threes:
+        raise ShapeError(f"cross() needs a dimension of extent 3; got {a.shape} and {b.shape}.")
+    at = threes[0] if dim is None else normalize_dim(dim, a.ndim)
+    if at not in threes:
+        raise ShapeError(
+            f"cross() along dimension {dim} needs the extent 3 there; {a.shape} and {b.shape} were "
+            "given."
+        )
+    return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
+
+
+def cosine_similarity(x1: TensorBase, x2: TensorBase, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """Return the cosine of the angle between vectors along a dimension, from -1 to 1.
+
+    Args:
+        x1: vectors along `dim`.
+        x2: the same; both are broadcast together.
+        dim: the dimension along which the vectors lie.
+        eps: what a length counts for at least, so that the cosine with a vector of zeros is 0.
+
+    Raises:
+        IndexingError: the shapes do not broadcast, or there is no such dimension.
+        DTypeError: neither tensor is floating-point.
+    """
+    a, b = broadcast_tensors(*promoted("cosine_similarity", x1, x2))
+    if not a.dtype.is_floating_point:
+        raise DTypeError(
+            f"cosine_similarity() takes floating-point numbers; {a.dtype.name} was given."
+        )
+    lengths = [elementwise("maximum", norm(x, 2, dim, True), eps) for x in (a, b)]
+    return sum(a / lengths[0] * (b / lengths[1]), dim)
+
+
+# --- Of one matrix, or many ---------------------------------------------------------------------
+
+
+def trace(input: TensorBase) -> Tensor:
+    """Return the sum of a matrix's diagonal; that of integers is int64.
+
+    Raises:
+        ShapeError: `input` is no matrix.
+        DTypeError: it is bool.
+    """
+    (matrix,) = _of_ranks("trace", (input,), (2,))
+    if matrix.dtype is bool_:
+        raise DTypeError("trace() is not defined on bool tensors: convert with x.long() first.")
+    return sum(diagonal(matrix))
+
+
+def matrix_power(input: TensorBase, n: int) -> Tensor:
+    """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
+
+    Args:
+        input: shape (*batch, m, m).
+        n: how many factors; not negative, for there is no inverse here.
+
+    Raises:
+        ShapeError: the matrices are not square.
+        DomainError: `n` is negative.
+        TypeError: `n` is no integer.
+    """
+    require_tensors("matrix_power", input)
+    if type(n) is not int:
+        raise TypeError(f"matrix_power() takes an integer as n; {n!r} was given.")
+    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
+        raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
+    if n < 0:
+        raise DomainError(f"matrix_power() takes n from 0 on, as nothing is inverted; got {n}.")
+    power, square = None, input._itself()
+    while n:
+        if n & 1:
+            power = square if power is None else matmul(power, square)
+        n >>= 1
+        if n:
+            square = matmul(square, square)
+    if power is None:
+        eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
+        return input._with(input.backend.upload(eye)).expand(input.shape).clone()
+    return power if power is not input else power.clone()
+
+
+def multi_dot(tensors: Sequence[TensorBase]) -> Tensor:
+    """Return the product of matrices in the order that takes the fewest multiplications.
+
+    Args:
+        tensors: two or more matrices; the first may be a row and the last a column, 1-D.
+
+    Raises:
+        ShapeError: there are fewer than two tensors, or shapes that do not fit.
+        DTypeError: the tensors are bool.
+    """
+    tensors = list(tensors)
+    if len(tensors) < 2:
+        raise ShapeError(f"multi_dot() multiplies at least two tensors; got {len(tensors)}.")
+    require_tensors("multi_dot", *tensors)
+    inside = [x for x in tensors[1:-1] if x.ndim != 2]
+    if inside or any(x.ndim not in (1, 2) for x in (tensors[0], tensors[-1])):
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(f"multi_dot() takes matrices, 1-D only at the ends; {shapes} were given.")
+    given = promoted("multi_dot", *tensors)
+    first, last = given[0].ndim, given[-1].ndim
+    matrices = [
+        given[0].unsqueeze(0) if first == 1 else given[0],
+        *given[1:-1],
+        given[-1].unsqueeze(1) if last == 1 else given[-1],
+    ]
+    for left, right in itertools.pairwise(matrices):
+        if left.shape[1] != right.shape[0]:
+            raise ShapeError(
+                f"multi_dot(): shapes {left.shape} and {right.shape} follow each other, whose "
+                "inner extents differ."
+            )
+    out = _multiplied(matrices)
+    if first == 1:
+        out = out.squeeze(0)
+    return out.squeeze(-1) if last == 1 else out
+
+
+def _multiplied(matrices: list[Tensor]) -> Tensor:
+    """Multiply a chain of matrices, split where it is cheapest (dynamic programming)."""
+    extents = [matrices[0].shape[0], *(matrix.shape[1] for matrix in matrices)]
+
+    @functools.cache
+    def cheapest(start: int, end: int) -> tuple[int, int]:
+        """Return the cost of the product of `matrices[start:end]`, and where to split it."""
+        if end - start == 1:
+            return 0, start
+        return min(
+            (
+                cheapest(start, middle)[0]
+                + cheapest(middle, end)[0]
+                + extents[start] * extents[middle] * extents[end],
+                middle,
+            )
+            for middle in range(start + 1, end)
+        )
+
+    def product(start: int, end: int) -> Tensor:
+        if end - start == 1:
+            return matrices[start]
+        middle = cheapest(start, end)[1]
+        return matmul(product(start, middle), product(middle, end))
+
+    return product(0, len(matrices))
+
+
+def chain_matmul(*matrices: TensorBase) -> Tensor:
+    """Return the product of matrices; torch's older name of `linalg.multi_dot`.
+
+    Raises:
+        ShapeError: there is none, one is no matrix, or shapes do not fit.
+    """
+    checked = _of_ranks("chain_matmul", matrices, (2,) * len(matrices))
+    return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
+
+
+class VectorMethods(TensorBase):
+    """The methods of `Tensor` for products of vectors and matrices."""
+
+    __slots__ = ()
+
+    def dot(self, other: TensorBase) -> Tensor:
+        """Return the dot product of two vectors."""
+        return dot(self, other)
+
+    def vdot(self, other: TensorBase) -> Tensor:
+        """Return the dot product of two vectors."""
+        return vdot(self, other)
+
+    def mv(self, vec: TensorBase) -> Tensor:
+        """Return the product of this matrix and a vector."""
+        return mv(self, vec)
+
+    def mm(self, mat2: TensorBase) -> Tensor:
+        """Return the product of two matrices."""
+        return mm(self, mat2)
+
+    def bmm(self, mat2: TensorBase) -> Tensor:
+        """Return the products of matrices, one for each place in the batch."""
+        return bmm(self, mat2)
+
+    def outer(self, vec2: TensorBase) -> Tensor:
+        """Return all products of elements of two vectors."""
+        return outer(self, vec2)
+
+    def ger(self, vec2: TensorBase) -> Tensor:
+        """Return all products of elements of two vectors."""
+        return ger(self, vec2)
+
+    def inner(self, other: TensorBase) -> Tensor:
+        """Return the dot products of rows; see `mt_tensor.inner`."""
+        return inner(self, other)
+
+    def kron(self, other: TensorBase) -> Tensor:
+        """Return the Kronecker product; see `mt_tensor.kron`."""
+        return kron(self, other)
+
+    def cross(self, other: TensorBase, dim: int | None = None) -> Tensor:
+        """Return the cross products of vectors of three; see `mt_tensor.cross`."""
+        return cross(self, other, dim)
+
+    def trace(self) -> Tensor:
+        """Return the sum of this matrix's diagonal."""
+        return trace(self)
+
+    def matrix_power(self, n: int) -> Tensor:
+        """Return a product of `n` times this matrix; see `mt_tensor.matrix_power`."""
+        return matrix_power(self, n)

@@ -1,0 +1,1 @@
+"""Random numbers: their source, tensors of them, and drawing with tensors."""

@@ -1,0 +1,285 @@
+"""Random numbers that tensors give rise to: trials, choices by weight, and filling in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_tensor.dtypes import DType, Number, float16, float32
+from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.randomness.generator import Generator, numbers_of
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.strides import Shape
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+Array = npt.NDArray[Any]
+
+
+def require_floats(name: str, dtype: DType) -> None:
+    """Raise DTypeError unless numbers between whole ones can be stored."""
+    if not dtype.is_floating_point:
+        raise DTypeError(f"{name}() works with floating-point numbers; {dtype.name} was given.")
+
+
+def _check_numbers(name: str, *values: Any) -> None:
+    """Raise TypeError unless all values are plain numbers."""
+    for value in values:
+        if not isinstance(value, Number | np.generic):
+            raise TypeError(f"{name}() takes plain numbers; {value!r} was given.")
+
+
+# --- Numbers on the host ------------------------------------------------------------------------
+
+
+def unit_values(numbers: np.random.Generator, shape: Shape, dtype: DType) -> Array:
+    """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
+    if dtype is float16:
+        return np.asarray(numbers.integers(0, 2048, shape) / 2048, np.float16)
+    return np.asarray(numbers.random(shape, np.float32 if dtype is float32 else np.float64))
+
+
+def uniform_values(
+    numbers: np.random.Generator, shape: Shape, low: float, high: float, dtype: DType
+) -> Array:
+    """Return numbers from `low` to below `high`; what rounds to `high` is moved next to it.
+
+    Raises:
+        DomainError: `low` is above `high`, or their distance is not finite.
+    """
+    with np.errstate(over="ignore"):
+        start, end = np.array([low, high], dtype.numpy)
+        if not (low <= high and np.isfinite(start) and np.isfinite(end - start)):
+            raise DomainError(
+                f"a range of {dtype.name} begins with its lower end, and both its ends and their "
+                f"distance are finite; {low} and {high} were given."
+            )
+        values = np.asarray(low + (high - low) * numbers.random(shape)).astype(dtype.numpy)
+    inner = np.nextafter(end, dtype.numpy.type(-np.inf))
+    last = np.maximum(inner, start)
+    return np.where((values >= end) & (low < high), last, values)
+
+
+def check_deviation(std: Any) -> None:
+    """Raise DomainError unless all standard deviations are at least 0."""
+    if not np.all(np.asarray(std) >= 0):
+        raise DomainError(f"a standard deviation is at least 0; {std!r} was given.")
+
+
+def _outcomes(numbers: np.random.Generator, shape: Shape, p: Any) -> Array:
+    """Return True with probability `p`, broadcast to `shape`."""
+    p = np.asarray(p)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise DomainError("probabilities lie between 0 and 1; others, or nan, were given.")
+    return np.asarray(numbers.random(shape) < p)
+
+
+def _whole_range(dtype: DType) -> tuple[int, int]:
+    """Return the lowest and the highest number between which a type holds every whole number."""
+    if dtype.is_floating_point:
+        highest = 2 ** (int(np.finfo(dtype.numpy).nmant) + 1)
+        return -highest, highest
+    if dtype.kind == "bool":
+        return 0, 1
+    limits = np.iinfo(dtype.numpy)
+    return int(limits.min), int(limits.max)
+
+
+# --- Trials and choices -------------------------------------------------------------------------
+
+
+def bernoulli(
+    input: TensorBase, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Return ones and zeros: each is one with the probability that `input` holds there.
+
+    Args:
+        input: probabilities, of any shape. The result has its shape, element type and backend.
+        p: one probability for all elements, in place of those in `input`.
+        generator: where the random numbers come from.
+
+    Raises:
+        DomainError: a probability is not between 0 and 1.
+        DTypeError: `input` holds probabilities but is no floating-point tensor.
+    """
+    require_tensors("bernoulli", input)
+    if p is None:
+        require_floats("bernoulli", input.dtype)
+    elif not isinstance(p, Number):
+        raise TypeError(f"bernoulli() takes a number as p; {p!r} was given.")
+    chances = input.backend.as_array(input._tensor) if p is None else p
+    outcomes = _outcomes(numbers_of(generator), input.shape, chances)
+    return input._with(input.backend.upload(outcomes.astype(input.dtype.numpy)))
+
+
+def multinomial(
+    input: TensorBase,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Return indices drawn with probabilities in proportion to the weights in each row.
+
+    Args:
+        input: the weights: shape (categories,) or (rows, categories), floating-point numbers that
+            need not sum to one.
+        num_samples: how many indices to draw for each row.
+        replacement: whether an index may be drawn more than once.
+        generator: where the random numbers come from.
+
+    Returns:
+        int64, shape (num_samples,) or (rows, num_samples).
+
+    Raises:
+        DTypeError: `input` is no floating-point tensor.
+        ShapeError: `input` has another number of dimensions, or no categories.
+        DomainError: a weight is negative, infinite or nan, a row has no weight, or there are
+            fewer than `num_samples` categories with a weight, without replacement.
+    """
+    require_tensors("multinomial", input)
+    require_floats("multinomial", input.dtype)
+    _check_numbers("multinomial", num_samples)
+    if input.ndim not in (1, 2) or input.shape[-1] == 0:
+        raise ShapeError(
+            "multinomial() takes weights of shape (categories,) or (rows, categories), at least "
+            f"one category; {input.shape} was given."
+        )
+    if isinstance(num_samples, bool | float) or num_samples < 1:
+        raise DomainError(f"num_samples is a positive integer; {num_samples!r} was given.")
+    weights = np.asarray(input.backend.as_array(input._tensor), np.float64)
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise DomainError("weights are finite and not negative; others, or nan, were given.")
+    choices = int(np.min(np.count_nonzero(weights, axis=-1), initial=weights.shape[-1]))
+    if choices < (1 if replacement else num_samples):
+        raise DomainError(
+            f"{num_samples} sample(s) were asked for, {'with' if replacement else 'without'} "
+            f"replacement, from a row in which {choices} weight(s) are positive."
+        )
+    draw = _with_replacement if replacement else _without_replacement
+    chosen = draw(numbers_of(generator), weights, num_samples)
+    return input._with(input.backend.upload(chosen.astype(np.int64)))
+
+
+def _with_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
+    """Find evenly drawn points on the line along which the weights are laid end to end."""
+    rows = weights.reshape(-1, weights.shape[-1])
+    ends = np.cumsum(rows / rows.max(axis=-1, keepdims=True), axis=-1)
+    points = numbers.random((len(rows), count)) * ends[:, -1:]
+    points = np.minimum(points, np.nextafter(ends[:, -1:], 0))  # rounding must not pass the end
+    chosen = np.empty(points.shape, np.int64)
+    for row in range(len(rows)):
+        chosen[row] = np.searchsorted(ends[row], points[row], side="right")
+    return chosen.reshape(*weights.shape[:-1], count)
+
+
+def _without_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
+    """Let all categories wait for an exponential time and take the first ones.
+
+    With a rate in proportion to its weight each is the next with the right probability.
+    """
+    with np.errstate(divide="ignore"):
+        times = numbers.standard_exponential(weights.shape) / weights
+    first: Array = np.argsort(times, axis=-1, kind="stable")[..., :count]
+    return first
+
+
+class SamplingMethods(TensorBase):
+    """The methods of `Tensor` that draw random numbers."""
+
+    __slots__ = ()
+
+    def bernoulli(self, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
+        """Return ones and zeros by chance; see `mt_tensor.bernoulli`."""
+        return bernoulli(self, p, generator=generator)
+
+    def multinomial(
+        self, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Return indices drawn by weight; see `mt_tensor.multinomial`."""
+        return multinomial(self, num_samples, replacement, generator=generator)
+
+    def uniform_(
+        self, from_: float = 0, to: float = 1, *, generator: Generator | None = None
+    ) -> Self:
+        """Store numbers drawn evenly from `from_` (included) to `to` (excluded); return self."""
+        require_floats("uniform_", self.dtype)
+        _check_numbers("uniform_", from_, to)
+        self._check_in_place()
+        return self._filled(
+            uniform_values(numbers_of(generator), self.shape, from_, to, self.dtype)
+        )
+
+    def normal_(
+        self, mean: float = 0, std: float = 1, *, generator: Generator | None = None
+    ) -> Self:
+        """Store numbers from the normal distribution, and return self."""
+        require_floats("normal_", self.dtype)
+        _check_numbers("normal_", mean, std)
+        check_deviation(std)
+        self._check_in_place()
+        return self._filled(mean + std * numbers_of(generator).standard_normal(self.shape))
+
+    def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> Self:
+        """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
+        self._check_in_place()
+        if isinstance(p, TensorBase):
+            require_floats("bernoulli_", p.dtype)
+            common_backend(self, p)
+            p = p.backend.as_array(p._tensor.expand(self.shape))
+        elif not isinstance(p, Number):
+            raise TypeError(f"bernoulli_() takes a number or a tensor; {p!r} was given.")
+        return self._filled(_outcomes(numbers_of(generator), self.shape, p))
+
+    def exponential_(self, lambd: float = 1, *, generator: Generator | None = None) -> Self:
+        """Store waiting times, on average `1 / lambd`, from the exponential distribution.
+
+        Raises:
+            DomainError: `lambd` is not positive.
+        """
+        require_floats("exponential_", self.dtype)
+        _check_numbers("exponential_", lambd)
+        if not lambd > 0:
+            raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
+        self._check_in_place()
+        return self._filled(numbers_of(generator).standard_exponential(self.shape) / lambd)
+
+    def random_(
+        self,
+        from_: int | None = None,
+        to: int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Store whole numbers drawn evenly, and return self.
+
+        `x.random_(6)` draws from 0 to 5, `x.random_(1, 7)` from 1 to 6, and `x.random_()` from 0 to
+        the largest number up to which the element type holds every whole one.
+
+        Raises:
+            DomainError: there is no whole number in the range, or one that the type cannot hold.
+            TypeError: an end of the range is no integer.
+        """
+        for end in (from_, to):
+            if end is not None and type(end) is not int:
+                raise TypeError(f"random_() takes integers; {end!r} was given.")
+        lowest, highest = _whole_range(self.dtype)
+        low, high = (0, from_) if to is None else (from_ or 0, to)
+        last = highest if high is None else high - 1
+        if not lowest <= low <= last <= highest:
+            raise DomainError(
+                f"random_() draws whole numbers from a lower end to below an upper one, and "
+                f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
+            )
+        self._check_in_place()
+        return self._filled(numbers_of(generator).integers(low, last, self.shape, endpoint=True))
+
+    def _filled(self, values: Any) -> Self:
+        with np.errstate(over="ignore"):
+            converted = np.asarray(values).astype(self.dtype.numpy)
+        self.copy_(self._with(self.backend.upload(converted)))
+        return self

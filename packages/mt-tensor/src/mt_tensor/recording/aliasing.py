@@ -1,0 +1,169 @@
+"""Gradients when tensors that share memory are changed in place.
+
+A change in place is recorded as if it had made a new tensor: the changed tensor moves on to a new
+node, and what was computed from its old elements keeps the old one. If it is a view, the tensor
+that it is a view of, its *base*, has changed as well, in the elements that the view shows: it gets
+a node that says so. Other views of the same base then show other elements than their nodes know of;
+each is given a new node, as a view of the changed base, when it is next asked for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_autodiff import enable_grad, is_grad_enabled, no_grad
+from mt_tensor.errors import InPlaceError
+from mt_tensor.recording.function import Function
+from mt_tensor.tensor_base import VIEW, TensorBase
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class Stored(Function):
+    """What a tensor holds after a change: the elements of `value`, which were copied there."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, data: TensorData) -> Tensor:
+        return value._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return grad, None
+
+
+class Cleared(Function):
+    """What a tensor holds after its elements were replaced by constants."""
+
+    @staticmethod
+    def forward(ctx: Any, old: Tensor) -> Tensor:
+        return old._with(old._tensor)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return grad._with(grad.backend.full(grad.shape, grad.dtype, 0))
+
+
+class Overwritten(Function):
+    """A base after some of its elements were replaced by those of `value`."""
+
+    @staticmethod
+    def forward(ctx: Any, base: Tensor, value: Tensor, index: Tensor) -> Tensor:
+        ctx.index, ctx.shape = index, value.shape
+        return base._with(base._tensor)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        row = grad.reshape(-1)
+        zeros = row._with(row.backend.full(ctx.index.shape, row.dtype, 0))
+        rest = row.scatter(0, ctx.index, zeros).view(*grad.shape)
+        return rest, row.gather(0, ctx.index).view(*ctx.shape), None
+
+
+class Shown(Function):
+    """The elements of a base that a view shows."""
+
+    @staticmethod
+    def forward(ctx: Any, base: Tensor, data: TensorData, index: Tensor) -> Tensor:
+        ctx.shape, ctx.index = base.shape, index
+        return base._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        size = int(np.prod(ctx.shape))
+        zeros = grad._with(grad.backend.full((size,), grad.dtype, 0))
+        return zeros.scatter_add(0, ctx.index, grad.reshape(-1)).view(*ctx.shape), None, None
+
+
+def positions(data: TensorData) -> npt.NDArray[np.int64]:
+    """Return where in the storage each element lies; an array of the view's shape."""
+    where = np.full((1,) * data.ndim, data.offset, np.int64)
+    for dim, (extent, stride) in enumerate(zip(data.shape, data.strides, strict=True)):
+        where = where + (np.arange(extent) * stride).reshape(-1, *(1,) * (data.ndim - dim - 1))
+    return where
+
+
+def shown_elements(base: TensorData, view: TensorData) -> npt.NDArray[np.int64]:
+    """Return for each element of a view, as a row, which element of the base it is."""
+    found = positions(view).reshape(-1)
+    if base.is_contiguous() or not found.size:
+        return found - base.offset
+    known = positions(base).reshape(-1)
+    order = np.argsort(known, kind="stable")
+    return order[np.searchsorted(known, found, sorter=order)]
+
+
+class AliasMethods(TensorBase):
+    """What tensors that share memory know of each other."""
+
+    __slots__ = ()
+
+    def _index_in(self, base: Tensor) -> Tensor:
+        """Return which elements of its base a view shows, as a row of int64."""
+        index = shown_elements(base._tensor, self._tensor)
+        return self._with(self.backend.upload(np.ascontiguousarray(index)))
+
+    def _refresh(self) -> None:
+        """Give a view a new node if its memory has been changed since it got its last one."""
+        version, base = self._tensor.version, self._base
+        if version == self._seen or base is None:
+            return
+        self._seen = version
+        self._node = None
+        if base.requires_grad:
+            with enable_grad():
+                shown = Shown.apply(base, self._tensor, self._index_in(base))
+            self._node = shown._node
+
+    def _change_is_recorded(self, *others: Any) -> bool:
+        """Return whether a change in place of this tensor, with others, is to be recorded.
+
+        Raises:
+            InPlaceError: it would have to be, but gradients cannot follow it.
+        """
+        if not is_grad_enabled() or not self.dtype.is_floating_point:
+            return False
+        changed = self.requires_grad
+        if not changed and not any(
+            isinstance(other, TensorBase) and other.requires_grad for other in others
+        ):
+            return False
+        base = self if self._base is None else self._base
+        if base.requires_grad and base.is_leaf:
+            raise InPlaceError(
+                f"{'a leaf' if base is self else 'a view of a leaf'} that requires grad cannot be "
+                "changed in place: do so under no_grad(), or on a clone()."
+            )
+        if self._base is not None and self._requires_grad is not VIEW:
+            raise InPlaceError(
+                "this view was made under no_grad(), so that gradients cannot follow its change: "
+                "make it where gradients are recorded, or change it under no_grad()."
+            )
+        return True
+
+    def _before_change(self) -> Tensor:
+        """Return the tensor as it is now, in memory of its own: gradients may read it later."""
+        with no_grad():
+            old = self.clone()
+        if self.requires_grad:
+            old._node, old._requires_grad = self._node, True
+        return old
+
+    def _moved_on(self, value: Tensor) -> None:
+        """Take note that this tensor now holds the elements of `value`, and its history."""
+        if value.requires_grad:
+            now = Stored.apply(value, self._tensor)
+        else:
+            now = Cleared.apply(self._itself())
+        self._node = now._node
+        self._seen = self._tensor.version
+        base = self._base
+        if base is None:
+            self._requires_grad = True
+            return
+        changed = Overwritten.apply(base, now, self._index_in(base))
+        base._node, base._requires_grad = changed._node, True

@@ -1,0 +1,178 @@
+"""`Function`: an operation on tensors together with its derivative.
+
+Subclass it to add an operation: `forward` computes, `backward` turns the gradient of the result
+into the gradients of the inputs. Backward is written with tensor operations, so that it can itself
+be recorded and differentiated (`create_graph=True`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mt_autodiff import Context
+from mt_autodiff.graph import Differentiable
+from mt_autodiff.mode import recording
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
+from mt_tensor.recording.graph import Node, connect
+from mt_tensor.tensor_base import VIEW, TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class Function:
+    """An operation on tensors with its own backward.
+
+    >>> import mt_tensor as mt
+    >>> class Cube(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         ctx.save_for_backward(x)
+    ...         return x * x * x
+    ...
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         (x,) = ctx.saved_tensors
+    ...         return grad * 3.0 * x * x
+    >>> x = mt.tensor(2.0, requires_grad=True)
+    >>> Cube.apply(x).backward()
+    >>> x.grad.item()
+    12.0
+    """
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Tensor:
+        """Compute the result; nothing is recorded meanwhile.
+
+        Args:
+            ctx: where to save what backward needs: tensors by `ctx.save_for_backward(...)`, other
+                things as attributes.
+            *args: what `apply` was called with.
+        """
+        raise TypeError("a Function must define a static method forward(ctx, *args).")
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return the gradient for each argument of `apply`, None where there is none."""
+        raise TypeError("a Function must define a static method backward(ctx, grad).")
+
+    @classmethod
+    def apply(cls, *args: Any) -> Tensor:
+        """Run forward, and record it if an argument wants a gradient."""
+        enabled = recording.enabled
+        needs = (False,) * len(args)
+        if enabled:
+            needs = tuple([isinstance(arg, TensorBase) and arg.requires_grad for arg in args])
+        ctx = TensorContext(needs)
+        recording.enabled = False
+        try:
+            result = cls.forward(ctx, *args)
+        finally:
+            recording.enabled = enabled
+        if True in needs:
+            if any(result is arg for arg in args):
+                result = result.detach()
+            record(cls, ctx, args, result, cls.__name__)
+        if result._tensor._version is not None:  # otherwise nobody shares its memory
+            _note_base(result, args, enabled)
+        return result
+
+
+class TensorContext(Context):
+    """A context that notices when a tensor it has saved is changed in place."""
+
+    __slots__ = ("_versions",)
+
+    def save_for_backward(self, *values: Any) -> None:
+        """Keep tensors, and anything else, until backward has run."""
+        super().save_for_backward(*values)
+        self._versions = versions(values)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` was given.
+
+        Raises:
+            InPlaceError: one of them has been changed in place since.
+        """
+        if versions(self.saved_values) != self._versions:
+            raise changed_in_place("a function")
+        return self.saved_values
+
+
+def versions(values: Iterable[Any]) -> tuple[int, ...]:
+    """Return the versions of the tensors among some values."""
+    return tuple(value._tensor.version for value in values if isinstance(value, TensorBase))
+
+
+def changed_in_place(what: str) -> InPlaceError:
+    """Return the error for a saved tensor that is no longer what it was."""
+    return InPlaceError(
+        f"a tensor that {what} saved for its gradient has been changed in place since, so that the "
+        "gradient would be wrong: change a clone() of it, or call backward() first."
+    )
+
+
+def record(
+    function: Differentiable, ctx: Context, args: Sequence[Any], result: Tensor, name: str
+) -> None:
+    """Give `result` its history.
+
+    Raises:
+        DTypeError: the result is no floating-point tensor, so that it can have no gradient.
+    """
+    if not result.dtype.is_floating_point:
+        raise DTypeError(
+            f"{name} returned a tensor of {result.dtype.name}, which can have no gradient; "
+            "call detach() on its inputs."
+        )
+    node: Node = object.__new__(Node)
+    node.last_fn, node.ctx, node.name = function, ctx, name
+    needed = zip(args, ctx.needs_input_grad, strict=True)
+    connect(result, node, [arg.variable for arg, need in needed if need])
+
+
+def _note_base(result: Tensor, args: Sequence[Any], enabled: bool) -> None:
+    """Take note of which argument a result is a view of: one whose memory it shares."""
+    data = result._tensor
+    shared = data._version
+    if shared is None or not data.dtype.is_floating_point:
+        return
+    result._base = None
+    for arg in args:
+        if isinstance(arg, TensorBase) and arg._tensor._version is shared:
+            result._base = arg._itself() if arg._base is None else arg._base
+            result._seen = shared[0]
+            if enabled:
+                result._requires_grad = VIEW
+            return
+
+
+def require_tensors(name: str, *values: Any) -> None:
+    """Raise TypeError unless all values are tensors."""
+    for value in values:
+        if not isinstance(value, TensorBase):
+            raise TypeError(
+                f"{name}() takes tensors; {value!r} of type {type(value).__name__} was given. Make "
+                "it one with mt_tensor.tensor(...)."
+            )
+
+
+def common_backend(*args: Any) -> TensorBackend | None:
+    """Return the backend of all tensors among `args`; None if there is no tensor.
+
+    Raises:
+        BackendMismatchError: they belong to different backends.
+    """
+    backend: TensorBackend | None = None
+    for arg in args:
+        if isinstance(arg, TensorBase):
+            if backend is not None and arg.backend is not backend:
+                raise BackendMismatchError(
+                    f"tensors of backends {backend.name!r} and {arg.backend.name!r} meet in one "
+                    f"operation: move one of them, for example with x.to({backend.name!r})."
+                )
+            backend = arg.backend
+    return backend

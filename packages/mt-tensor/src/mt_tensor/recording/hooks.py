@@ -1,0 +1,87 @@
+"""Watching gradients on their way: hooks, and gradients of tensors that are no leaves."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from mt_autodiff import NoGradientError
+from mt_tensor.recording.graph import Hook, RemovableHandle
+from mt_tensor.tensor_base import TensorBase
+
+
+class HookMethods(TensorBase):
+    """The methods of `Tensor` that watch gradients."""
+
+    __slots__ = ()
+
+    def register_hook(self, hook: Hook) -> RemovableHandle:
+        """Call a function with this tensor's gradient, each time that it is complete.
+
+        What the hook returns, a tensor of the same shape, goes on in the gradient's place; None
+        leaves it as it is. Several hooks are called in the order in which they were registered. A
+        hook must not change its argument in place: others may share it.
+
+        Args:
+            hook: a function of the gradient.
+
+        Returns:
+            A handle, whose `remove()` takes the hook away.
+
+        Raises:
+            NoGradientError: the tensor does not require grad, so that it would never be called.
+            TypeError: `hook` cannot be called.
+        """
+        if not self.requires_grad:
+            raise NoGradientError(
+                "a hook on a tensor that does not require grad would never be called: call "
+                "requires_grad_() first."
+            )
+        _check_callable(hook)
+        node = self.history
+        place: Any = self if node is None else node
+        name = "_hooks" if node is None else "hooks"
+        if getattr(place, name) is None:
+            setattr(place, name, {})
+        return RemovableHandle(getattr(place, name), hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:
+        """Call a function with this leaf, each time that a gradient has been added to its `grad`.
+
+        Raises:
+            NoGradientError: the tensor does not require grad, or is no leaf.
+            TypeError: `hook` cannot be called.
+        """
+        if not self.requires_grad or not self.is_leaf:
+            raise NoGradientError(
+                "only leaves that require grad accumulate gradients; on others, register_hook() "
+                "sees the gradient pass."
+            )
+        _check_callable(hook)
+        if self._after_accumulation is None:
+            self._after_accumulation = {}
+        return RemovableHandle(self._after_accumulation, hook)
+
+    def retain_grad(self) -> None:
+        """Keep the gradient of this tensor in `grad`, though it is no leaf.
+
+        Raises:
+            NoGradientError: the tensor does not require grad.
+        """
+        if not self.requires_grad:
+            raise NoGradientError("a tensor that does not require grad gets no gradient to retain.")
+        node = self.history
+        if node is not None:
+            node.retained = weakref.ref(self._itself())
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `grad` of this tensor, which is no leaf, is kept."""
+        node = self.history
+        return node is not None and node.retained is not None and node.retained() is self
+
+
+def _check_callable(hook: Any) -> None:
+    if not callable(hook):
+        raise TypeError(f"a hook is a function of the gradient; {hook!r} was given.")

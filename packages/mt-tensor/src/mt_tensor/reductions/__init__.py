@@ -1,0 +1,1 @@
+"""Operations that fold dimensions into one element."""

@@ -1,0 +1,234 @@
+"""The largest and smallest elements, and where they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import bool_, int64
+from mt_tensor.errors import DTypeError
+from mt_tensor.movement.views import squeeze_dims
+from mt_tensor.order.selection import MinMax, ValuesAndIndices, take_along
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
+from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class SharedByEqual(Function):
+    """A value found among the elements of a tensor; all equal to it share the gradient.
+
+    A value of nan shares it among the nans.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, value: Tensor, dims: tuple[int, ...]) -> Tensor:
+        ctx.dims = dims
+        ctx.save_for_backward(x, value)
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, value = ctx.saved_tensors
+        chosen = (x == value).logical_or(x != x).to(x.dtype)
+        return grad * chosen / chosen.sum(ctx.dims, keepdim=True), None, None
+
+
+def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
+    """Fold with `"maximum"` or `"minimum"`, in both of which nan wins."""
+    dims = reduced_dims(dim, x.ndim)
+    check_not_empty(name, x, dims)
+    if not x.requires_grad:
+        return x._with(x.backend.fold(OPERATORS[operator], x._tensor, dims, keepdim))
+    out = SharedByEqual.apply(x, fold(operator, x, dims), dims)
+    return out if keepdim else squeeze_dims(out, dims)
+
+
+def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
+    """Index of the first largest or smallest element along a dimension, as int64.
+
+    Composed: among the positions that hold the extreme, the smallest is taken. A nan counts as
+    extreme, as in torch.
+    """
+    x = x.detach()
+    if dim is None:
+        flat = _arg_extreme(name, operator, x.reshape(-1), 0, False)
+        return flat.view(*(1,) * x.ndim) if keepdim else flat
+    d = normalize_dim(dim, x.ndim)
+    if x.ndim == 0:
+        return x._with(x.backend.full((), int64, 0))
+    check_not_empty(name, x, (d,))
+    chosen = (x == _extreme(name, operator, x, d, True)).logical_or(x != x)
+    shape = tuple(-1 if i == d else 1 for i in range(x.ndim))
+    positions = x._with(x.backend.upload(np.arange(x.shape[d]))).view(*shape)
+    return amin(elementwise("where", chosen, positions, x.shape[d]), d, keepdim)
+
+
+def _check_numbers(name: str, x: TensorBase) -> None:
+    if x.dtype is bool_:
+        raise DTypeError(f"{name}() is not defined on bool tensors: convert with x.to(...) first.")
+
+
+def _max_or_min(name: str, x: TensorBase, dim: Any, keepdim: bool, other: TensorBase | None) -> Any:
+    operator = {"max": "maximum", "min": "minimum"}[name]
+    require_tensors(name, x)
+    if isinstance(dim, TensorBase):
+        dim, other = None, dim
+    if dim is None and keepdim:
+        raise TypeError(f"{name}() takes keepdim together with dim only.")
+    if other is not None:
+        require_tensors(name, other)
+        if dim is not None:
+            raise TypeError(f"{name}() takes either a dimension or another tensor, not both.")
+        return elementwise(operator, x, other)
+    if dim is None:
+        return _extreme(name, operator, x, None, False)
+    index = _arg_extreme(name, operator, x, dim, True)
+    d = normalize_dim(dim, x.ndim)
+    values = take_along(x, d, index)
+    if keepdim or x.ndim == 0:
+        return ValuesAndIndices(values, index)
+    return ValuesAndIndices(squeeze_dims(values, (d,)), squeeze_dims(index, (d,)))
+
+
+def max(
+    input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
+) -> Any:
+    """Return the largest element, the largest along a dimension, or the larger of two tensors.
+
+    A nan counts as largest.
+
+    Args:
+        input: a tensor.
+        dim: the dimension to look along; None for all elements. Another tensor may stand here.
+        keepdim: whether `dim` stays, with extent 1.
+        other: another tensor, to compare with element by element, broadcast together.
+
+    Returns:
+        Of all elements, a tensor of no dimensions whose gradient is shared by equal elements.
+        With `dim`, the named tuple `(values, indices)`: the index, int64, is that of the first
+        largest, which receives the gradient. With another tensor, see `maximum`.
+
+    Raises:
+        ShapeError: there are no elements to choose from.
+        IndexingError: there is no such dimension, or two shapes do not broadcast.
+        TypeError: `keepdim` without `dim`, or `dim` together with `other`.
+    """
+    return _max_or_min("max", input, dim, keepdim, other)
+
+
+def min(
+    input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
+) -> Any:
+    """Return the smallest element, the smallest along a dimension, or the smaller of two tensors.
+
+    A nan counts as smallest. Arguments, results and errors are those of `max`.
+    """
+    return _max_or_min("min", input, dim, keepdim, other)
+
+
+def amax(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return the largest element over dimensions; equal ones share the gradient.
+
+    Raises:
+        ShapeError: there are no elements to choose from.
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("amax", input)
+    return _extreme("amax", "maximum", input, dim, keepdim)
+
+
+def amin(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return the smallest element over dimensions; equal ones share the gradient.
+
+    Raises:
+        ShapeError: there are no elements to choose from.
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("amin", input)
+    return _extreme("amin", "minimum", input, dim, keepdim)
+
+
+def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+    """Return the smallest and the largest elements along a dimension, or of all.
+
+    Raises:
+        ShapeError: there are no elements to choose from.
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("aminmax", input)
+    dims = None if dim is None else normalize_dim(dim, input.ndim)
+    return MinMax(
+        _extreme("aminmax", "minimum", input, dims, keepdim),
+        _extreme("aminmax", "maximum", input, dims, keepdim),
+    )
+
+
+def argmax(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Return the int64 index of the first largest element, along `dim` or of all in a row.
+
+    Raises:
+        DTypeError: the elements are truth values.
+        ShapeError: there are no elements to choose from.
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("argmax", input)
+    _check_numbers("argmax", input)
+    return _arg_extreme("argmax", "maximum", input, dim, keepdim)
+
+
+def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Return the int64 index of the first smallest element, along `dim` or of all in a row.
+
+    Raises:
+        DTypeError: the elements are truth values.
+        ShapeError: there are no elements to choose from.
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("argmin", input)
+    _check_numbers("argmin", input)
+    return _arg_extreme("argmin", "minimum", input, dim, keepdim)
+
+
+class ExtremeMethods(TensorBase):
+    """The methods of `Tensor` that find the largest and smallest elements."""
+
+    __slots__ = ()
+
+    def max(
+        self, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
+    ) -> Any:
+        """Return the largest element, along a dimension, or of two; see `mt_tensor.max`."""
+        return max(self, dim, keepdim, other=other)
+
+    def min(
+        self, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
+    ) -> Any:
+        """Return the smallest element, along a dimension, or of two; see `mt_tensor.min`."""
+        return min(self, dim, keepdim, other=other)
+
+    def amax(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
+        """Return the largest element over dimensions; equal ones share the gradient."""
+        return amax(self, dim, keepdim)
+
+    def amin(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
+        """Return the smallest element over dimensions; equal ones share the gradient."""
+        return amin(self, dim, keepdim)
+
+    def aminmax(self, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+        """Return the smallest and the largest elements; see `mt_tensor.aminmax`."""
+        return aminmax(self, dim=dim, keepdim=keepdim)
+
+    def argmax(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        """Return the index of the first largest element, as int64."""
+        return argmax(self, dim, keepdim)
+
+    def argmin(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
+        """Return the index of the first smallest element, as int64."""
+        return argmin(self, dim, keepdim)

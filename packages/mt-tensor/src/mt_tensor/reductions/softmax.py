@@ -1,0 +1,109 @@
+"""Exponentials and logarithms over dimensions, without overflow: softmax and logsumexp."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.dtypes import float32
+from mt_tensor.fused import fused
+from mt_tensor.movement.views import squeeze_dims
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.reductions.sums import Dims, check_floating, fold, reduced_dims, wide
+from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _largest(x: TensorBase, dim: int) -> Tensor:
+    """Return the largest element along a dimension, as a constant."""
+    return fold("maximum", x, (normalize_dim(dim, x.ndim),) if x.ndim else ())
+
+
+@fused("softmax")
+def _softmax(x: TensorBase, dim: int) -> Tensor:
+    """The largest element is subtracted first, which keeps exp from overflowing."""
+    check_floating("softmax", x)
+    if x.numel() == 0:
+        return x.clone()
+    weights = (x - _largest(x, dim)).exp()
+    return weights / weights.sum(dim, keepdim=True)
+
+
+@fused("log_softmax")
+def _log_softmax(x: TensorBase, dim: int) -> Tensor:
+    check_floating("log_softmax", x)
+    if x.numel() == 0:
+        return x.clone()
+    shifted = x - _largest(x, dim)
+    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+
+
+def softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+    """Return exponentials along `dim`, scaled to add up to 1.
+
+    Args:
+        input: a tensor of floating-point numbers, once it has been converted.
+        dim: the dimension along which the result adds up to 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        DTypeError: the elements are no floating-point numbers.
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("softmax", input)
+    return _softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def log_softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+    """Return `x - log(sum(exp(x)))` along `dim`: the logarithm of `softmax`, without overflow.
+
+    Arguments and errors are those of `softmax`.
+    """
+    require_tensors("log_softmax", input)
+    return _log_softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
+    """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
+
+    Args:
+        input: a tensor; integers are computed as float32.
+        dim: one dimension or several; () for all.
+        keepdim: whether they stay, with extent 1.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("logsumexp", input)
+    target = input.dtype if input.dtype.is_floating_point else float32
+    x = wide(input.to(target))
+    dims = reduced_dims(dim, x.ndim)
+    if any(x.shape[d] == 0 for d in dims):
+        shift: Any = 0.0
+    else:
+        largest = x.detach().amax(dims, keepdim=True)
+        shift = elementwise("where", largest.abs() == math.inf, 0.0, largest)
+    out = ((x - shift).exp().sum(dims, keepdim=True).log() + shift).to(target)
+    return out if keepdim else squeeze_dims(out, dims)
+
+
+class SoftmaxMethods(TensorBase):
+    """The methods of `Tensor` that add up exponentials."""
+
+    __slots__ = ()
+
+    def softmax(self, dim: int, dtype: Any = None) -> Tensor:
+        """Return exponentials along `dim`, scaled to add up to 1."""
+        return softmax(self, dim, dtype)
+
+    def log_softmax(self, dim: int, dtype: Any = None) -> Tensor:
+        """Return the logarithm of `softmax`, without overflow."""
+        return log_softmax(self, dim, dtype)
+
+    def logsumexp(self, dim: Dims, keepdim: bool = False) -> Tensor:
+        """Return `log(sum(exp(x)))` over dimensions, without overflow."""
+        return logsumexp(self, dim, keepdim)

@@ -1,0 +1,152 @@
+"""How far elements lie from their mean: variance and standard deviation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.dtypes import Number
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.reductions.sums import Dims, check_floating, mean, reduced_dims, root, sum, wide
+from mt_tensor.strides import size_of
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _settled(
+    name: str, dim: Any, unbiased: bool | None, correction: float | None
+) -> tuple[Dims, float]:
+    """Return the dimensions and the correction that a call means; `x.var(False)` names no dim."""
+    if isinstance(dim, bool):
+        if unbiased is not None:
+            raise TypeError(f"{name}() was given {dim!r} as dimension; a dimension is an integer.")
+        dim, unbiased = None, dim
+    if unbiased is not None and correction is not None:
+        raise TypeError(f"{name}() takes either unbiased= or correction=, not both.")
+    if not isinstance(unbiased, bool | None):
+        raise TypeError(
+            f"unbiased is True or False in {name}(); {unbiased!r} was given. Numbers are given as "
+            "correction=."
+        )
+    if correction is not None and (
+        isinstance(correction, bool) or not isinstance(correction, Number)
+    ):
+        raise TypeError(f"correction is a number in {name}(); {correction!r} was given.")
+    if correction is not None:
+        return dim, correction
+    return dim, 0 if unbiased is False else 1
+
+
+def _variance(
+    name: str, x: TensorBase, dim: Dims, correction: float, keepdim: bool
+) -> tuple[Tensor, Tensor]:
+    """Return variance and mean, in float32 at least."""
+    require_tensors(name, x)
+    check_floating(name, x)
+    dims = reduced_dims(dim, x.ndim)
+    freedom = size_of(x.shape[d] for d in dims) - correction
+    values = wide(x._itself())
+    center = mean(values, dims, True)
+    squares = sum((values - center).square(), dims, keepdim)
+    return squares / (max(0, freedom)), center.view(*squares.shape)
+
+
+def var(
+    input: TensorBase,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return the variance over dimensions: squared deviations over `n - correction`.
+
+    Args:
+        input: a tensor of floating-point numbers.
+        dim: one dimension or several; None and () for all. A bool is taken as `unbiased`.
+        unbiased: False means a correction of 0, True one of 1.
+        keepdim: whether the dimensions stay, with extent 1.
+        correction: what is subtracted from the number of elements, 1 by default. Where nothing
+            remains the variance is nan or inf.
+
+    Raises:
+        DTypeError: the elements are no floating-point numbers.
+        IndexingError: a dimension does not exist or is named twice.
+        TypeError: both `unbiased` and `correction` are given, or one is of another kind.
+    """
+    dim, correction = _settled("var", dim, unbiased, correction)
+    return _variance("var", input, dim, correction, keepdim)[0].to(input.dtype)
+
+
+def std(
+    input: TensorBase,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> Tensor:
+    """Return the standard deviation over dimensions: the square root of the variance.
+
+    Its gradient where the deviation is 0 is 0, as in torch. Arguments and errors are those of
+    `var`.
+    """
+    dim, correction = _settled("std", dim, unbiased, correction)
+    return root(_variance("std", input, dim, correction, keepdim)[0]).to(input.dtype)
+
+
+def var_mean(
+    input: TensorBase,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return variance and mean over dimensions; arguments and errors are those of `var`."""
+    dim, correction = _settled("var_mean", dim, unbiased, correction)
+    variance, center = _variance("var_mean", input, dim, correction, keepdim)
+    return variance.to(input.dtype), center.to(input.dtype)
+
+
+def std_mean(
+    input: TensorBase,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Return standard deviation and mean over dimensions; arguments and errors: see `var`."""
+    dim, correction = _settled("std_mean", dim, unbiased, correction)
+    variance, center = _variance("std_mean", input, dim, correction, keepdim)
+    return root(variance).to(input.dtype), center.to(input.dtype)
+
+
+class StatisticsMethods(TensorBase):
+    """The methods of `Tensor` that measure spread."""
+
+    __slots__ = ()
+
+    def var(
+        self,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Tensor:
+        """Return the variance over dimensions; see `mt_tensor.var`."""
+        return var(self, dim, unbiased, keepdim, correction=correction)
+
+    def std(
+        self,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+    ) -> Tensor:
+        """Return the standard deviation over dimensions; see `mt_tensor.std`."""
+        return std(self, dim, unbiased, keepdim, correction=correction)

@@ -1,0 +1,287 @@
+"""Operations that fold dimensions: sums, products, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.movement.views import squeeze_dims
+from mt_tensor.order.scans import CumulativeProduct, shifted
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
+from mt_tensor.tensor_base import TensorBase, unpack
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+Dims = int | Sequence[int] | None
+_ADD = OPERATORS["add"]
+
+
+# --- What reductions have in common -------------------------------------------------------------
+
+
+def fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
+    """Fold `dims` of a tensor with the operator called `name`; the dimensions stay, as 1."""
+    return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, True))
+
+
+def named_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Return the dimensions meant, counted from the front: all of them for None.
+
+    Raises:
+        IndexingError: a dimension does not exist, is named twice or is no integer.
+    """
+    if isinstance(dim, str | TensorBase):  # both can be iterated over; neither is a sequence here
+        dim = (dim,)
+    return normalize_dims(dim, ndim)
+
+
+def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """Return the dimensions to fold: as `named_dims`, but all of them for (), as in torch."""
+    return named_dims(dim, ndim) or tuple(range(ndim))
+
+
+def check_not_empty(name: str, x: TensorBase, dims: tuple[int, ...]) -> None:
+    """Raise ShapeError if there is nothing to fold along one of the dimensions."""
+    if any(x.shape[d] == 0 for d in dims):
+        raise ShapeError(
+            f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
+            f"{tuple(d for d in dims if x.shape[d] == 0)}."
+        )
+
+
+def check_floating(name: str, x: TensorBase) -> None:
+    """Raise DTypeError unless the elements are floating-point numbers."""
+    if not x.dtype.is_floating_point:
+        raise DTypeError(
+            f"{name}() needs floating-point elements; {x.dtype.name} was given. Convert with "
+            "x.float()."
+        )
+
+
+def root(x: Tensor) -> Tensor:
+    """Return square roots; the gradient at 0, where the slope is infinite, is 0 as in torch."""
+    zero = x == 0
+    return elementwise("where", zero, 0.0, elementwise("where", zero, 1.0, x).sqrt())
+
+
+def _in_dtype(x: TensorBase, dtype: Any) -> Tensor:
+    """Return the tensor as what it is summed in: integers and bools as int64, if not told."""
+    wanted: DType = x.dtype if dtype is None else as_dtype(dtype)
+    if dtype is None and not wanted.is_floating_point:
+        wanted = int64
+    return x._itself() if wanted is x.dtype else x.to(wanted)
+
+
+def wide(x: Tensor) -> Tensor:
+    """Return float16 as float32: it often cannot hold the sums and products on the way."""
+    return x.float() if x.dtype is float16 else x
+
+
+# --- Sums and means -----------------------------------------------------------------------------
+
+
+class Sum(Function):
+    """Sum over dimensions, which stay with extent 1 or are left out."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        ctx.shape, ctx.dims, ctx.keepdim = x.shape, dims, keepdim
+        return x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Repeat.apply(grad, ctx.shape, ctx.dims, ctx.keepdim), None, None
+
+
+class Repeat(Function):
+    """The same elements over again along dimensions that a sum has folded; undoes `Sum`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: TensorBase, shape: Shape, dims: tuple[int, ...], keepdim: bool
+    ) -> Tensor:
+        ctx.dims, ctx.keepdim = dims, keepdim
+        data = x._tensor
+        strides = list(data.strides)
+        for d in sorted(dims):
+            if keepdim:
+                strides[d] = 0
+            else:
+                strides.insert(d, 0)
+        return x._with(data.like(shape, tuple(strides), data.offset))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Sum.apply(grad, ctx.dims, ctx.keepdim), None, None, None
+
+
+def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum over dimensions.
+
+    Args:
+        input: a tensor; integers and bools are added up as int64.
+        dim: one dimension or several; None and () for all.
+        keepdim: whether they stay, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("sum", input)
+    dims = reduced_dims(dim, input.ndim)
+    x = _in_dtype(input, dtype)
+    if x.dtype is bool_:
+        return x._with(x.backend.fold(OPERATORS["logical_or"], x._tensor, dims, keepdim))
+    return Sum.apply(x, dims, keepdim)
+
+
+def mean(
+    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the sum over dimensions divided by the number of elements; nan of none.
+
+    Arguments are those of `sum`.
+
+    Raises:
+        DTypeError: the elements, once converted, are no floating-point numbers.
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("mean", input)
+    x = input if dtype is None else input.to(dtype)
+    check_floating("mean", x)
+    count = _count(x, reduced_dims(dim, x.ndim))
+    return (sum(wide(x._itself()), dim, keepdim) / count).to(x.dtype)
+
+
+def _count(x: TensorBase, dims: tuple[int, ...]) -> int:
+    return size_of(x.shape[d] for d in dims)
+
+
+def nansum(
+    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
+    require_tensors("nansum", input)
+    return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
+
+
+def nanmean(
+    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the mean over dimensions of all elements but nan; nan where there is none.
+
+    Arguments and errors are those of `mean`.
+    """
+    require_tensors("nanmean", input)
+    x = input._itself() if dtype is None else input.to(dtype)
+    check_floating("nanmean", x)
+    return (nansum(wide(x), dim, keepdim) / sum(x == x, dim, keepdim)).to(x.dtype)
+
+
+def sum_to_size(x: TensorBase, shape: Shape) -> Tensor:
+    """Sum over what broadcasting has stretched, so that the result has `shape`."""
+    if x.shape == shape:
+        return x._itself()
+    new = x.ndim - len(shape)
+    stretched = tuple(
+        d for d in range(max(new, 0), x.ndim) if shape[d - new] == 1 and x.shape[d] != 1
+    )
+    reduced = tuple(1 if d in stretched else x.shape[d] for d in range(max(new, 0), x.ndim))
+    if new < 0 or reduced != shape:
+        raise ShapeError(f"shape {shape} does not broadcast to {x.shape}, so no sum leads back.")
+    folded = (*range(new), *stretched)
+    return (sum(x, folded, True) if folded else x).view(*shape)
+
+
+# --- Products -----------------------------------------------------------------------------------
+
+
+class Product(Function):
+    """Product over one dimension, which stays with extent 1."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(x)
+        return fold("mul", x, (dim,))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """The product of all others: by division or, around a zero, of those on either side."""
+        (x,) = ctx.saved_tensors
+        dim = ctx.dim
+        if not (x == 0).any():
+            return grad * Product.apply(x, dim) / x, None
+        before = shifted(CumulativeProduct.apply(x, dim), dim, 1.0)
+        after = shifted(CumulativeProduct.apply(x.flip(dim), dim), dim, 1.0).flip(dim)
+        return grad * before * after, None
+
+
+def prod(
+    input: TensorBase, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the product over one dimension, or of all elements.
+
+    Args:
+        input: a tensor; integers and bools are multiplied as int64.
+        dim: the dimension to fold; None for all elements.
+        keepdim: whether it stays, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("prod", input)
+    x = _in_dtype(input, dtype)
+    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim)
+    if x.dtype is bool_:
+        out = fold("logical_and", x, dims)
+    elif len(dims) == 1:
+        out = Product.apply(wide(x), dims[0]).to(x.dtype)
+    else:
+        out = Product.apply(wide(x).reshape(-1), 0).to(x.dtype).view(*(1,) * x.ndim)
+    return out if keepdim else squeeze_dims(out, dims)
+
+
+class ReductionMethods(TensorBase):
+    """The methods of `Tensor` that fold dimensions by adding and multiplying."""
+
+    __slots__ = ()
+
+    def sum(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the sum over dimensions, all of them if none is named."""
+        return sum(self, dim, keepdim, dtype=dtype)
+
+    def mean(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the mean over dimensions, all of them if none is named.
+
+        Raises:
+            DTypeError: the elements are no floating-point numbers.
+        """
+        return mean(self, dim, keepdim, dtype=dtype)
+
+    def nansum(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the sum over dimensions of all elements but nan."""
+        return nansum(self, dim, keepdim, dtype=dtype)
+
+    def nanmean(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the mean over dimensions of all elements but nan."""
+        return nanmean(self, dim, keepdim, dtype=dtype)
+
+    def prod(self, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+        """Return the product over one dimension, or of all elements."""
+        return prod(self, dim, keepdim, dtype=dtype)
+
+    def sum_to_size(self, *shape: Any) -> Tensor:
+        """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
+
+        Raises:
+            ShapeError: a tensor of `shape` does not broadcast to this one.
+        """
+        return sum_to_size(self, tuple(unpack(shape)))

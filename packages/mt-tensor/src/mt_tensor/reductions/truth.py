@@ -1,0 +1,78 @@
+"""Whether elements are non-zero: all of them, any of them, and how many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mt_tensor.dtypes import bool_
+from mt_tensor.movement.views import squeeze_dims
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.reductions.sums import Dims, fold, named_dims, sum
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def _logical(name: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
+    dims = named_dims(dim, x.ndim)
+    out = fold(name, _nonzero(x), dims)
+    return out if keepdim else squeeze_dims(out, dims)
+
+
+def _nonzero(x: TensorBase) -> Tensor:
+    return x._itself() if x.dtype is bool_ else elementwise("ne", x, 0)
+
+
+def all(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return whether all elements over dimensions are non-zero, as bool.
+
+    Args:
+        input: a tensor.
+        dim: one dimension or several; None for all of them, () for none of them.
+        keepdim: whether they stay, with extent 1.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("all", input)
+    return _logical("logical_and", input, dim, keepdim)
+
+
+def any(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+    """Return whether any element over dimensions is non-zero; arguments are those of `all`."""
+    require_tensors("any", input)
+    return _logical("logical_or", input, dim, keepdim)
+
+
+def count_nonzero(input: TensorBase, dim: Dims = None) -> Tensor:
+    """Return the number of non-zero elements over dimensions, as int64.
+
+    Args:
+        input: a tensor.
+        dim: one dimension or several; None and () for all.
+
+    Raises:
+        IndexingError: a dimension does not exist or is named twice.
+    """
+    require_tensors("count_nonzero", input)
+    return sum(_nonzero(input), dim)
+
+
+class TruthMethods(TensorBase):
+    """The methods of `Tensor` that ask whether elements are non-zero."""
+
+    __slots__ = ()
+
+    def all(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
+        """Return whether all elements are non-zero."""
+        return all(self, dim, keepdim)
+
+    def any(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
+        """Return whether any element is non-zero."""
+        return any(self, dim, keepdim)
+
+    def count_nonzero(self, dim: Dims = None) -> Tensor:
+        """Return the number of non-zero elements, as int64."""
+        return count_nonzero(self, dim)
