@@ -1737,7 +1737,7 @@ def _operator_in_place(name: str) -> tuple[Callable[..., Any], Callable[..., Any
     values: Callable[..., Any] = WHOLE_SPECS[name] if whole else SPECS[name].oracle
 
     def call(x: Any, y: Any) -> Any:
-        x, y = (each.long() if whole else each.detach().clone() for each in (x, y))
+        x, y = ((each.long() if whole else each).detach().clone() for each in (x, y))
         return getattr(x, f"{name}_")(*(y, y + 1)[: arity - 1])
 
     def oracle(x: Array, y: Array) -> Array:
