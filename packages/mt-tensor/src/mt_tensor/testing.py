@@ -388,7 +388,7 @@ for _change in (0, 1, 3):
         lambda x, change=_change: np.allclose(x, x + change, atol=2),
         *_WITH_EMPTY,
         differentiable=False,
-        errors=((lambda x: mt.allclose(x, 1.0), TypeError, "1.0 of type float"),),
+        errors=((lambda x: mt.allclose(x, None), TypeError, "None of type NoneType"),),
         dtypes="truth of numbers",
     )
     row(
@@ -397,7 +397,7 @@ for _change in (0, 1, 3):
         lambda x, change=_change: np.array_equal(x, x + change),
         *_WITH_EMPTY,
         differentiable=False,
-        errors=((lambda x: mt.equal(x, 1.0), TypeError, "1.0 of type float"),),
+        errors=((lambda x: mt.equal(x, None), TypeError, "None of type NoneType"),),
         dtypes="truth",
     )
 _INFINITE = (lambda x: x.where(x > 0, -np.inf) * 2, lambda x: np.where(x > 0, x, -np.inf))
@@ -1738,7 +1738,7 @@ def _operator_in_place(name: str) -> tuple[Callable[..., Any], Callable[..., Any
     values: Callable[..., Any] = WHOLE_SPECS[name] if whole else SPECS[name].oracle
 
     def call(x: Any, y: Any) -> Any:
-        x, y = (each.long() if whole else each.detach().clone() for each in (x, y))
+        x, y = ((each.long() if whole else each).detach().clone() for each in (x, y))
         return getattr(x, f"{name}_")(*(y, y + 1)[: arity - 1])
 
     def oracle(x: Array, y: Array) -> Array:

@@ -147,7 +147,9 @@ def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], s
 
 
 def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Tensor:
-    """Return a copy of `input` with `src`, in its dtype, in place of `input.select(dim, index)`.
+    """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
+
+    `src` is converted to the dtype of `input`.
 
     Raises:
         ShapeError: `src` has another shape than that slice.
@@ -164,7 +166,9 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Tensor:
-    """Return a copy of `input` with `src`, in its dtype, in place of its slice from `start` to `end` along `dim`.
+    """Return a copy of `input` with `src` in place of its slice from `start` to `end` along `dim`.
+
+    `src` is converted to the dtype of `input`.
 
     Raises:
         ShapeError: `src` has another shape than that slice.
@@ -178,7 +182,9 @@ def slice_scatter(
 def diagonal_scatter(
     input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
-    """Return a copy of `input` with `src`, in its dtype, in place of `input.diagonal(offset, dim1, dim2)`.
+    """Return a copy of `input` with `src` in place of `input.diagonal(offset, dim1, dim2)`.
+
+    `src` is converted to the dtype of `input`.
 
     Raises:
         ShapeError: `src` has another shape than that diagonal.
