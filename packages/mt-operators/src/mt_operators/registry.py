@@ -61,8 +61,22 @@ class OperatorTable(Mapping[str, Operator]):
         gates: bool = False,
         identity: float | None = None,
         note: str = "",
+        trial: bool = True,
     ) -> Operator:
         """Add a row and return it; see `Operator`, of which each partial is an argument here.
+
+        Args:
+            name: see `Operator`, as for the others up to `note`.
+            function: the value.
+            *partials: the partial derivatives.
+            domain: for each argument, where there is a value.
+            result: what the operator yields.
+            gates: whether the derivatives only say which arguments the value comes from.
+            identity: the value that leaves the other argument unchanged.
+            note: one line for the documentation.
+            trial: whether to lift the row at once, so that a mistake shows here and not in a
+                backend. The built-in rows do without, for an import should be quick; their tests
+                do it.
 
         Raises:
             OperatorExistsError: the name is taken, by an operator or by a method of a type that
@@ -75,10 +89,8 @@ class OperatorTable(Mapping[str, Operator]):
                 f"an operator or a method called {name!r} exists already: choose another name."
             )
         row = Operator(name, function, partials, domain, result, gates, identity, note)
-        try:  # a trial, so that a mistake shows here and not in a backend
-            written(row), written_partials(row)
-        except (AttributeError, TypeError) as error:
-            raise LiftingError(f"operator {name!r} cannot be lifted: {error}") from error
+        if trial:
+            _try(row)
         self._rows[name] = row
         NAMED.setdefault(function, name)
         for listener in self._listeners:
@@ -102,3 +114,11 @@ class OperatorTable(Mapping[str, Operator]):
             install(row)
         self._listeners.append(install)
         self._reserved.append(taken)
+
+
+def _try(row: Operator) -> None:
+    """Raise LiftingError if a row cannot be lifted."""
+    try:
+        written(row), written_partials(row)
+    except (AttributeError, TypeError) as error:
+        raise LiftingError(f"operator {row.name!r} cannot be lifted: {error}") from error

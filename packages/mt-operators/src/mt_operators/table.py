@@ -20,7 +20,6 @@ Where a value jumps the derivative is that of the steps, 0.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from functools import partial
@@ -70,20 +69,19 @@ from mt_operators.elementary import (
     trunc,
     where,
 )
-from mt_operators.formula import EVERYWHERE, one, zero
+from mt_operators.formula import EVERYWHERE, one, parameters_of, zero
 from mt_operators.registry import OperatorTable
 
 OPERATORS = OperatorTable()
 """The table of all operators."""
 
-define = OPERATORS.add
-define_real = partial(OPERATORS.add, result="real")
+define = partial(OPERATORS.add, trial=False)
+define_real = partial(define, result="real")
 
 
 def define_steps(name: str, function: Callable[..., Any], **rest: Any) -> None:
     """Add a row whose value only jumps, so that every derivative is 0."""
-    arity = len(inspect.signature(function).parameters)
-    define(name, function, *[zero] * arity, gates=True, **rest)
+    define(name, function, *[zero] * len(parameters_of(function)), gates=True, **rest)
 
 
 define_truth = partial(define_steps, result="truth")

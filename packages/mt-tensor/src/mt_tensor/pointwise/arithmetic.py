@@ -53,14 +53,12 @@ class ArithmeticMethods(TensorBase):
     __pow__ = _python("pow")
     __rpow__ = _reflected("pow")
 
-    def __neg__(self) -> Tensor:
-        return elementwise("neg", self)
+    __neg__ = method(OPERATORS["neg"])
 
     def __pos__(self) -> Tensor:
         return self._itself()
 
-    def __abs__(self) -> Tensor:
-        return elementwise("abs", self)
+    __abs__ = method(OPERATORS["abs"])
 
     __lt__ = _python("lt")
     __le__ = _python("le")

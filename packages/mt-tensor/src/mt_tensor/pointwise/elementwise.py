@@ -47,6 +47,11 @@ _NOT_ON_BOOL = {
 _AS_FLOATS = ("signbit",)
 """Operators that must divide by zero, which integers cannot: -0 shows itself in no other way."""
 
+_OPERANDS = (TensorBase, bool, int, float)
+
+_SIMPLE_ON_INTEGERS = {"add", "sub", "mul", "maximum", "minimum"}
+"""Operators that yield integers of the same type, for all integers."""
+
 _EXACT = 2**53
 """Smaller integers are the same number as a float."""
 
@@ -85,7 +90,7 @@ class ElementwiseOperation:
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of the dtype of the computation."""
         for value in args:  # a NumPy scalar or an array is refused here, not promoted by chance
-            if not isinstance(value, TensorBase | Number):
+            if not isinstance(value, _OPERANDS):
                 raise TypeError(
                     f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
@@ -375,8 +380,8 @@ def elementwise(name: str, *args: Any) -> Tensor:
 def method(operator: Operator, left_to_others: bool = False) -> Callable[..., Any]:
     """Return an operator as a method: its first argument is a tensor.
 
-    The frequent cases of one and two arguments go the shortest way, all in one function: floating
-    point tensors of one element type, or such a tensor and a float. Here every tenth of a
+    The frequent cases of one and two arguments go the shortest way, all in one function: tensors of
+    one element type, or a tensor and a number of its kind. Here every tenth of a
     microsecond counts, for it is paid by each operation of every program.
 
     Args:
@@ -387,6 +392,11 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
     operation = LIFTED[operator.name]
     value, name = operator.value, operator.name
     truth = operator.result == "truth"
+    direct = {"float"}  # the kinds of numbers that need no conversion and no check
+    if truth:
+        direct |= {"integer", "bool"}
+    elif name in _SIMPLE_ON_INTEGERS:
+        direct |= {"integer"}
 
     def unary(self: Any) -> Any:
         data = self._tensor
@@ -402,8 +412,11 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
         data = self._tensor
         dtype = data.dtype
         backend = self.backend
-        if dtype.is_floating_point:
-            if other.__class__ is float or (other.__class__ is int and -_EXACT < other < _EXACT):
+        if dtype.kind in direct:
+            if other.__class__ is int:
+                if dtype is not bool_ and -_EXACT < other < _EXACT:
+                    other = constant(backend, dtype, other)
+            elif other.__class__ is float and dtype.is_floating_point:
                 other = constant(backend, dtype, other)
             if isinstance(other, TensorBase) and other.backend is backend:
                 second = other._tensor
@@ -417,7 +430,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
                     if wanted and recording.enabled and not truth:
                         operation.record((self, other), result)
                     return result
-        if left_to_others and not isinstance(other, TensorBase | Number):
+        if left_to_others and not isinstance(other, _OPERANDS):
             if not isinstance(other, np.generic):
                 return NotImplemented
             other = other.item()
