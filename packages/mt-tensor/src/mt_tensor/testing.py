@@ -146,6 +146,7 @@ row(
     lambda x, y: x.subtract(y, alpha=2),
     lambda x, y: x - 2 * y,
     ((2, 3), (3,)),
+    errors=((lambda x: x.bool().sub(x.bool(), alpha=2), DTypeError, "use ne"),),
     dtypes="number",
 )
 row(
@@ -2174,6 +2175,12 @@ row(
         (lambda x: x.select_scatter(x, 0, 0), ShapeError, r"src of shape \(3,\); \(2, 3\)"),
         (lambda x: x.select_scatter(x[0], 0, 2), IndexingError, "index 2 is out of range"),
     ),
+)
+row(
+    "select_scatter",
+    lambda x, y: x.select_scatter(y.double(), 1, -1),
+    lambda x, y: np.concatenate([x[:, :-1], y[:, None]], 1),
+    ((2, 3), (2,)),
 )
 row(
     "slice_scatter",
