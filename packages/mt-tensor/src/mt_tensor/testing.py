@@ -147,6 +147,7 @@ row(
     lambda x, y: x.subtract(y, alpha=2),
     lambda x, y: x - 2 * y,
     ((2, 3), (3,)),
+    errors=((lambda x: x.bool().sub(x.bool(), alpha=2), DTypeError, "use ne"),),
     dtypes="number",
 )
 row(
@@ -388,7 +389,9 @@ for _change in (0, 1, 3):
         lambda x, change=_change: np.allclose(x, x + change, atol=2),
         *_WITH_EMPTY,
         differentiable=False,
-        errors=((lambda x: mt.allclose(x, None), TypeError, "None of type NoneType"),),
+        errors=(
+            (lambda x: mt.allclose(x, 1.0), TypeError, "1.0 of type float"),  # type: ignore[arg-type]
+        ),
         dtypes="truth of numbers",
     )
     row(
@@ -397,7 +400,9 @@ for _change in (0, 1, 3):
         lambda x, change=_change: np.array_equal(x, x + change),
         *_WITH_EMPTY,
         differentiable=False,
-        errors=((lambda x: mt.equal(x, None), TypeError, "None of type NoneType"),),
+        errors=(
+            (lambda x: mt.equal(x, 1.0), TypeError, "1.0 of type float"),  # type: ignore[arg-type]
+        ),
         dtypes="truth",
     )
 _INFINITE = (lambda x: x.where(x > 0, -np.inf) * 2, lambda x: np.where(x > 0, x, -np.inf))
@@ -2225,6 +2230,12 @@ row(
         (lambda x: x.select_scatter(x, 0, 0), ShapeError, r"src of shape \(3,\); \(2, 3\)"),
         (lambda x: x.select_scatter(x[0], 0, 2), IndexingError, "index 2 is out of range"),
     ),
+)
+row(
+    "select_scatter",
+    lambda x, y: x.select_scatter(y.double(), 1, -1),
+    lambda x, y: np.concatenate([x[:, :-1], y[:, None]], 1),
+    ((2, 3), (2,)),
 )
 row(
     "slice_scatter",

@@ -3,7 +3,8 @@
 A program makes a few tensors and then follows instructions: views, new tensors, changes in place.
 After every instruction all tensors that are alive must agree with the reference, so that a change
 shows through each view as it should. The reference is torch where it is installed: then element
-types, shared memory, refusals and gradients are compared, too. Otherwise it is NumPy.
+types, shared memory, refusals and gradients are compared, too, and most changes are recorded.
+Otherwise it is NumPy.
 """
 
 from __future__ import annotations
