@@ -353,7 +353,7 @@ instruction(
     "setitem from",
     a_part,
     lambda lib, x, y, index: x.__setitem__(index, y),
-    lambda x, y, index: _store(x[index], y),
+    lambda x, y, index: x.__setitem__(index if ... in index else (*index, ...), y),
     operands=2,
     changes=True,
 )
