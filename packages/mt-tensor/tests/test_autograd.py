@@ -143,14 +143,28 @@ class Wrong(mt.Function):
         return grad * (3.0 * x * x).detach()
 
 
-def test_gradgradcheck() -> None:
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_gradgradcheck(fast_mode: bool) -> None:
     (x, y), _ = leaves(1)
     for step in STEPS:
-        assert mt.gradgradcheck(step, [x, y])
-    assert mt.gradgradcheck(lambda x: x.square(), x)
-    assert mt.gradcheck(Wrong.apply, [x])
+        assert mt.gradgradcheck(step, [x, y], fast_mode=fast_mode)
+    assert mt.gradgradcheck(lambda x: x.square(), x, fast_mode=fast_mode)
+    assert mt.gradcheck(Wrong.apply, [x], fast_mode=fast_mode)
     with pytest.raises(GradientError, match="by input 0"):
-        mt.gradgradcheck(Wrong.apply, [x])
+        mt.gradgradcheck(Wrong.apply, [x], fast_mode=fast_mode)
+
+
+def test_the_fast_mode_finds_one_wrong_element() -> None:
+    for at in range(6):
+        scale = mt.ones(6, dtype="float64")
+        scale[at] = 1.001
+
+        def partly_hidden(x: mt.Tensor, scale: mt.Tensor = scale) -> mt.Tensor:
+            return x * (2 * scale) - (x * (scale - 1)).detach()  # whose gradient is not told
+
+        x = mt.arange(1.0, 7.0, dtype="float64", requires_grad=True)
+        with pytest.raises(GradientError, match="along one direction the gradient by input 0"):
+            mt.gradcheck(partly_hidden, x, rtol=1e-5, fast_mode=True)
 
 
 def test_checking_several_outputs_and_what_cannot_be_checked() -> None:

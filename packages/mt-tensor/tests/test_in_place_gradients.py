@@ -59,6 +59,9 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "copy": lambda m, x, w: (x * w).copy_(w),
     "copy, broadcast": lambda m, x, w: (y := x * w, y[:, ::2].copy_(w[:, :1]))[0],
     "one row from another": lambda m, x, w: (y := x * w, y[0].add_(y[1]))[0],
+    "everything, by a slice": lambda m, x, w: (y := x * w, y[:].mul_(w))[0],
+    "everything, by narrow": lambda m, x, w: (y := x * w, y.narrow(0, 0, 2).exp_())[0],
+    "everything, by expand": lambda m, x, w: (y := x * w, v := y.expand(2, 3), y.mul_(w), v * v)[3],
     "nested views": lambda m, x, w: (y := x * w, y.view(6)[1:5].view(2, 2)[1].mul_(w[0, :2]))[0],
     "of another type": lambda m, x, w: (x * w).copy_(w.to(m.float64)),
 }
@@ -144,6 +147,8 @@ def test_what_gradients_cannot_follow() -> None:
         leaf += 1.0
     with pytest.raises(errors.InPlaceError, match="a view of a leaf"):
         leaf[0].mul_(2.0)
+    with pytest.raises(errors.InPlaceError, match="a view of a leaf"):
+        mt.ones(2, 3, requires_grad=True)[:].mul_(2.0)
     y = leaf * 2.0
     with mt.no_grad():
         view = y[0]

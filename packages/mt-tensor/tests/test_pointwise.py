@@ -37,6 +37,8 @@ OURS_ALONE = {"quick_gelu", "is_close"}
 SETTINGS_IN_TORCH = {"leaky_relu", "elu", "celu"}
 OFF_KINKS = [point + 0.017 for point in POINTS]
 ONCE_IN_TORCH = {"hardsigmoid"}
+NEVER_IN_TORCH = {"floor_divide"}
+TENSORS_ALONE = {"gcd", "lcm"}
 UNARY = [name for name, row in OPERATORS.items() if row.arity == 1 and name not in OURS_ALONE]
 BINARY = [
     name
@@ -173,7 +175,7 @@ def test_one_argument(name: str) -> None:
         check_dtype(getattr(mt, name), theirs, pair(POINTS, dtype))
         check_dtype(getattr(mt.Tensor, name), theirs, pair(2.0, dtype))
         check_dtype(getattr(mt, name), theirs, pair(np.zeros((0, 2)), dtype))
-    x, y = pair(SPECIAL, "float64")
+    x, y = pair(SPECIAL, "int64" if OPERATORS[name].result == "whole" else "float64")
     result, wanted = getattr(mt, name)(input=x), theirs(y)
     known = ~np.isnan(wanted.numpy().astype("f8"))  # nan where infinity meets 0, and not here
     known &= name not in {"sign", "sgn"} or np.arange(len(known)) < len(known) - 1  # NumPy's nan
@@ -187,7 +189,7 @@ def test_one_argument(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in UNARY if OPERATORS[name].result != "truth" and name != "id"]
+    "name", [n for n in UNARY if OPERATORS[n].result not in {"truth", "whole"} and n != "id"]
 )
 def test_derivatives_of_one_argument(name: str) -> None:
     ours, theirs = getattr(mt, name), theirs_of(name)
@@ -208,25 +210,34 @@ def test_two_arguments(name: str) -> None:
         check_dtype(ours, theirs, pair(left, first), pair(right, second))
         check_dtype(ours, theirs, pair(left, first), pair(2.0, second))  # 0-dimensional
     x, y = pair([[1.0], [2.0]], "float32")
+    two: float = 2.0
+    if OPERATORS[name].result == "whole":
+        (x, y), two = pair([[1], [2]], "int64"), 2
     names = {
         "pow": "exponent",
         "clamp_min": "min",
         "clamp_max": "max",
         "leaky_relu": "negative_slope",
     }
-    keyword = {names.get(name, "alpha" if name in ("elu", "celu") else "other"): 2.0}
+    keyword = {names.get(name, "alpha" if name in ("elu", "celu") else "other"): two}
     number = outcome(lambda: theirs(y, **keyword))
-    assert_same(
-        ours(input=x, **keyword),
-        theirs(y, torch.full((1,), 2.0)) if number is None else number,
-    )
+    if name in TENSORS_ALONE:
+        assert outcome(lambda: ours(x, **keyword)) is number is None
+    else:
+        assert_same(
+            ours(input=x, **keyword), theirs(y, torch.full((1,), two)) if number is None else number
+        )
     with pytest.raises(TypeError, match=rf"{name}\(\) takes tensors; 1.0 of type float"):
         ours(1.0, 2.0)
     with pytest.raises(TypeError, match=r"'a' of type str"):
         ours(x, "a")
 
 
-REAL_PAIRS = [name for name in BINARY if OPERATORS[name].result != "truth"]
+REAL_PAIRS = [
+    name
+    for name in BINARY
+    if OPERATORS[name].result not in {"truth", "whole"} and name not in NEVER_IN_TORCH
+]
 
 
 @pytest.mark.parametrize("name", REAL_PAIRS)

@@ -5,15 +5,21 @@ import inspect
 import pytest
 
 import mt_tensor as mt
-from mt_operators.testing import SPECS
+from mt_operators.testing import SPECS, WHOLE_SPECS
+from mt_tensor.pointwise.in_place import OTHER_NAMES
 from mt_tensor.testing import TENSOR_SPECS
 
-SAMPLED = set(SPECS) | {spec.name for spec in TENSOR_SPECS}
+SAMPLED = {*SPECS, *WHOLE_SPECS, *(spec.name for spec in TENSOR_SPECS)}
+
+CHANGED = {f"{alias}_": f"{name}_" for alias, name in OTHER_NAMES.items()}
+SAME = {**OTHER_NAMES, **{alias: name for alias, name in CHANGED.items() if name in dir(mt.Tensor)}}
+"""Names of what has samples under another name."""
 
 NOT_OPERATIONS = {
     "it describes a tensor": """
-        backend data_ptr dim dtype element_size is_contiguous is_floating_point itemsize name nbytes
-        ndim numel shape size storage_offset stride unique_id
+        backend data_ptr dim dtype element_size is_complex is_contiguous is_floating_point
+        is_nonzero is_same_size is_signed is_tensor itemsize name nbytes ndim ndimension nelement
+        numel shape size storage_offset stride unique_id
     """,
     "it belongs to differentiation, which test_autograd.py tests": """
         accumulate_derivative add_to_grad autograd backward chain_rule completed data detach
@@ -22,18 +28,19 @@ NOT_OPERATIONS = {
         retain_grad retains_grad set_grad_enabled starting_gradient variable
         grad_central_difference grad_check gradcheck gradgradcheck
     """,
-    "it makes a tensor, which test_creation.py tests": """
+    "it makes a tensor, which test_creation.py and test_attributes.py test": """
         arange as_tensor empty empty_like eye from_dlpack from_numpy full full_like linspace
-        logspace ones ones_like tensor zeros zeros_like
+        logspace new_empty new_full new_ones new_tensor new_zeros ones ones_like tensor zeros
+        zeros_like
     """,
     "it converts, which the kit tests for each two element types": """
         bool byte char double float half int long short to type_as
     """,
     "it gives Python or NumPy values, which test_interop.py tests": "item numpy tolist",
-    "it is random, which test_random.py tests": """
-        Generator bernoulli bernoulli_ default_generator get_rng_state initial_seed manual_seed
-        multinomial normal normal_ rand rand_like randint randint_like randn randn_like randperm
-        set_rng_state uniform uniform_
+    "it is random, which test_random.py and test_in_place.py test": """
+        Generator bernoulli bernoulli_ default_generator exponential_ get_rng_state initial_seed
+        manual_seed multinomial normal normal_ rand rand_like randint randint_like randn randn_like
+        random_ randperm set_rng_state uniform uniform_
     """,
     "it is about element types, which test_tensor.py tests": """
         DType bool_ float16 float32 float64 int8 int16 int32 int64 promote_types result_type uint8
@@ -45,6 +52,7 @@ NOT_OPERATIONS = {
         get_printoptions printoptions set_printoptions
     """,
     "it is what operations are made of": "Function Tensor TensorData elementwise errors",
+    "it holds operations by other names": "linalg",
 }
 """Public names that are no operations, by the reason."""
 
@@ -52,17 +60,30 @@ OPERATORS = {
     "abs": "__abs__",
     "add": "__add__ __radd__",
     "add_": "__iadd__",
+    "bitwise_and": "__and__ __rand__",
+    "bitwise_and_": "__iand__",
+    "bitwise_left_shift": "__lshift__ __rlshift__",
+    "bitwise_left_shift_": "__ilshift__",
+    "bitwise_not": "__invert__",
+    "bitwise_or": "__or__ __ror__",
+    "bitwise_or_": "__ior__",
+    "bitwise_right_shift": "__rrshift__ __rshift__",
+    "bitwise_right_shift_": "__irshift__",
+    "bitwise_xor": "__rxor__ __xor__",
+    "bitwise_xor_": "__ixor__",
     "div": "__rtruediv__ __truediv__",
     "div_": "__itruediv__",
+    "floor_divide": "__floordiv__ __rfloordiv__ __divmod__ __rdivmod__",
+    "floor_divide_": "__ifloordiv__",
     "getitem": "__getitem__",
-    "logical_and": "__and__",
-    "logical_not": "__invert__",
-    "logical_or": "__or__",
     "matmul": "__matmul__",
     "mul": "__mul__ __rmul__",
     "mul_": "__imul__",
     "neg": "__neg__",
     "pow": "__pow__ __rpow__",
+    "pow_": "__ipow__",
+    "remainder": "__mod__ __rmod__ __divmod__ __rdivmod__",
+    "remainder_": "__imod__",
     "setitem": "__setitem__",
     "sub": "__rsub__ __sub__",
     "sub_": "__isub__",
@@ -80,10 +101,23 @@ NO_OPERATORS = """
 def test_every_public_name_has_samples_or_is_no_operation():
     public = {name for name in dir(mt.Tensor) if not name.startswith("_")}
     public |= {name for name in mt.__all__ if not name.startswith("_")}
+    public -= set(SAME)
     explained = {name for names in NOT_OPERATIONS.values() for name in names.split()}
     assert public - SAMPLED - explained == set(), "they need a row in mt_tensor.testing"
     assert explained - public == set(), "they are explained, but there is nothing of that name"
     assert explained & SAMPLED == set(), "they have samples, and so need no explanation"
+
+
+@pytest.mark.parametrize("alias", SAME)
+def test_other_names_are_of_operations_with_samples(alias):
+    name = SAME[alias]
+    for place in (mt, mt.Tensor):
+        assert getattr(place, alias, None) is getattr(place, name, None)
+    assert not hasattr(mt.Tensor, alias) or name in SAMPLED
+
+
+def test_linear_algebra_is_of_operations_with_samples():
+    assert set(mt.linalg.__all__) <= SAMPLED
 
 
 def test_every_operator_of_python_is_an_operation_with_samples():
@@ -103,7 +137,7 @@ OTHER_ARGUMENTS = {
 }
 """Functions with other arguments than their methods, as in torch, and how they differ."""
 
-BOTH = {spec.name for spec in TENSOR_SPECS} & set(mt.__all__) & set(dir(mt.Tensor)) - set(SPECS)
+BOTH = {name for name in {*mt.__all__} & {*dir(mt.Tensor)} if callable(getattr(mt.Tensor, name))}
 
 
 @pytest.mark.parametrize("name", sorted(BOTH - set(OTHER_ARGUMENTS)))

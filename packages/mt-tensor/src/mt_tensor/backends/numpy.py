@@ -160,13 +160,13 @@ _silence = _Silence()
 _view = TensorData.of
 
 
-def silently(function: Callable[..., Any], *arrays: Any) -> Any:
+def silently(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
     """Call a function with NumPy's warnings off."""
     try:
-        return _silence.run(function, *arrays)
+        return _silence.run(function, *arrays, **options)
     except RuntimeError:  # it is running already: this is a finalizer, in the midst of a call
         with np.errstate(all="ignore"):
-            return function(*arrays)
+            return function(*arrays, **options)
 
 
 def _returning_new_arrays(
@@ -220,7 +220,7 @@ class NumpyOps(HostBackend):
         targets = [data.array for data in outputs]
         function = _FUNCTION_OF.get(formula)
         if isinstance(function, np.ufunc) and arrays[0].dtype is targets[0].dtype:
-            silently(function, *arrays, targets[0])
+            silently(function, *arrays, out=targets[0])  # by name, which NumPy asks for
             return
         with np.errstate(all="ignore"):
             if function is not None:

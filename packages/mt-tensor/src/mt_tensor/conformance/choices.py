@@ -148,6 +148,12 @@ def storable(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
     return fitting(draw, x, y) if x.dtype.kind == y.dtype.kind else None
 
 
+def a_part(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
+    """Take an index; apply where elements of the second may be stored in that part of the first."""
+    index = an_index(draw, x)
+    return index if index and storable(draw, x[index[0]], y) is not None else None
+
+
 def alike(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
     """Take a dimension; apply to tensors of the same rank."""
     return a_dim(draw, x) if x.ndim == y.ndim else None

@@ -13,6 +13,7 @@ from mt_tensor.conformance.choices import (
     a_dim,
     a_dim_and_keepdim,
     a_number,
+    a_part,
     a_shape,
     a_type,
     a_window,
@@ -304,7 +305,7 @@ instruction(  # not chunk: torch lets none of several views be changed
     lambda x, dim, size: x[(slice(None),) * dim + (slice(x.shape[dim] - size, None),)],
 )
 
-# --- Changes in place, without recording --------------------------------------------------------
+# --- Changes in place -----------------------------------------------------------------------------
 
 for _name, _function in (("add_", np.add), ("mul_", np.multiply), ("sub_", np.subtract)):
     instruction(
@@ -339,6 +340,21 @@ instruction(
     lambda draw, x: (*an_index(draw, x), *a_number(draw, x)),  # type: ignore[misc]
     lambda lib, x, index, n: x.__setitem__(index, n),
     lambda x, index, n: x.__setitem__(index, n),
+    changes=True,
+)
+instruction(
+    "tanh_",
+    on_floats,
+    lambda lib, x: x.tanh_(),
+    lambda x: _store(x, np.tanh(x)),
+    changes=True,
+)
+instruction(
+    "setitem from",
+    a_part,
+    lambda lib, x, y, index: x.__setitem__(index, y),
+    lambda x, y, index: x.__setitem__(index if ... in index else (*index, ...), y),
+    operands=2,
     changes=True,
 )
 instruction(

@@ -27,11 +27,12 @@ class Report:
         self.outcomes: dict[str, Counter[str]] = {}
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Note which operation a test is about: that of the row it walks."""
+        """Note which operation a test is about: that of the row it walks, or is given by name."""
         callspec = getattr(item, "callspec", None)
-        spec = callspec.params.get("spec") if callspec else None
-        if spec is not None:
-            item.user_properties.append((OPERATION, spec.name))
+        given = callspec.params if callspec else {}
+        name = given["spec"].name if "spec" in given else given.get("name")
+        if name is not None:
+            item.user_properties.append((OPERATION, name))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a test once: when it has run, or could not."""

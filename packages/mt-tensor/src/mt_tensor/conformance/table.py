@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mt_operators.testing import SPECS
+from mt_operators import OPERATORS
+from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.testing import TENSOR_SPECS
 
 INTRODUCTION = """\
@@ -32,8 +33,8 @@ This file is made by `hatch run operations`, from what the conformance kit repor
 
 def operations() -> tuple[list[str], list[str]]:
     """Return the names of the scalar operators, and of the other operations on tensors."""
-    others = dict.fromkeys(spec.name for spec in TENSOR_SPECS if spec.name not in SPECS)
-    return list(SPECS), list(others)
+    others = dict.fromkeys(spec.name for spec in TENSOR_SPECS if spec.name not in OPERATORS)
+    return [*SPECS, *WHOLE_SPECS], list(others)
 
 
 def state(report: dict[str, Any], name: str) -> str:
@@ -45,7 +46,7 @@ def state(report: dict[str, Any], name: str) -> str:
         return "not supported"
     if name in report["kernels"]:
         return "fused kernel"
-    return "passed" if name in SPECS else "composed"
+    return "passed" if name in OPERATORS else "composed"
 
 
 def table(reports: Sequence[dict[str, Any]]) -> str:

@@ -142,16 +142,17 @@ def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], s
     places = view(input._with(input.backend.upload(numbers)))
     if src.shape != places.shape:
         raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
-    flat = scatter(input.reshape(-1), 0, places.reshape(-1), src.reshape(-1))
+    flat = scatter(input.reshape(-1), 0, places.reshape(-1), src.to(input.dtype).reshape(-1))
     return flat.reshape(input.shape)
 
 
 def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
 
+    `src` is converted to the dtype of `input`.
+
     Raises:
         ShapeError: `src` has another shape than that slice.
-        DTypeError: `src` has another dtype than `input`.
         IndexingError: there is no such dimension or index.
     """
     return _with_view("select_scatter", input, lambda x: select(x, dim, index), src)
@@ -167,9 +168,10 @@ def slice_scatter(
 ) -> Tensor:
     """Return a copy of `input` with `src` in place of its slice from `start` to `end` along `dim`.
 
+    `src` is converted to the dtype of `input`.
+
     Raises:
         ShapeError: `src` has another shape than that slice.
-        DTypeError: `src` has another dtype than `input`.
         IndexingError: there is no such dimension.
     """
     require_tensors("slice_scatter", input)
@@ -182,9 +184,10 @@ def diagonal_scatter(
 ) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.diagonal(offset, dim1, dim2)`.
 
+    `src` is converted to the dtype of `input`.
+
     Raises:
         ShapeError: `src` has another shape than that diagonal.
-        DTypeError: `src` has another dtype than `input`.
         IndexingError: a dimension does not exist, or both are the same.
     """
     return _with_view("diagonal_scatter", input, lambda x: diagonal(x, offset, dim1, dim2), src)

@@ -59,7 +59,10 @@ class Expand(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, shape: Shape) -> Tensor:
         ctx.shape = x.shape
-        return x._with(x._tensor.expand(shape))
+        data = x._tensor.expand(shape)
+        if data is x._tensor:  # a view all the same, of which changes in place have to know
+            data = data.like(data.shape, data.strides, data.offset)
+        return x._with(data)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:

@@ -37,14 +37,15 @@ _new = object.__new__
 _NOT_ON_BOOL = {
     "neg": "use logical_not",
     "sub": "use ne",
-    **dict.fromkeys(
-        ("pow", "abs", "relu", "relu6", "hardtanh", "softsign", "clamp", *ROUNDING), ""
-    ),
+    **dict.fromkeys(("pow", "abs", "relu", "relu6", "hardtanh", "clamp", *ROUNDING), ""),
     **dict.fromkeys(("floor_divide", "remainder", "fmod", "gcd", "lcm"), ""),
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ""),
 }
 """Operators that truth values do not have, as in torch, and what to use instead."""
 
+
+_AS_FLOATS = ("signbit",)
+"""Operators that must divide by zero, which integers cannot: -0 shows itself in no other way."""
 
 _OPERANDS = (TensorBase, bool, int, float)
 
@@ -103,7 +104,9 @@ class ElementwiseOperation:
                     "Compare first, as in x > 0."
                 )
         dtype = result_type(*values)
-        if self.operator.result == "real" and not dtype.is_floating_point:
+        if not dtype.is_floating_point and (
+            self.operator.result == "real" or self.operator.name in _AS_FLOATS
+        ):
             dtype = float32
         check_on_bool(self.operator.name, dtype)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)

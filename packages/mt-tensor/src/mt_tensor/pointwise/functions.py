@@ -11,7 +11,7 @@ import numpy as np
 from mt_tensor.dtypes import Number, result_type
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.pointwise.activations import require_same_dtype
-from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
@@ -43,6 +43,7 @@ def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
 def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
     if type(factor) is not int or factor != 1:
         _check_factor(factor_name, factor, input, other)
+        check_on_bool(name, result_type(input, other))  # which the product is not
         other = other * factor
     return FUNCTIONS[name](input, other)
 
@@ -166,7 +167,8 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
 
     Raises:
         DomainError: both bounds are None.
-        DTypeError: an integer bound leaves no value of the dtype, or all are bool.
+        DTypeError: an integer bound leaves no value of the dtype; or all are bool, unless a tensor
+            is the only bound.
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("clamp", input)
@@ -194,6 +196,8 @@ def clamp_max(input: Tensor, max: Operand) -> Tensor:
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
+    if isinstance(bound, bool):
+        check_on_bool("clamp", x.dtype)
     if x.dtype.kind != "integer" or not isinstance(bound, int):
         return bound
     limits = np.iinfo(x.dtype.numpy)

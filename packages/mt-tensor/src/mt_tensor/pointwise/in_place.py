@@ -13,10 +13,11 @@ import numpy as np
 
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import Number, result_type
+from mt_tensor.dtypes import Number, float64, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.integers import RoundingMode
+from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.aliasing import AliasMethods
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
@@ -174,6 +175,19 @@ class InPlaceMethods(AliasMethods):
     divide_ = div_
     true_divide_ = div_
 
+    def float_power_(self, exponent: Any) -> Self:
+        """Raise to a power in place, and return self.
+
+        Raises:
+            DTypeError: the elements are not of float64, as the result is.
+        """
+        if self.dtype is not float64:
+            raise DTypeError(
+                f"the result of float_power is float64 and cannot be stored in place in "
+                f"{self.dtype.name}: convert first, or use pow_()."
+            )
+        return self._computed("float_power", exponent)
+
     def fill_diagonal_(self, fill_value: Number, wrap: bool = False) -> Self:
         """Store a number where all indices are equal, and return self.
 
@@ -204,16 +218,14 @@ class InPlaceMethods(AliasMethods):
 # --- What is the same for every operation -------------------------------------------------------
 
 UNARY = """
-    abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh
-    bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 fix floor frac lgamma
-    log log10 log1p log2 logical_not logit nan_to_num neg negative rad2deg reciprocal relu round
-    rsqrt sgn sigmoid sign sin sinc sinh sqrt square tan tanh trunc
+    abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv
+    exp exp2 expm1 floor frac lgamma log log10 log1p log2 logical_not logit nan_to_num neg rad2deg
+    reciprocal relu round rsqrt sigmoid sign sin sinc sinh sqrt square tan tanh trunc
 """
 BINARY = """
-    arctan2 atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp
-    clamp_max clamp_min clip copysign eq float_power floor_divide fmod gcd ge greater greater_equal
-    gt heaviside hypot lcm ldexp le less less_equal logical_and logical_or logical_xor lt ne
-    nextafter not_equal pow remainder xlogy
+    atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp clamp_max
+    clamp_min copysign eq floor_divide fmod gcd ge gt heaviside hypot lcm ldexp le
+    logical_and logical_or logical_xor lt ne nextafter pow remainder xlogy
 """
 OTHERS = """
     addbmm addcdiv addcmul addmm addmv addr baddbmm cumprod cumsum index_add index_copy index_fill
@@ -221,6 +233,9 @@ OTHERS = """
 """
 IN_PLACE = (*UNARY.split(), *BINARY.split(), *OTHERS.split())
 """The operations that torch has in place, and that need nothing of their own for it."""
+
+OTHER_NAMES = {**ALIASES, "clip": "clamp"}
+"""Names of operations that have another as well, which has the same form in place."""
 
 VIEWS = ("squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t")
 """The movements that torch has in place: the tensor becomes another view of its storage."""
@@ -244,6 +259,9 @@ def give_in_place_forms(cls: type[Any]) -> None:
         for name in names:
             if hasattr(cls, name) and not hasattr(cls, f"{name}_"):
                 setattr(cls, f"{name}_", maker(name))
+    for alias, name in OTHER_NAMES.items():
+        if hasattr(cls, f"{name}_") and not hasattr(cls, f"{alias}_"):
+            setattr(cls, f"{alias}_", getattr(cls, f"{name}_"))
     for method, name in PYTHON.items():
         setattr(cls, method, _changing_by_operator(method, name))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mt_tensor.dtypes import Number
 from mt_tensor.pointwise.elementwise import LIFTED, elementwise
+from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -40,15 +41,15 @@ def div(input: TensorBase, other: Any, *, rounding_mode: RoundingMode = None) ->
         ValueError: there is no such rounding mode.
     """
     if rounding_mode is None:
-        return elementwise("div", input, other)
+        return FUNCTIONS["div"](input, other)
     if rounding_mode == "floor":
-        return elementwise("floor_divide", input, other)
+        return FUNCTIONS["floor_divide"](input, other)
     if rounding_mode != "trunc":
         raise ValueError(
             f"div() rounds by 'trunc', 'floor' or, with None, not at all; {rounding_mode!r} was "
             "given."
         )
-    rest = elementwise("fmod", input, other)  # checks the arguments, too
+    rest = FUNCTIONS["fmod"](input, other)  # checks the arguments, too
     if rest.is_floating_point():
         return elementwise("div", input, other).trunc()
     whole = elementwise("sub", input, rest)  # a multiple of other, and nearer to zero
@@ -70,7 +71,7 @@ def floor_divide(input: TensorBase, other: Any) -> Tensor:
         DivisionByZeroError: an integer is divided by zero.
         DTypeError: both arguments are bool.
     """
-    return elementwise("floor_divide", input, other)
+    return FUNCTIONS["floor_divide"](input, other)
 
 
 def remainder(input: TensorBase, other: Any) -> Tensor:
@@ -80,7 +81,7 @@ def remainder(input: TensorBase, other: Any) -> Tensor:
         DivisionByZeroError: an integer is divided by zero.
         DTypeError: both arguments are bool.
     """
-    return elementwise("remainder", input, other)
+    return FUNCTIONS["remainder"](input, other)
 
 
 def fmod(input: TensorBase, other: Any) -> Tensor:
@@ -90,7 +91,7 @@ def fmod(input: TensorBase, other: Any) -> Tensor:
         DivisionByZeroError: an integer is divided by zero.
         DTypeError: both arguments are bool.
     """
-    return elementwise("fmod", input, other)
+    return FUNCTIONS["fmod"](input, other)
 
 
 # --- Bits and divisors --------------------------------------------------------------------------
@@ -102,7 +103,7 @@ def bitwise_and(input: Any, other: Any) -> Tensor:
     Raises:
         DTypeError: an argument is floating-point.
     """
-    return elementwise("bitwise_and", input, other)
+    return FUNCTIONS["bitwise_and"](input, other)
 
 
 def bitwise_or(input: Any, other: Any) -> Tensor:
@@ -111,7 +112,7 @@ def bitwise_or(input: Any, other: Any) -> Tensor:
     Raises:
         DTypeError: an argument is floating-point.
     """
-    return elementwise("bitwise_or", input, other)
+    return FUNCTIONS["bitwise_or"](input, other)
 
 
 def bitwise_xor(input: Any, other: Any) -> Tensor:
@@ -120,7 +121,7 @@ def bitwise_xor(input: Any, other: Any) -> Tensor:
     Raises:
         DTypeError: an argument is floating-point.
     """
-    return elementwise("bitwise_xor", input, other)
+    return FUNCTIONS["bitwise_xor"](input, other)
 
 
 def bitwise_not(input: TensorBase) -> Tensor:
@@ -129,8 +130,7 @@ def bitwise_not(input: TensorBase) -> Tensor:
     Raises:
         DTypeError: `input` is floating-point.
     """
-    require_tensors("bitwise_not", input)
-    return elementwise("bitwise_not", input)
+    return FUNCTIONS["bitwise_not"](input)
 
 
 def bitwise_left_shift(input: Any, other: Any) -> Tensor:
@@ -141,7 +141,7 @@ def bitwise_left_shift(input: Any, other: Any) -> Tensor:
     Raises:
         DTypeError: an argument is floating-point, or both are bool.
     """
-    return elementwise("bitwise_left_shift", input, other)
+    return FUNCTIONS["bitwise_left_shift"](input, other)
 
 
 def bitwise_right_shift(input: Any, other: Any) -> Tensor:
@@ -152,7 +152,7 @@ def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     Raises:
         DTypeError: an argument is floating-point, or both are bool.
     """
-    return elementwise("bitwise_right_shift", input, other)
+    return FUNCTIONS["bitwise_right_shift"](input, other)
 
 
 def gcd(input: TensorBase, other: TensorBase) -> Tensor:
@@ -188,6 +188,15 @@ class IntegerMethods(TensorBase):
     """The methods of `Tensor` for rounded division and bits."""
 
     __slots__ = ()
+
+    bitwise_and = bitwise_and
+    bitwise_left_shift = bitwise_left_shift
+    bitwise_not = bitwise_not
+    bitwise_or = bitwise_or
+    bitwise_right_shift = bitwise_right_shift
+    bitwise_xor = bitwise_xor
+    gcd = gcd
+    lcm = lcm
 
     def div(self, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
         """Return the quotient, rounded if asked for; see `mt_tensor.div`."""
