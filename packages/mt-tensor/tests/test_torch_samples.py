@@ -102,7 +102,8 @@ def on_torch(call):
     """Return a function of the table that finds torch where it says mt."""
     if not isinstance(call, types.FunctionType):
         return call
-    if call.__module__ != "mt_tensor.testing":  # an operation itself, as in row("x", mt.x, ...)
+    if not call.__module__.startswith("mt_tensor.testing"):
+        # An operation itself, as in row("x", mt.x, ...).
         return getattr(TorchAsMt(), call.__name__)
     known = {name: _on_torch(call.__globals__[name]) for name in _names(call.__code__, call)}
     cells = tuple(types.CellType(_on_torch(cell.cell_contents)) for cell in call.__closure__ or ())

@@ -1,0 +1,218 @@
+"""Samples of running folds, sorting and counting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mt_tensor.errors import (
+    DomainError,
+    DTypeError,
+    IndexingError,
+    ShapeError,
+)
+from mt_tensor.testing.specs import (
+    ANY,
+    MATRIX,
+    NOT_A_NUMBER,
+    WITH_EMPTY,
+    row,
+)
+
+# --- Running folds ------------------------------------------------------------------------------
+
+row(
+    "cumsum",
+    lambda x: x.cumsum(0),
+    lambda x: np.cumsum(x, 0).reshape(x.shape),
+    *MATRIX,
+    ((),),
+    ((0, 3),),
+    errors=(
+        (lambda x: x.cumsum(2), IndexingError, "dimension 2 is out of range"),
+        (lambda x: x.cumsum(0, "bool"), DTypeError, "cannot be computed in bool"),
+    ),
+    dtypes="sum",
+)
+row(
+    "cumprod",
+    lambda x: x.cumprod(-1),
+    lambda x: np.cumprod(x, -1).reshape(x.shape),
+    *MATRIX,
+    ((),),
+    ((0, 3),),
+    errors=((lambda x: x.cumprod(0, "bool"), DTypeError, "cannot be computed in bool"),),
+    dtypes="sum",
+)
+row(
+    "cumprod",
+    lambda x: (x * x.gt(0)).cumprod(0),  # with zeros
+    lambda x: np.cumprod(x * (x > 0), 0),
+    ((3, 2),),
+    ((4,),),
+    dtypes="sum",
+)
+row(
+    "logcumsumexp",
+    lambda x: x.logcumsumexp(-1),
+    lambda x: np.logaddexp.accumulate(x, -1) if x.ndim else x,
+    ((2, 4),),
+    ((3, 1, 2),),
+    ((),),
+    ((0, 3),),
+    errors=((lambda x: x.long().logcumsumexp(0), DTypeError, "int64 was given"),),
+    dtypes="float",
+)
+row("cummax", lambda x: x.cummax(0).values, np.maximum.accumulate, *MATRIX, ((0, 3),))
+row(
+    "cummin",
+    lambda x: x.cummin(-1).values,
+    lambda x: np.minimum.accumulate(x, -1) if x.ndim else x,
+    *MATRIX,
+    ((),),
+)
+
+# --- Order --------------------------------------------------------------------------------------
+
+row("sort", lambda x: x.sort().values, lambda x: np.sort(x, -1) if x.ndim else x, *WITH_EMPTY)
+row(
+    "sort",
+    lambda x: x.sort(0).indices,
+    lambda x: x.argsort(0),
+    *MATRIX,
+    differentiable=False,
+    dtypes="index",
+)
+row("sort", lambda x: x.sort(0, descending=True).values, lambda x: -np.sort(-x, 0), *MATRIX)
+row(
+    "argsort",
+    lambda x: x.argsort(0),
+    lambda x: np.argsort(x, 0),
+    *MATRIX,
+    differentiable=False,
+    errors=((lambda x: x.argsort("a"), IndexingError, "'a' was given"),),
+    dtypes="index",
+)
+row(
+    "topk",
+    lambda x: x.topk(2).values,
+    lambda x: -np.sort(-x, -1)[..., :2],
+    ((2, 3),),
+    ((3, 1, 2),),
+    errors=(
+        (lambda x: x.topk(4), ShapeError, "4 of the 3 element"),
+        (lambda x: x.topk(-1), ShapeError, "-1 of the 3 element"),
+        (lambda x: x.topk(1.0), ShapeError, "1.0 was given"),
+    ),
+)
+row("topk", lambda x: x.topk(1, 0, False).values, lambda x: np.sort(x, 0)[:1], *MATRIX)
+row(
+    "topk",
+    lambda x: x.topk(1).indices,
+    lambda x: x.argmax(-1)[..., None],
+    *MATRIX,
+    differentiable=False,
+    dtypes="index",
+)
+row(
+    "median",
+    lambda x: x.median(),
+    lambda x: np.sort(x, None)[(x.size - 1) // 2],
+    *ANY,
+    errors=(
+        (lambda x: (x > 0).median(), DTypeError, "bool"),
+        (lambda x: x[:0].median(0), ShapeError, "no elements"),
+    ),
+    dtypes="number",
+)
+row(
+    "median",
+    lambda x: x.median(0, True).values,
+    lambda x: np.sort(x, 0)[(len(x) - 1) // 2][None],
+    *MATRIX,
+    dtypes="number",
+)
+
+# --- Counting, and places in the order ----------------------------------------------------------
+
+row(
+    "unique",
+    lambda x: (x > 0).float().unique(return_counts=True)[1],
+    lambda x: np.unique(x > 0, return_counts=True)[1],
+    *WITH_EMPTY,
+    differentiable=False,
+    errors=((lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range"),),
+    dtypes="index",
+)
+row(
+    "unique_consecutive",
+    lambda x: (x > 0).long().unique_consecutive(dim=0),
+    lambda x: (x > 0)[np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]],
+    ((5,),),
+    ((4, 1),),
+    differentiable=False,
+    dtypes="index",
+)
+row(
+    "bincount",
+    lambda x: (x > 0).long().bincount(minlength=3),
+    lambda x: np.bincount((x > 0).astype(int), minlength=3),
+    ((5,),),
+    ((0,),),
+    differentiable=False,
+    errors=(
+        (lambda x: x.bincount(), ShapeError, "takes 1-D tensors"),
+        (lambda x: x[0].bincount(), DTypeError, "counts integers; float32"),
+        (lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given"),
+        (lambda x: x[0].long().bincount(minlength=-1), DomainError, "minlength is an integer"),
+    ),
+    dtypes="index",
+)
+row("msort", lambda x: x.msort(), lambda x: np.sort(x, 0), *MATRIX, ((5,),))
+row(
+    "kthvalue",
+    lambda x: x.kthvalue(2).values,
+    lambda x: np.sort(x)[..., 1],
+    ((2, 3),),
+    ((4,),),
+    errors=(
+        (lambda x: x.kthvalue(4), ShapeError, "number 4 of 3"),
+        (lambda x: x.kthvalue(1.0), TypeError, "an integer k; 1.0"),
+    ),
+)
+for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
+    row(
+        "quantile",
+        lambda x, w=_way: x.quantile(0.3, -1, interpolation=w),
+        lambda x, w=_way: np.quantile(x, 0.3, -1, method=w),
+        *MATRIX,
+        ((7,),),
+        errors=(
+            (lambda x: x.quantile(1.5), DomainError, "from 0 to 1; 1.5"),
+            (lambda x: x.quantile("1"), TypeError, "'1' was given"),
+            (lambda x: x.long().quantile(0.5), DTypeError, "int64 was given"),
+            (lambda x: x.quantile(x[0].double()), DTypeError, "takes q of that dtype; float64"),
+            (lambda x: x[:0].quantile(0.5), ShapeError, "no elements"),
+            (lambda x: x.quantile(0.5, interpolation="mean"), ValueError, "'mean' was given"),
+        ),
+        dtypes="wide float",
+    )
+row("quantile", lambda x: x.quantile(0.3), lambda x: np.quantile(x, 0.3), *ANY, dtypes="wide float")
+row(
+    "nanquantile",
+    lambda x: NOT_A_NUMBER[0](x).nanquantile(0.6),
+    lambda x: np.nanquantile(NOT_A_NUMBER[1](x), 0.6),
+    *MATRIX,
+    dtypes="wide real",
+)
+row(
+    "diff",
+    lambda x: x.diff(2, 0),
+    lambda x: np.diff(x, 2, 0),
+    ((4, 2),),
+    ((3,),),
+    ((2, 2),),
+    errors=(
+        (lambda x: x.sum().diff(), ShapeError, "at least one dimension"),
+        (lambda x: x.diff(-1), DomainError, "-1 was given"),
+    ),
+)

@@ -1,0 +1,318 @@
+"""Samples of products of vectors and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import mt_tensor as mt
+from mt_tensor.errors import (
+    DomainError,
+    DTypeError,
+    EquationError,
+    IndexingError,
+    ShapeError,
+)
+from mt_tensor.testing.specs import (
+    Shapes,
+    row,
+)
+
+# --- Products -----------------------------------------------------------------------------------
+
+row(
+    "matmul",
+    lambda a, b: a @ b,
+    lambda a, b: a @ b,
+    ((2, 3), (3, 4)),
+    ((1, 1), (1, 1)),
+    ((3,), (3,)),
+    ((3,), (3, 2)),
+    ((2, 3), (3,)),
+    ((2, 1, 2, 3), (4, 3, 2)),
+    ((2, 0), (0, 3)),
+    ((0, 2), (2, 3)),
+    errors=(
+        (lambda x: x @ x, ShapeError, r"\(2, 3\) and \(2, 3\): the inner extents 3 and 2"),
+        (lambda x: x @ x.sum(), ShapeError, "at least one dimension"),
+        (lambda x: (x > 0) @ (x > 0).T, DTypeError, "bool"),
+    ),
+    dtypes="number",
+)
+row(
+    "matmul",
+    lambda a, b: a.mT @ b,
+    lambda a, b: np.swapaxes(a, -1, -2) @ b,
+    ((3, 2), (3, 4)),
+    dtypes="number",
+)
+
+_VECTORS: tuple[Shapes, ...] = (((3,), (3,)), ((1,), (1,)), ((0,), (0,)))
+for _name in ("dot", "vdot"):
+    row(
+        _name,
+        lambda x, y, n=_name: getattr(x, n)(y),
+        np.dot,
+        *_VECTORS,
+        errors=(
+            (lambda x, n=_name: getattr(x, n)(x), ShapeError, "takes 1-D and 1-D tensors"),
+            (lambda x, n=_name: getattr(x[0], n)(x[1, :2]), ShapeError, "extents 3 and 2 differ"),
+            (lambda x, n=_name: getattr(x[0], n)(1), TypeError, "takes tensors; 1"),
+        ),
+        dtypes="number",
+    )
+row(
+    "mv",
+    lambda x, y: x.mv(y),
+    np.dot,
+    ((2, 3), (3,)),
+    ((0, 3), (3,)),
+    errors=((lambda x: x.mv(x), ShapeError, r"mv\(\) takes 2-D and 1-D"),),
+    dtypes="number",
+)
+row(
+    "mm",
+    lambda x, y: x.mm(y),
+    np.dot,
+    ((2, 3), (3, 2)),
+    ((2, 0), (0, 3)),
+    errors=((lambda x: x.mm(x[0]), ShapeError, r"mm\(\) takes 2-D and 2-D"),),
+    dtypes="number",
+)
+row(
+    "bmm",
+    lambda x, y: x.bmm(y),
+    np.matmul,
+    ((2, 1, 3), (2, 3, 2)),
+    ((0, 2, 3), (0, 3, 2)),
+    errors=(
+        (lambda x: x.bmm(x), ShapeError, "takes 3-D and 3-D"),
+        (lambda x: x[None].bmm(x.T[None].expand(2, 3, 2)), ShapeError, "as many matrices"),
+    ),
+    dtypes="number",
+)
+for _name in ("outer", "ger"):
+    row(
+        _name,
+        lambda x, y, n=_name: getattr(x, n)(y),
+        np.outer,
+        ((3,), (2,)),
+        ((0,), (2,)),
+        errors=((lambda x, n=_name: getattr(x, n)(x), ShapeError, "takes 1-D and 1-D"),),
+    )
+row(
+    "inner",
+    lambda x, y: x.inner(y),
+    np.inner,
+    *_VECTORS,
+    ((2, 3), (4, 3)),
+    ((2, 1, 3), (3,)),
+    errors=((lambda x: x.inner(x.T), ShapeError, "last extents that are equal"),),
+    dtypes="number",
+)
+row("inner", lambda x, y: x.inner(y), np.inner, ((), (2, 2)))
+row("kron", lambda x, y: x.kron(y), np.kron, ((2, 3), (2, 2)), ((2,), (2, 1, 3)), ((), (3,)))
+row(
+    "cross",
+    lambda x, y: x.cross(y, -1),
+    np.cross,
+    ((2, 3), (2, 3)),
+    ((1, 3), (4, 3)),
+    errors=(
+        (lambda x: x.cross(x, 0), ShapeError, "needs the extent 3 there"),
+        (lambda x: x.cross(x[0]), ShapeError, "tensors of one rank"),
+        (lambda x: x[:, :2].cross(x[:, :2]), ShapeError, "a dimension of extent 3"),
+        (lambda x: x.cross(x, 2), IndexingError, "dimension 2 is out of range"),
+    ),
+    dtypes="number",
+)
+row(
+    "cross",
+    lambda x, y: x.cross(y),
+    lambda x, y: np.cross(x, y, axis=0),
+    ((3, 2), (3, 2)),
+    dtypes="number",
+)
+row(
+    "cosine_similarity",
+    mt.cosine_similarity,
+    lambda x, y: (x * y).sum(1) / np.sqrt((x * x).sum(1) * (y * y).sum(1)),
+    ((2, 3), (2, 3)),
+    ((4, 3), (1, 3)),
+    ((2, 3, 2), (2, 3, 2)),
+    errors=(
+        (lambda x: mt.cosine_similarity(x, x, 2), IndexingError, "dimension 2 is out of range"),
+        (lambda x: x.inner(None), TypeError, "takes tensors; None"),
+    ),
+    dtypes="float",
+)
+row(
+    "trace",
+    lambda x: x.trace(),
+    np.trace,
+    ((3, 3),),
+    ((2, 4),),
+    ((0, 2),),
+    errors=(
+        (lambda x: x[0].trace(), ShapeError, "takes 2-D tensors"),
+        (lambda x: (x > 0).trace(), DTypeError, "not defined on bool"),
+    ),
+    dtypes="sum of numbers",
+)
+for _power in (0, 1, 2, 5):
+    row(
+        "matrix_power",
+        lambda x, n=_power: (x * 0.5).matrix_power(n),
+        lambda x, n=_power: np.linalg.matrix_power(x * 0.5, n),
+        ((2, 2),),
+        ((3, 2, 2),),
+        differentiable=_power > 0,
+        errors=(
+            (lambda x: x.matrix_power(2), ShapeError, "takes square matrices"),
+            (lambda x: x[:, :2].matrix_power(-1), DomainError, "nothing is inverted"),
+            (lambda x: x[:, :2].matrix_power(1.5), TypeError, "takes an integer"),
+        ),
+        dtypes="real",
+    )
+row(
+    "multi_dot",
+    lambda a, b, c, d: mt.linalg.multi_dot([a, b, c, d]),
+    lambda a, b, c, d: np.linalg.multi_dot([a, b, c, d]),
+    ((2, 3), (3, 1), (1, 4), (4, 2)),
+    ((3,), (3, 4), (4, 2), (2,)),
+    errors=(
+        (lambda x: mt.linalg.multi_dot([x]), ShapeError, "at least two tensors"),
+        (lambda x: mt.linalg.multi_dot([x, x]), ShapeError, "inner extents differ"),
+        (lambda x: mt.linalg.multi_dot([x, x[0], x]), ShapeError, "1-D only at the ends"),
+    ),
+    dtypes="number",
+)
+row("chain_matmul", mt.chain_matmul, lambda a, b: a @ b, ((2, 3), (3, 2)), dtypes="number")
+row(
+    "tensordot",
+    lambda x, y: mt.tensordot(x, y, ([0, -1], [1, 0])),
+    lambda x, y: np.tensordot(x, y, ([0, -1], [1, 0])),
+    ((2, 4, 3), (3, 2)),
+    errors=(
+        (lambda x: mt.tensordot(x, x, 1), ShapeError, "pairs dimension 1"),
+        (lambda x: mt.tensordot(x, x, 3), ShapeError, "cannot sum over 3"),
+        (lambda x: mt.tensordot(x, x, ([0], [0, 1])), ShapeError, "the numbers in"),
+        (lambda x: mt.tensordot(x, x, "ij"), ShapeError, "got 'ij'"),
+        (lambda x: mt.tensordot(x, x, ([0, 0], [0, 1])), IndexingError, "twice"),
+    ),
+    dtypes="number",
+)
+for _count in (0, 1, 2):
+    row(
+        "tensordot",
+        lambda x, y, n=_count: mt.tensordot(x, y, n),
+        lambda x, y, n=_count: np.tensordot(x, y, n),
+        ((3, 2, 2), (2, 2, 2)),
+        dtypes="number" if _count else "same",
+    )
+_EQUATIONS: dict[str, tuple[Shapes, ...]] = {
+    "ij,jk->ik": (((2, 3), (3, 4)), ((2, 0), (0, 4))),
+    "ij,kj": (((2, 3), (4, 3)),),
+    "bij,bjk->bki": (((2, 3, 2), (2, 2, 4)),),
+    "...ij,...j->...i": (((2, 3, 2), (2, 2)), ((3, 2), (4, 2))),
+    "i...->...": (((2, 3),), ((3,),)),
+    "ii": (((3, 3),),),
+    "iij->ji": (((2, 2, 3),),),
+    "i,j,k->kij": (((2,), (3,), (2,)),),
+    "ij,jk,kl,lm->im": (((2, 3), (3, 1), (1, 4), (4, 2)),),
+    "ij,ij,ij->i": (((2, 3), (2, 3), (2, 3)),),
+    "bhqd,bhkd->bhqk": (((1, 2, 3, 2), (1, 2, 2, 2)),),
+    "Ab,bA": (((2, 3), (3, 2)),),
+    "ab,cd->": (((2, 3), (1, 2)),),
+    ",i->i": (((), (3,)),),
+}
+_ADDED_UP = ("i...->...", "ii", "ab,cd->")
+"""Equations that only add up: there torch makes int64 of all integers, and here they stay."""
+
+_WITHOUT_SUM = ("iij->ji", "i,j,k->kij", ",i->i")
+"""Equations that add up nothing, which truth values have, too."""
+
+for _equation, _shapes in _EQUATIONS.items():
+    _kept = lambda *args, e=_equation: mt.einsum(e, *args).to(args[0].dtype)  # noqa: E731
+    row(
+        "einsum",
+        lambda *args, e=_equation: mt.einsum(e, *args),
+        lambda *args, e=_equation: np.einsum(e, *args),
+        *_shapes,
+        dtypes="same" if _equation in _WITHOUT_SUM else "number",
+        torch=_kept if _equation in _ADDED_UP else None,
+    )
+row(
+    "einsum",
+    lambda x, y: mt.einsum(x, [0, ...], y, [..., 0], [..., 0]),
+    lambda x, y: np.einsum(x, [0, ...], y, [..., 0], [..., 0]),
+    ((2, 3), (3, 2)),
+    errors=(
+        (lambda x: mt.einsum("ij,jk", x), EquationError, "1 tensor.s. and labels for 2"),
+        (lambda x: mt.einsum("ijk", x), EquationError, r"3 label\(s\), but shape \(2, 3\)"),
+        (lambda x: mt.einsum("i", x), EquationError, r"1 label\(s\), but shape \(2, 3\)"),
+        (lambda x: mt.einsum("ij,jk", x, x), ShapeError, "extent 2 for 'j'"),
+        (lambda x: mt.einsum("ii", x), ShapeError, "extent 3 for 'i'"),
+        (lambda x: mt.einsum("ii", x[:1]), ShapeError, "repeats 'i'"),
+        (lambda x: mt.einsum("ij->k", x), EquationError, "no operand has the output's 'k'"),
+        (lambda x: mt.einsum("ij->ii", x), EquationError, "names 'i' more than once"),
+        (lambda x: mt.einsum("i1", x), EquationError, "holds '1'"),
+        (lambda x: mt.einsum("i..j", x), EquationError, "holds '.'"),
+        (lambda x: mt.einsum("...i...", x), EquationError, "more than one ellipsis"),
+        (lambda x: mt.einsum("ij->......", x), EquationError, "more than one ellipsis"),
+        (lambda x: mt.einsum("ij", 1), TypeError, "takes tensors; 1"),
+        (lambda x: mt.einsum(x, "ij"), EquationError, "'ij' was given as a list"),
+        (lambda x: mt.einsum(x, [0, 1.5]), EquationError, "1.5 was given"),
+        (lambda x: mt.einsum("ij->i", x > 0), DTypeError, "cannot add up bool"),
+    ),
+)
+
+# --- Products, added to something ---------------------------------------------------------------
+
+_WITH_PRODUCTS: dict[str, tuple[Callable[..., Any], tuple[Shapes, ...]]] = {
+    "addmm": (np.matmul, (((2, 2), (2, 3), (3, 2)), ((2,), (1, 3), (3, 2)))),
+    "addmv": (np.matmul, (((2,), (2, 3), (3,)), ((), (2, 3), (3,)))),
+    "addr": (np.outer, (((2, 3), (2,), (3,)), ((3,), (2,), (3,)))),
+    "baddbmm": (np.matmul, (((2, 1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2)))),
+    "addbmm": (
+        lambda a, b: np.matmul(a, b).sum(0),
+        (((1, 2), (2, 1, 3), (2, 3, 2)), ((2,), (2, 2, 3), (2, 3, 2))),
+    ),
+}
+for _name, (_product, _shapes) in _WITH_PRODUCTS.items():
+    row(
+        _name,
+        lambda x, a, b, n=_name: getattr(x, n)(a, b, beta=0.5, alpha=2),
+        lambda x, a, b, f=_product: 0.5 * x + 2 * f(a, b),
+        *_shapes,
+        dtypes="float",
+    )
+    row(
+        f"{_name}_",
+        lambda x, a, b, n=_name: getattr(x.detach().clone(), f"{n}_")(a.detach(), b.detach()),
+        lambda x, a, b, f=_product: x + f(a, b),
+        _shapes[0],
+        differentiable=False,
+        dtypes="same" if _name == "addr" else "number",
+    )
+row(
+    "addmm",
+    lambda x, a, b: (x / 0).addmm(a / 1, b / 1, beta=0),
+    lambda x, a, b: a @ b,
+    ((2, 2), (2, 3), (3, 2)),
+    differentiable=False,
+    errors=(
+        (lambda x: x.addmm(x, x), ShapeError, "extents 3 and 2 differ"),
+        (lambda x: x.addmm(x, x.T), ShapeError, "expand"),
+        (lambda x: x.long().addmm(x.long(), x.long(), beta=0.5), ShapeError, "differ"),
+        (
+            lambda x: x[0, :2].long().addmm(x.long(), x.T.long(), beta=0.5),
+            DTypeError,
+            "takes an integer as beta; 0.5",
+        ),
+        (lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha; '2'"),
+    ),
+    dtypes="real",
+)

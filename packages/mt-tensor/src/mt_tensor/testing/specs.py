@@ -1,0 +1,112 @@
+"""What a row of the sample table is, and how one is added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import mt_tensor as mt
+
+Array = npt.NDArray[Any]
+Shapes = tuple[tuple[int, ...], ...]
+BadCall = tuple[Callable[[Any], Any], type[Exception], str]
+"""A call on a float32 tensor of shape (2, 3), the error it raises, and part of the message."""
+
+
+FLOATS = ("float16", "float32", "float64")
+WHOLE = ("bool", "uint8", "int8", "int16", "int32", "int64")
+_SAME = {name: name for name in (*FLOATS, *WHOLE)}
+_SAME_FLOATS = {name: name for name in FLOATS}
+
+PROMOTION: dict[str, dict[str, str]] = {
+    "same": _SAME,
+    "number": {name: name for name in _SAME if name != "bool"},
+    "float": _SAME_FLOATS,
+    "double": dict.fromkeys(_SAME, "float64"),
+    "real": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "float32")},
+    "wide float": {name: name for name in FLOATS[1:]},
+    "wide real": {**{name: name for name in FLOATS[1:]}, **dict.fromkeys(WHOLE, "float32")},
+    "sum": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "int64")},
+    "sum of numbers": {**_SAME_FLOATS, **dict.fromkeys(WHOLE[1:], "int64")},
+    "sum of bool": {**_SAME, "bool": "int64"},
+    "index": dict.fromkeys(_SAME, "int64"),
+    "index of numbers": {name: "int64" for name in _SAME if name != "bool"},
+    "truth": dict.fromkeys(_SAME, "bool"),
+    "truth of numbers": {name: "bool" for name in _SAME if name != "bool"},
+}
+"""The rules for element types by name: what an operation makes of each one it is given.
+
+An element type that a rule does not name must be refused.
+"""
+
+
+@dataclass(frozen=True)
+class TensorOpSpec:
+    """How one operation on tensors is tested.
+
+    Attributes:
+        name: the operation's public name.
+        call: the operation, from tensors.
+        oracle: the expected value, from float64 arrays.
+        samples: for each sample, the shapes of the arguments.
+        differentiable: whether gradients are checked against finite differences.
+        positive: whether the arguments are drawn positive.
+        errors: calls that must raise.
+        dtypes: the rule of `PROMOTION` for the element type of the result.
+        torch: how the call is written for torch, where that is another way than with `mt_tensor`;
+            or in words, why the two are not compared.
+    """
+
+    name: str
+    call: Callable[..., Any]
+    oracle: Callable[..., Any]
+    samples: tuple[Shapes, ...]
+    differentiable: bool = True
+    positive: bool = False
+    errors: tuple[BadCall, ...] = ()
+    dtypes: str = "same"
+    torch: Callable[..., Any] | str | None = None
+
+
+TENSOR_SPECS: list[TensorOpSpec] = []
+"""The rows. A name may have several, for different arguments."""
+
+MATRIX: tuple[Shapes, ...] = (((2, 3),), ((1, 4),), ((3, 1, 2),))
+ANY: tuple[Shapes, ...] = (((),), ((1,),), ((5,),), ((2, 3),), ((2, 1, 3, 1, 2),))
+WITH_EMPTY: tuple[Shapes, ...] = (*ANY, ((0,),), ((2, 0, 3),))
+PAIRS: tuple[Shapes, ...] = (((2, 3), (3,)), ((5,), ()), ((0, 3), (3,)))
+
+
+def row(
+    name: str,
+    call: Callable[..., Any],
+    oracle: Callable[..., Any],
+    *samples: Shapes,
+    **rest: Any,
+) -> None:
+    """Add a row to `TENSOR_SPECS`; the arguments are those of `TensorOpSpec`."""
+    TENSOR_SPECS.append(TensorOpSpec(name, call, oracle, samples, **rest))
+
+
+# --- What the samples of several subjects use ---------------------------------------------------
+
+NOT_A_NUMBER = (lambda x: x.where(x > 0, np.nan), lambda x: np.where(x > 0, x, np.nan))
+"""Puts nan where an argument is not positive: for tensors, and for the oracle."""
+
+
+def first_with_nan(x: Array, y: Array) -> tuple[Array, Array]:
+    """Return the oracle's pair of which the first has nan where it is not positive."""
+    return NOT_A_NUMBER[1](x), y
+
+
+AT = (lambda x: mt.tensor([2, 0], backend=x.backend), [2, 0])
+"""An index, for tensors and for the oracle."""
+
+
+def places(x: Any) -> tuple[Any, Any]:
+    """Return where `index_put` is tested, for torch, which takes no slices there."""
+    return AT[0](x)[:, None], mt.tensor([0])
