@@ -1,4 +1,4 @@
-"""The pytest plugin of the conformance kit: its two options, and the fixture `backend`.
+"""The pytest plugin of the conformance kit: its options, its marker, and the fixture `backend`.
 
 pytest loads it, and with it mt_tensor, wherever mt-tensor is installed; it loads no backend.
 """
@@ -40,12 +40,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Record what each operation does, if a report is wanted."""
+    """Name the marker, and record what each operation does if a report is wanted."""
+    config.addinivalue_line("markers", "conformance: a test of the kit, run on some backend")
     path = config.getoption("--mt-report")
     if path:
         from mt_tensor.conformance.report import Report
 
         config.pluginmanager.register(Report(Path(path), config.getoption("--mt-backend")))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the kit, from whatever module they are run."""
+    for item in items:
+        function = getattr(item, "function", None)
+        if getattr(function, "__module__", "").startswith("mt_tensor.conformance"):
+            item.add_marker(pytest.mark.conformance)
 
 
 @pytest.fixture(scope="session")
