@@ -10,7 +10,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends import registry
-from mt_tensor.backends.numpy import NumpyOps
+from mt_tensor.backends.numpy import UFUNCS, NumpyOps
 from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every run of pytest
     test_elementwise,
     test_operations,
@@ -218,7 +218,7 @@ class RepetitionsCountedOnce(NumpyOps):
         super().scatter(source, dim, index, out)
         if operator is not None:
             now = self.as_array(out)
-            now[...] = np.where(now != before, operator.function(before, now), before)
+            now[...] = np.where(now != before, UFUNCS[operator.name](before, now), before)
 
 
 @found_by("test_operations::test_fused_kernels_agree_with_their_composition")
@@ -267,7 +267,7 @@ def run_the_kit(pytester, monkeypatch):
         mt.register_backend("faulty", type("Faulty", (backend,), {"name": "faulty"}))
         return pytester.inline_run(
             "--pyargs", *f"mt_tensor.conformance.{test}".split(), "--mt-backend", "faulty",
-            "-x", "-q", "--tb=short", "-p", "no:cacheprovider",
+            "-x", "-q", "--tb=short", "-p", "no:cacheprovider", "--hypothesis-seed=0",
         )  # fmt: skip
 
     return run
