@@ -75,14 +75,20 @@ def test_reduce(
     assert np.array_equal(out.numpy(), wanted)
 
 
-@pytest.mark.parametrize("dims", [(0, 1), (1, 2), (0, 2), (0, 1, 2)])
-def test_reduce_several_dimensions(backend: TensorBackend, dims: tuple[int, ...]) -> None:
-    array = integers((2, 3, 4)).astype("f4")
-    source = mt.tensor(array, backend=backend)
-    wanted = array.sum(dims, keepdims=True)
-    out = mt.zeros(wanted.shape, backend=backend)
-    backend.reduce(OPERATORS["add"], source._tensor, out._tensor, dims)
-    assert np.array_equal(out.numpy(), wanted)
+@pytest.mark.parametrize("dims", [(0,), (1,), (2,), (0, 1), (1, 2), (0, 2), (0, 1, 2)])
+@pytest.mark.parametrize("name", sorted(UFUNCS))
+def test_reduce_reads_every_element(
+    backend: TensorBackend, name: str, dims: tuple[int, ...]
+) -> None:
+    """Whichever of the elements differs from the others, it shows in the result."""
+    for position, number in itertools.product(range(24), (0.0, 2.0)):
+        array = np.ones((2, 3, 4), np.float32)
+        array.flat[position] = number
+        wanted = UFUNCS[name].reduce(array, axis=dims, keepdims=True)
+        out = mt.zeros(wanted.shape, backend=backend)
+        source = mt.tensor(array, backend=backend)
+        backend.reduce(OPERATORS[name], source._tensor, out._tensor, dims)
+        assert np.array_equal(out.numpy(), wanted)
 
 
 @pytest.mark.parametrize("name", ["add", "mul"])
