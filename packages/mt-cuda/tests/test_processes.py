@@ -32,6 +32,7 @@ EACH_KERNEL = ("primitives", "programs", "operations::test_operation_values")
 """The tests of the kit that run every kind of kernel; the others run the same ones again."""
 
 
+@pytest.mark.conformance
 @pytest.mark.parametrize(
     ("order", "tests"),
     [("1", [KIT]), ("reversed", [f"{KIT}.test_{name}" for name in EACH_KERNEL])],
