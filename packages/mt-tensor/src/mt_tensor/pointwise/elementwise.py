@@ -246,8 +246,6 @@ class _Gradients:
             for need, partial in zip(needs, operator.partials, strict=True)
         )
         self._formula = operator.gradient(computed) if any(computed) else None
-        self._several = sum(computed) > 1
-        self._single = len(self._partials) == 1
         self._passed = any(partial is one for partial in self._partials)
         places = [0] * (operator.arity + 2)
         for number, position in enumerate(self.reads, start=1):
@@ -266,9 +264,7 @@ class _Gradients:
         data, backend = grad._tensor, grad.backend
         inputs = self._arranged((data, *saved))
         results = backend.compute(self._formula, inputs, data.shape, data.dtype)
-        if self._single:
-            return [_make(results, backend)]
-        if not self._several:
+        if self._formula.outputs == 1:
             results = (results,)
         made = [_make(result, backend) for result in results]
         if self._passed:
