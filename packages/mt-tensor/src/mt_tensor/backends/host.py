@@ -10,7 +10,7 @@ import numpy.typing as npt
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.strides import Shape
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_data import TensorData, not_an_array
 
 
 class HostBackend(TensorBackend):
@@ -18,7 +18,10 @@ class HostBackend(TensorBackend):
 
     def empty(self, size: int, dtype: DType) -> npt.NDArray[Any]:
         """Return a new row of memory."""
-        return np.empty(size, dtype.numpy)
+        try:
+            return np.empty(size, dtype.numpy)
+        except ValueError as error:
+            raise not_an_array((size,)) from error
 
     def from_host(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the array itself, or a copy if it cannot be written to."""
@@ -32,4 +35,7 @@ class HostBackend(TensorBackend):
         """Return a new contiguous view in which every element is `value`."""
         number = dtype.convert(value)
         with np.errstate(over="ignore"):
-            return TensorData.of(np.full(shape, number, dtype.numpy), shape, dtype)
+            try:
+                return TensorData.of(np.full(shape, number, dtype.numpy), shape, dtype)
+            except ValueError as error:
+                raise not_an_array(shape) from error
