@@ -68,12 +68,14 @@ class DType:
         signed = self.name != "uint8" and wrapped >= 1 << (bits - 1)
         return wrapped - (1 << bits) if signed else wrapped
 
-    def checked(self, value: Number) -> Number:
-        """Return a Python number as this type would store it.
+    def checked(self, value: Any) -> Number:
+        """Return a number as this type would store it.
 
         Raises:
             DTypeError: it is out of this type's range.
+            TypeError: it is no number.
         """
+        value = as_setting("an element", value)
         if self.kind == "integer":
             limits = np.iinfo(self.numpy)
             if not limits.min <= value <= limits.max:  # nan is not within, either
@@ -128,10 +130,23 @@ def as_dtype(value: Any) -> DType:
         if value is None:  # which NumPy takes for float64
             raise TypeError
         return _BY_NUMPY[np.dtype(value).newbyteorder("=")]
-    except (TypeError, KeyError):
+    except (TypeError, ValueError, KeyError):
         raise DTypeError(
             f"{value!r} is no element type of tensors; choose one of {', '.join(DTYPES)}."
         ) from None
+
+
+def as_setting(name: str, value: Any) -> Number:
+    """Return an argument that is a number, Python's or NumPy's, as Python's.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, Number):
+        raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
+    return value
 
 
 def type_of_number(value: Number) -> DType:
@@ -161,8 +176,13 @@ def result_type(*operands: Any) -> DType:
     zero_dimensional: list[DType] = []
     numbers: list[DType] = []
     for operand in operands:
-        if isinstance(operand, Number):
-            numbers.append(type_of_number(operand))
+        if isinstance(operand, Number | np.generic):
+            numbers.append(type_of_number(as_setting("an operand", operand)))
+        elif not isinstance(getattr(operand, "dtype", None), DType):
+            raise TypeError(
+                f"operands are tensors and numbers; {operand!r} of type {type(operand).__name__} "
+                "was given."
+            )
         else:
             (tensors if operand.shape else zero_dimensional).append(operand.dtype)
     result: DType | None = None

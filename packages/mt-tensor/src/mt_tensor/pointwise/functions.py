@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Number, result_type
+from mt_tensor.dtypes import Number, as_setting, result_type
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
@@ -42,26 +42,24 @@ def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
 
 def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
     if type(factor) is not int or factor != 1:
-        _check_factor(factor_name, factor, input, other)
+        factor = _checked_factor(factor_name, factor, input, other)
         check_on_bool(name, result_type(input, other))  # which the product is not
         other = other * factor
     return FUNCTIONS[name](input, other)
 
 
-def _check_factor(name: str, factor: Any, *operands: Any) -> None:
-    """Raise unless the product of a number and the operands has the dtype of the operands."""
-    if not isinstance(factor, Number):
-        raise TypeError(
-            f"{name} is a number; {factor!r} of type {type(factor).__name__} was given."
-        )
+def _checked_factor(name: str, factor: Any, *operands: Any) -> Number:
+    """Return a number whose product with the operands has their dtype."""
+    number = as_setting(name, factor)
     kind = result_type(*operands).kind
-    if (isinstance(factor, float) and kind != "float") or (
-        isinstance(factor, bool) and kind != "bool"
+    if (isinstance(number, float) and kind != "float") or (
+        isinstance(number, bool) and kind != "bool"
     ):
         raise DTypeError(
             f"{name}={factor!r} does not fit operands of kind {kind}: give an integer, or convert "
             "them, as in x.float()."
         )
+    return number
 
 
 def pow(input: Operand, exponent: Operand) -> Tensor:
@@ -196,6 +194,8 @@ def clamp_max(input: Tensor, max: Operand) -> Tensor:
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
+    if isinstance(bound, np.generic):
+        bound = bound.item()
     if isinstance(bound, bool):
         check_on_bool("clamp", x.dtype)
     if x.dtype.kind != "integer" or not isinstance(bound, int):
@@ -301,5 +301,8 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
         eps: if given, `input` is taken between `eps` and `1 - eps`.
     """
     require_tensors("logit", input)
-    x = input._itself() if eps is None else clamp(input, eps, 1.0 - eps)
+    x = input._itself()
+    if eps is not None:
+        eps = float(as_setting("eps", eps))
+        x = clamp(input, eps, 1.0 - eps)
     return elementwise("log", x) - elementwise("log1p", x * -1.0)
