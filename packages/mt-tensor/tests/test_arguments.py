@@ -26,6 +26,9 @@ BY_NAME = (
     lambda x: x[0].vdot(other=x[1]),
     lambda x: x.squeeze((0, -1)),
     lambda x: x[:, :1].squeeze(np.int64(1)),
+    lambda x: x.narrow(1, -2, 2),
+    lambda x: x.round(decimals=1),
+    lambda x: (x * 100).round(decimals=-2),
 )
 
 
@@ -40,11 +43,37 @@ def test_functions_with_names_of_their_own():
     for m in (mt, torch):
         x = m.tensor(X.tolist())
         assert m.tensordot(a=x, b=x, dims=2).item() == 20.5
+        assert [place.tolist() for place in m.where(x > 2)] == [[0], [2]]
+        assert [part.tolist() for part in x[1].tensor_split(m.tensor([1, 2]))] == [[0.5], [2], [-1]]
+        assert [len(part) for part in x[1].tensor_split(m.tensor(2))] == [2, 1]
+        for make in (m.zeros, m.ones, m.empty, m.rand, m.randn):
+            assert make(size=(2, 3)).shape == (2, 3)
+
+
+def test_rounding_has_no_gradient_and_happens_in_place():
+    x = mt.tensor([1.26, -0.349], requires_grad=True)
+    y = x * 1.0
+    y.round_(decimals=1).sum().backward()
+    assert (y.isclose(mt.tensor([1.3, -0.3])).all(), x.grad.tolist()) == (True, [0, 0])
+
+
+def test_arrays_of_other_libraries():
+    torch = pytest.importorskip("torch")
+    for dtype in ("float64", "int16", "bool"):
+        given = torch.ones(2, 3, dtype=getattr(torch, dtype))
+        for made in (
+            mt.tensor(given),
+            mt.as_tensor(given),
+            mt.tensor(given, dtype="float32").to(dtype),
+        ):
+            assert (made.dtype.name, made.tolist()) == (dtype, given.tolist())
 
 
 def test_sizes_are_given_once():
     with pytest.raises(TypeError, match="given twice"):
         X.view(3, 2, size=(3, 2))
+    with pytest.raises(TypeError, match="given twice"):
+        mt.zeros(3, size=(3, 2))
 
 
 # --- Numbers of NumPy ---------------------------------------------------------------------------
@@ -113,6 +142,8 @@ WRONG = (
     (lambda: X.squeeze((0, 0)), IndexingError, "twice"),
     (lambda: X[0, 0].size(0), IndexingError, "0-dimensional tensor has no dimension 0"),
     (lambda: X[0, 0].stride(-1), IndexingError, "0-dimensional tensor has no dimension -1"),
+    (lambda: X[0, 0].unique(dim=0), ShapeError, "at least one dimension"),
+    (lambda: X[0, 0].take_along_dim(mt.tensor(0), 0), ShapeError, "at least one dimension"),
     (lambda: mt.glu(X, None), IndexingError, "a dimension is an integer"),
     (lambda: mt.zeros(ARRAY), ShapeError, "non-negative integers"),
     (lambda: X.repeat_interleave([]), ShapeError, "one number"),
@@ -128,6 +159,16 @@ WRONG = (
     (lambda: X.add(X, alpha="a"), TypeError, "alpha is a number"),
     (lambda: mt.hardtanh(X, None), TypeError, "min_val is a number"),
     (lambda: mt.hardtanh(N, float("nan")), DTypeError, "nan is out of range"),
+    (lambda: X.flip((0, -2)), IndexingError, "twice"),
+    (lambda: X.narrow(1, -4, 2), ShapeError, "does not lie in dimension 1"),
+    (lambda: X.narrow(1, None, 2), ShapeError, "start is an integer"),
+    (lambda: X.round(decimals="a"), ShapeError, "decimals is an integer"),
+    (lambda: N.round(decimals=1), DTypeError, "takes decimals=0"),
+    (lambda: X.clone().add_(X, alpha=None), TypeError, "alpha is a number"),
+    (lambda: N.clone().sub_(N, alpha=0.5), DTypeError, "alpha=0.5 does not fit"),
+    (lambda: mt.threshold(X, None, 0), TypeError, "threshold is a number"),
+    (lambda: X.isclose(X, None), TypeError, "rtol is a number"),
+    (lambda: mt.tensordot(X[0, 0], X, (0, 1)), ShapeError, "pairs dimensions"),
     (lambda: mt.hardshrink(X, None), TypeError, "lambd is a number"),
     (lambda: mt.softshrink(X, "a"), TypeError, "lambd is a number"),
     (lambda: mt.softplus(X, None), TypeError, "beta is a number"),
@@ -152,6 +193,7 @@ TOO_LARGE = (
     lambda: mt.empty(10**20),
     lambda: X.diag_embed(10**20),
     lambda: mt.ones(1).expand(2**62) + 1,
+    lambda: mt.arange(0.0, 1e20),
     lambda: mt.ones(1).expand(2**40, 2**40).sum(),
 )
 

@@ -14,15 +14,21 @@ from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, typ
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import Shape, is_integer
+from mt_tensor.tensor_data import not_an_array
 from mt_tensor.tensors import Tensor
 
 
-def unpack_sizes(sizes: tuple[Any, ...]) -> Shape:
-    """Accept `f(2, 3)` as well as `f((2, 3))`, and check the extents.
+def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
+    """Accept `f(2, 3)`, `f((2, 3))` and, by its name, `f(size=(2, 3))`, and check the extents.
 
     Raises:
         ShapeError: an extent is no integer, or negative.
+        TypeError: sizes were given in both ways.
     """
+    if named is not None:
+        if sizes:
+            raise TypeError(f"the size was given twice: {sizes} and {named!r}.")
+        sizes = (named,)
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
     for size in sizes:
@@ -48,7 +54,11 @@ def as_number(value: Any) -> Number:
 
 
 def empty(
-    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor with arbitrary elements, to be overwritten.
 
@@ -57,7 +67,7 @@ def empty(
     """
     chosen = get_backend(backend)
     kind = float32 if dtype is None else as_dtype(dtype)
-    result = Tensor._make(chosen.allocate(unpack_sizes(size), kind), chosen)
+    result = Tensor._make(chosen.allocate(unpack_sizes(sizes, size), kind), chosen)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -95,17 +105,25 @@ def full(
 
 
 def zeros(
-    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return full(unpack_sizes(size), 0, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 0, dtype or float32, backend, requires_grad)
 
 
 def ones(
-    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return full(unpack_sizes(size), 1, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 1, dtype or float32, backend, requires_grad)
 
 
 # --- Like another tensor ------------------------------------------------------------------------
@@ -183,7 +201,7 @@ def arange(
         requires_grad: whether a gradient is wanted.
 
     Raises:
-        ShapeError: `step` is zero or leads away from `end`.
+        ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
         DTypeError: the element type is bool, or too small for the numbers.
     """
     if end is None:
@@ -203,7 +221,11 @@ def arange(
     if count:
         kind.checked(first)
         kind.checked(first + (count - 1) * each)
-    return from_values(first + each * np.arange(count), kind, backend, requires_grad)
+    try:
+        values = first + each * np.arange(count)
+    except ValueError as error:
+        raise not_an_array((count,)) from error
+    return from_values(values, kind, backend, requires_grad)
 
 
 def linspace(

@@ -71,14 +71,14 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def tensor_split(
-    input: TensorBase, indices_or_sections: int | Sequence[int], dim: int = 0
+    input: TensorBase, indices_or_sections: int | Sequence[int] | TensorBase, dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Return views along a dimension, cut before each index or into a number of even sections.
 
     Args:
         input: at least one dimension.
         indices_or_sections: where to cut, as slices count; or the number of sections, whose
-            lengths differ by at most one, longer ones first.
+            lengths differ by at most one, longer ones first. Either may be a tensor.
         dim: the dimension.
 
     Raises:
@@ -87,6 +87,8 @@ def tensor_split(
     require_tensors("tensor_split", input)
     d = existing_dim("tensor_split", dim, input.shape)
     extent = input.shape[d]
+    if isinstance(indices_or_sections, TensorBase):
+        indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
         count = whole("indices_or_sections", indices_or_sections)
         if count < 1:
@@ -137,7 +139,7 @@ class SplittingMethods(TensorBase):
         return chunk(self, chunks, dim)
 
     def tensor_split(
-        self, indices_or_sections: int | Sequence[int], dim: int = 0
+        self, indices_or_sections: int | Sequence[int] | TensorBase, dim: int = 0
     ) -> tuple[Tensor, ...]:
         """Return views along a dimension; see `mt_tensor.tensor_split`."""
         return tensor_split(self, indices_or_sections, dim)

@@ -291,8 +291,11 @@ class MovementMethods(TensorBase):
         return self.view(*self.shape[:d], 1, *self.shape[d:])
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
-        """Return a view of `length` elements from `start` on along `dim`."""
+        """Return a view of `length` elements along `dim`; `start` may count from the end."""
         d = existing_dim("narrow", dim, self.shape)
+        start, length = whole("start", start), whole("length", length)
+        if -self.shape[d] <= start < 0:
+            start += self.shape[d]
         if start < 0 or length < 0 or start + length > self.shape[d]:
             raise ShapeError(
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "
@@ -302,7 +305,7 @@ class MovementMethods(TensorBase):
 
     def flip(self, *axes: Any, dims: Any = None) -> Tensor:
         """Return a view with the order of elements reversed in some dimensions."""
-        reverse = {normalize_dim(d, self.ndim) for d in unpack(axes, dims)}
+        reverse = normalize_dims(unpack(axes, dims), self.ndim)
         return self._itself()[
             tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
         ]

@@ -137,6 +137,7 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     The dtype stays too.
     """
     require_tensors("threshold", input)
+    threshold = as_setting("threshold", threshold)
     return input.masked_fill(input <= threshold, value)
 
 

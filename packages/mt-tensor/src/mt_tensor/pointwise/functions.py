@@ -14,7 +14,7 @@ from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, whole
 
 if TYPE_CHECKING:
     from mt_tensor.pointwise.table_functions import Operand
@@ -41,11 +41,17 @@ def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
 
 
 def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
-    if type(factor) is not int or factor != 1:
-        factor = _checked_factor(factor_name, factor, input, other)
-        check_on_bool(name, result_type(input, other))  # which the product is not
-        other = other * factor
-    return FUNCTIONS[name](input, other)
+    return FUNCTIONS[name](input, scaled(name, input, other, factor_name, factor))
+
+
+def scaled(name: str, input: Operand, other: Operand, factor_name: str, factor: Any) -> Operand:
+    """Return what an operator adds or subtracts: `other` times a factor that fits the operands."""
+    if type(factor) is int and factor == 1:
+        return other
+    factor = _checked_factor(factor_name, factor, input, other)
+    check_on_bool(name, result_type(input, other))  # which the product is not
+    product: Operand = other * factor
+    return product
 
 
 def _checked_factor(name: str, factor: Any, *operands: Any) -> Number:
@@ -147,6 +153,32 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
             f"lerp() takes floats; {input.dtype.name} was given. Convert with x.float()."
         )
     return elementwise("lerp", input, end, weight)
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Return the nearest number of so many decimals, of two the even one; gradient 0.
+
+    Args:
+        input: any shape.
+        decimals: how many digits stay after the point; of those before it, if negative, that many
+            become zeros.
+
+    Raises:
+        ShapeError: `decimals` is no integer.
+        DTypeError: integers are to be rounded to other than 0 decimals, or the elements are bool.
+    """
+    require_tensors("round", input)
+    decimals = whole("decimals", decimals)
+    if decimals == 0:
+        return FUNCTIONS["round"](input)
+    if not input.is_floating_point():
+        raise DTypeError(
+            f"round() of {input.dtype.name} takes decimals=0; convert first, as in x.float()."
+        )
+    unit = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return elementwise("round", input / unit) * unit
+    return elementwise("round", input * unit) / unit
 
 
 # --- Bounds -------------------------------------------------------------------------------------

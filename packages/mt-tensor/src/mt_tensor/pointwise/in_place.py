@@ -16,6 +16,7 @@ from mt_tensor.dtypes import Number, float64, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
+from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
 from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.aliasing import AliasMethods, Instead
@@ -160,11 +161,11 @@ class InPlaceMethods(AliasMethods):
 
     def add_(self, other: Any, alpha: Number = 1) -> Self:
         """Add `alpha * other` in place, and return self."""
-        return self._in_place("add", other if alpha == 1 else other * alpha)
+        return self._in_place("add", scaled("add", self._itself(), other, "alpha", alpha))
 
     def sub_(self, other: Any, alpha: Number = 1) -> Self:
         """Subtract `alpha * other` in place, and return self."""
-        return self._in_place("sub", other if alpha == 1 else other * alpha)
+        return self._in_place("sub", scaled("sub", self._itself(), other, "alpha", alpha))
 
     def mul_(self, other: Any) -> Self:
         """Multiply in place, and return self."""

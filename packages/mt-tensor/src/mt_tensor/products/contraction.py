@@ -224,6 +224,7 @@ def _paired(dims: Any, ndim_a: int, ndim_b: int) -> tuple[Sequence[int], Sequenc
     if not isinstance(dims, Sequence) or isinstance(dims, str) or len(dims) != 2:
         raise ShapeError(f"tensordot() takes a number or two sequences as dims; got {dims!r}.")
     first, second = (d if isinstance(d, Sequence) else (d,) for d in dims)
+    first, second = normalize_dims(first, ndim_a), normalize_dims(second, ndim_b)
     if len(first) != len(second):
         raise ShapeError(f"tensordot() pairs dimensions; the numbers in {dims} differ.")
-    return normalize_dims(first, ndim_a), normalize_dims(second, ndim_b)
+    return first, second
