@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
-from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 _new = object.__new__
-_UNSET = {"_after_accumulation", "_base", "_grad", "_hooks", "name"}
-"""Attributes that are None until they are set: most tensors never need them."""
 
 VIEW = 2
 """Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
@@ -85,7 +82,8 @@ class TensorBase:
         result: Tensor = _new(TensorBase._result_class)
         result._tensor = data
         result.backend = backend
-        result._node = None
+        result._node = result._base = result._grad = None
+        result._hooks = result._after_accumulation = result.name = None
         result._requires_grad = False
         return result
 
@@ -392,13 +390,6 @@ class TensorBase:
     if TYPE_CHECKING:  # what the mixins add, and the methods installed for each operator
 
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
-
-    else:
-
-        def __getattr__(self, name: str) -> Any:
-            if name in _UNSET:
-                return None
-            raise no_attribute(self, name)
 
 
 def _extent(extents: tuple[int, ...], dim: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,36 @@ from mt_tensor.strides import (
 )
 
 _new = object.__new__
+T = TypeVar("T")
+
+
+class Following(Generic[T]):
+    """An attribute that is worked out from others when it is first asked for, unless it was set."""
+
+    def __init__(self, work_out: Callable[[Any], T]) -> None:
+        self.work_out = work_out
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take note of the attribute's name."""
+        self.name = name
+
+    @overload
+    def __get__(self, data: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, data: object, owner: type) -> T: ...
+
+    def __get__(self, data: Any, owner: type) -> T | Self:
+        """Work the attribute out, and set it: from now on it is found without this."""
+        if data is None:
+            return self
+        value = self.work_out(data)
+        setattr(data, self.name, value)
+        return value
+
+    if TYPE_CHECKING:
+
+        def __set__(self, data: object, value: T) -> None: ...
 
 
 class TensorData:
@@ -52,16 +82,9 @@ class TensorData:
             storage is.
     """
 
-    __slots__ = ("_version", "array", "dtype", "offset", "shape", "size", "storage", "strides")
-
-    array: npt.NDArray[Any]
     dtype: DType
-    offset: int
     shape: Shape
-    size: int
-    storage: Any
-    strides: Strides
-    _version: list[int] | None
+    _version: list[int] | None = None
 
     def __init__(
         self,
@@ -81,7 +104,6 @@ class TensorData:
         if strides is not None:
             self.strides = strides
         self.offset = offset
-        self._version = None
 
     @staticmethod
     def of(array: npt.NDArray[Any], shape: Shape, dtype: DType) -> TensorData:
@@ -90,17 +112,15 @@ class TensorData:
         data.array = array
         data.shape = shape
         data.dtype = dtype
-        data._version = None
         return data
 
-    def __getattr__(self, name: str) -> Any:
-        """Work out what follows from the rest, when it is first asked for."""
-        work_out = _FOLLOWS.get(name)
-        if work_out is None:
-            raise AttributeError(f"TensorData has no attribute {name!r}.")
-        value = work_out(self)
-        setattr(self, name, value)
-        return value
+    # What follows from the rest; most views are never asked for most of it.
+
+    array = Following[npt.NDArray[Any]](lambda data: as_array(data.storage, data))
+    offset = Following[int](lambda data: 0)
+    size = Following[int](lambda data: size_of(data.shape))
+    storage = Following[Any](lambda data: data.array.reshape(-1))
+    strides = Following[Strides](lambda data: strides_from_shape(data.shape))
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
@@ -343,13 +363,3 @@ def not_an_array(shape: Shape) -> ShapeError:
         f"a tensor of {len(shape)} dimensions was given to NumPy, whose arrays have at most "
         f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
     )
-
-
-_FOLLOWS: dict[str, Callable[[TensorData], Any]] = {
-    "array": lambda data: as_array(data.storage, data),
-    "offset": lambda data: 0,
-    "size": lambda data: size_of(data.shape),
-    "storage": lambda data: data.array.reshape(-1),
-    "strides": lambda data: strides_from_shape(data.shape),
-}
-"""How an attribute follows from others; most tensors are never asked for most of them."""

@@ -1,7 +1,7 @@
 """The `numpy` backend: whole arrays at a time. It is the default.
 
-Operators are lifted by spelling the elementary functions as NumPy's. For operators that are one
-function of NumPy, that itself is used: it writes into its output without a temporary array.
+Operators are lifted to NumPy code (`numpy_source`). For operators that are one function of NumPy,
+that itself is used: it writes into its output without a temporary array.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_operators import OPERATORS, Formula, Operator, lift
+from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.numpy_source import WHOLE, numpy_function
 from mt_tensor.dtypes import DType, bool_, float16
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
@@ -124,23 +125,8 @@ _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
 }
 
 
-def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
-    """Return the elementary functions on arrays, with plain numbers taken as `dtype`."""
-
-    def typed(value: Any) -> Any:
-        return dtype.type(value) if isinstance(value, bool | int | float) else value
-
-    def taking_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *values: function(*map(typed, values))
-
-    def where(condition: Any, if_true: Any, if_false: Any) -> Any:
-        return np.where(condition, typed(if_true), typed(if_false))
-
-    return {
-        "where": where,
-        "sign": taking_numbers(_sign),  # not elementary, but faster than two choices
-        **{name: taking_numbers(FUNCTIONS[name]) for name in ELEMENTARY if name != "where"},
-    }
+_SPELLING = {name: FUNCTIONS.get(name, np.where) for name in (*ELEMENTARY, *WHOLE)}
+"""How formulas spell the elementary functions."""
 
 
 class _Silence(threading.local):
@@ -158,6 +144,7 @@ class _Silence(threading.local):
 
 _silence = _Silence()
 _view = TensorData.of
+_new = object.__new__
 
 
 def silently(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
@@ -167,26 +154,6 @@ def silently(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
     except RuntimeError:  # it is running already: this is a finalizer, in the midst of a call
         with np.errstate(all="ignore"):
             return function(*arrays, **options)
-
-
-def _returning_new_arrays(
-    function: Callable[..., Any], arity: int, dtype: np.dtype[Any]
-) -> Callable[..., Any]:
-    """Return a lifted formula, made to copy where it returns an argument itself."""
-    samples = [np.ones(1, dtype) for _ in range(arity)]
-    results = silently(function, *samples)
-    if not isinstance(results, tuple):
-        results = (results,)
-    if not any(result is sample for result in results for sample in samples):
-        return function  # as always, for formulas do not branch on values
-
-    def copying(*arrays: Any) -> Any:
-        results = function(*arrays)
-        if isinstance(results, tuple):
-            return tuple(np.copy(result) for result in results)
-        return np.copy(results)
-
-    return copying
 
 
 def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
@@ -200,7 +167,11 @@ def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
         value, result = result, np.empty(shape, dtype.numpy)
         with np.errstate(all="ignore"):
             np.copyto(result, value, casting="unsafe")
-    return _view(result, shape, dtype)
+    data = _new(TensorData)  # as TensorData.of does, without the call
+    data.array = result
+    data.shape = shape
+    data.dtype = dtype
+    return data
 
 
 def _few_dimensions(dim: int, array: Array, where: Array, other: Array) -> Any:
@@ -258,6 +229,17 @@ class NumpyOps(HostBackend):
                 result = _silence.run(function, *[data.array for data in inputs])
         except RuntimeError:  # as in `silently`
             result = silently(function, *[data.array for data in inputs])
+        if (
+            result.__class__ is ndarray
+            and result.dtype is dtype.numpy
+            and result.shape == shape
+            and (len(shape) < 2 or result.flags.c_contiguous)
+        ):
+            data = _new(TensorData)
+            data.array = result
+            data.shape = shape
+            data.dtype = dtype
+            return data
         if result.__class__ is tuple:
             return [_kept(array, shape, dtype) for array in result]
         return _kept(result, shape, dtype)
@@ -272,9 +254,7 @@ class NumpyOps(HostBackend):
             functions = self._functions[formula] = {}
         function = functions.get(dtype)
         if function is None:
-            lifted = lift(formula.function, spelling(dtype.numpy))
-            function = _returning_new_arrays(lifted, formula.arity, dtype.numpy)
-            functions[dtype] = function
+            function = functions[dtype] = numpy_function(formula, _SPELLING, dtype.numpy)
         return function
 
     def reduce(

@@ -147,8 +147,9 @@ def _between(ordered: Tensor, place: Tensor, interpolation: str) -> Tensor:
     low, high = elementwise("floor", place), elementwise("ceil", place)
     weight = (high - low) * 0.5 if interpolation == "midpoint" else place - low
     below, above = _at(ordered, low), _at(ordered, high)
-    # Equal neighbours, infinite ones among them, are not subtracted from each other.
-    return elementwise("where", below == above, below, below + weight * (above - below))
+    # Equal infinities are not subtracted from each other; other neighbours share the gradient.
+    same = (below == above) & below.isinf()
+    return elementwise("where", same, below, below + weight * (above - below))
 
 
 def _shares(name: str, input: TensorBase, q: Any) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import ShapeError
-from mt_tensor.pointwise.elementwise import LIFTED, elementwise, method
+from mt_tensor.pointwise.direct import method
+from mt_tensor.pointwise.elementwise import OPERATIONS, elementwise
 from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.tensor_base import TensorBase
 
@@ -40,7 +41,7 @@ def _python(name: str) -> Callable[..., Tensor]:
 
 def _reflected(name: str) -> Callable[..., Tensor]:
     """Return the same for a number on the left of a tensor."""
-    operation = LIFTED[name]
+    operation = OPERATIONS[name]
 
     def reflected_operator(self: Any, other: Any) -> Any:
         if not isinstance(other, Number):
