@@ -145,6 +145,9 @@ WRONG = (
     (lambda: X[0, 0].unique(dim=0), ShapeError, "at least one dimension"),
     (lambda: X[0, 0].take_along_dim(mt.tensor(0), 0), ShapeError, "at least one dimension"),
     (lambda: mt.glu(X, None), IndexingError, "a dimension is an integer"),
+    (lambda: mt.linspace(0, 1, (2, 3)), ShapeError, "non-negative integers"),
+    (lambda: mt.randperm((2, 3)), ShapeError, "non-negative integers"),
+    (lambda: mt.is_close(X > 0, True), DTypeError, "not defined on bool"),
     (lambda: mt.zeros(ARRAY), ShapeError, "non-negative integers"),
     (lambda: X.repeat_interleave([]), ShapeError, "one number"),
     (lambda: X.type_as(3), TypeError, "takes tensors"),
@@ -194,6 +197,9 @@ TOO_LARGE = (
     lambda: X.diag_embed(10**20),
     lambda: mt.ones(1).expand(2**62) + 1,
     lambda: mt.arange(0.0, 1e20),
+    lambda: mt.arange(10**20),
+    lambda: mt.eye(2**32),
+    lambda: mt.randn(10**20),
     lambda: mt.ones(1).expand(2**40, 2**40).sum(),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from mt_tensor.creation.from_data import Backend, from_values
 from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, type_of_number
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import Shape, is_integer
+from mt_tensor.strides import Shape, is_integer, size_of
 from mt_tensor.tensor_data import not_an_array
 from mt_tensor.tensors import Tensor
 
@@ -22,7 +23,7 @@ def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
     """Accept `f(2, 3)`, `f((2, 3))` and, by its name, `f(size=(2, 3))`, and check the extents.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is no integer, or negative, or there would be too many elements.
         TypeError: sizes were given in both ways.
     """
     if named is not None:
@@ -34,7 +35,10 @@ def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
     for size in sizes:
         if not is_integer(size) or isinstance(size, Tensor) or size < 0:
             raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
-    return tuple(map(int, sizes))
+    shape = tuple(map(int, sizes))
+    if size_of(shape) > sys.maxsize // 8:  # elements have up to eight bytes
+        raise not_an_array(shape)
+    return shape
 
 
 def as_number(value: Any) -> Number:
@@ -223,7 +227,7 @@ def arange(
         kind.checked(first + (count - 1) * each)
     try:
         values = first + each * np.arange(count)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error
     return from_values(values, kind, backend, requires_grad)
 
@@ -242,7 +246,7 @@ def linspace(
         ShapeError: `steps` is negative or no integer.
         DTypeError: the element type is bool.
     """
-    (count,) = unpack_sizes((steps,))
+    (count,) = unpack_sizes(([steps],))
     values = np.linspace(float(as_number(start)), float(as_number(end)), count)
     return from_values(values, _numeric("linspace", dtype or float32), backend, requires_grad)
 
@@ -262,7 +266,7 @@ def logspace(
         ShapeError: `steps` is negative or no integer.
         DTypeError: the element type is bool.
     """
-    (count,) = unpack_sizes((steps,))
+    (count,) = unpack_sizes(([steps],))
     exponents = np.linspace(float(as_number(start)), float(as_number(end)), count)
     with np.errstate(all="ignore"):
         values = np.power(float(base), exponents)

@@ -31,6 +31,7 @@ _make = TensorBase._make
 _NOT_ON_BOOL = {
     "neg": "use logical_not",
     "sub": "use ne",
+    "is_close": "use eq",
     **dict.fromkeys(("pow", "abs", "relu", "relu6", "hardtanh", "clamp", *ROUNDING), ""),
     **dict.fromkeys(("floor_divide", "remainder", "fmod", "gcd", "lcm"), ""),
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ""),

@@ -192,7 +192,7 @@ def randperm(
         ShapeError: `n` is negative or no integer.
         DTypeError: n - 1 does not fit the element type.
     """
-    (count,) = unpack_sizes((n,))
+    (count,) = unpack_sizes(([n],))
     kind = int64 if dtype is None else as_dtype(dtype)
     if count:
         kind.checked(count - 1)
