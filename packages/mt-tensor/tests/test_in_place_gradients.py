@@ -178,6 +178,8 @@ def test_what_gradients_cannot_follow() -> None:
         view.add_(1.0 * leaf[0])
     with pytest.raises(errors.InPlaceError, match="made under no_grad"):
         view.add_(1.0)  # which changes y, too
+    with pytest.raises(errors.InPlaceError, match="made under no_grad"):
+        view.add_(mt.ones(3))
     with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):
         leaf.t_()
     with pytest.raises(errors.InPlaceError, match="a view of a leaf"):

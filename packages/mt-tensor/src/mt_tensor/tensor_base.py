@@ -152,7 +152,7 @@ class TensorBase:
     @property
     def history(self) -> Node | None:
         """How the tensor was computed: its node in the recorded graph; None for a leaf."""
-        if self._requires_grad is VIEW:
+        if self._requires_grad is VIEW and self._seen != self._tensor.version:
             self._refresh()
         return self._node
 
@@ -221,9 +221,10 @@ class TensorBase:
     @property
     def requires_grad(self) -> bool:
         """Whether a gradient with respect to this tensor is wanted."""
-        if self._requires_grad is VIEW:
+        wanted = self._requires_grad
+        if wanted is VIEW:
             return self.history is not None
-        return bool(self._requires_grad)
+        return wanted  # type: ignore[return-value]
 
     @requires_grad.setter
     def requires_grad(self, requires_grad: bool) -> None:
@@ -413,9 +414,11 @@ def unpack(sizes: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
         sizes = (named,)
     given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
     for size in given:
-        if not is_integer(size):
-            raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
-    return tuple(map(operator.index, given))
+        if size.__class__ is not int:
+            if not is_integer(size):
+                raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
+            return tuple(map(operator.index, given))
+    return given
 
 
 def whole(name: str, value: Any) -> int:

@@ -84,6 +84,7 @@ class TensorData:
 
     dtype: DType
     shape: Shape
+    _row_major: bool = True  # whether it is known to be, because no strides were given
     _version: list[int] | None = None
 
     def __init__(
@@ -103,6 +104,7 @@ class TensorData:
         self.shape = shape
         if strides is not None:
             self.strides = strides
+            self._row_major = False
         self.offset = offset
 
     @staticmethod
@@ -124,7 +126,18 @@ class TensorData:
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
-        view = TensorData(self.storage, shape, strides, offset, dtype=self.dtype)
+        view = self._sharing(shape)
+        view.strides = strides
+        view.offset = offset
+        view._row_major = False
+        return view
+
+    def _sharing(self, shape: Shape) -> TensorData:
+        """Return a row-major view from the start of the same storage."""
+        view = _new(TensorData)
+        view.storage = self.storage
+        view.dtype = self.dtype
+        view.shape = shape
         if self._version is None:
             self._version = [0]
         view._version = self._version  # one list for all views
@@ -150,6 +163,8 @@ class TensorData:
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
+        if self._row_major:
+            return True
         expected = 1
         for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
             if extent != 1 and stride != expected:
@@ -221,12 +236,13 @@ class TensorData:
         Raises:
             IndexingError: `order` does not name each dimension once.
         """
-        if sorted(order) != list(range(self.ndim)):
+        shape, strides = self.shape, self.strides
+        if sorted(order) != list(range(len(shape))):
             raise IndexingError(
                 f"order {order} must name each of the {self.ndim} dimension(s) once."
             )
         return self.like(
-            tuple(self.shape[d] for d in order), tuple(self.strides[d] for d in order), self.offset
+            tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), self.offset
         )
 
     def expand(self, shape: Shape) -> TensorData:
@@ -259,7 +275,10 @@ class TensorData:
         the old dimensions must follow each other in memory.
         """
         if self.is_contiguous():
-            return self.like(shape, strides_from_shape(shape), self.offset)
+            view = self._sharing(shape)
+            if self.offset:
+                view.offset = self.offset
+            return view
         old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
         merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
         for extent, stride in old:

@@ -220,8 +220,10 @@ def arange(
     if each == 0 or (bound - first) / each < 0:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     whole = [number for number in (first, bound, each) if isinstance(number, int)]
-    exact = len(whole) == 3  # beyond 2**53, too
-    count = len(range(*whole)) if exact else math.ceil((bound - first) / each)
+    if len(whole) == 3:  # exact beyond 2**53, too
+        count = -((whole[0] - whole[1]) // whole[2])
+    else:
+        count = math.ceil((bound - first) / each)
     if count:
         kind.checked(first)
         kind.checked(first + (count - 1) * each)

@@ -38,7 +38,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
     """
     operation = OPERATIONS[operator.name]
     made: Callable[..., Any]
-    if operator.arity == 1 and operator.result in ("number", "real"):
+    if operator.arity == 1:
         made = _unary(operator)
     elif operator.arity == 2 and operator.result != "whole":
         made = _binary(operator, left_to_others)
@@ -56,11 +56,12 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
 def _unary(operator: Operator) -> Callable[..., Any]:
     operation, value = OPERATIONS[operator.name], operator.value
     record = operation.record.of_one
+    direct = operator.result in ("number", "real")
 
     def unary(self: Any) -> Any:
         data = self._tensor
         dtype = data.dtype
-        if not dtype.is_floating_point:
+        if not (direct and dtype.is_floating_point):
             return operation(self)
         backend = self.backend
         result = _make(backend.compute(value, (data,), data.shape, dtype), backend)
@@ -110,3 +111,20 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
         return operation(self, other)
 
     return binary
+
+
+def reflected(operator: Operator) -> Callable[..., Any]:
+    """Return an operator as Python calls it with a number on the left of a tensor."""
+    operation, of_tensors = OPERATIONS[operator.name], method(operator)
+
+    def reflected_operator(self: Any, other: Any) -> Any:
+        fits = other.__class__ is float or (other.__class__ is int and -_EXACT < other < _EXACT)
+        if fits and self.dtype.is_floating_point:
+            return of_tensors(constant(self.backend, self.dtype, other), self)
+        if not isinstance(other, OPERANDS):
+            if not isinstance(other, np.generic):
+                return NotImplemented
+            other = other.item()
+        return operation(other, self)
+
+    return reflected_operator

@@ -52,6 +52,7 @@ class ElementwiseOperation:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self._value = operator.value
+        self._chooses = operator.name == "where"  # by its first argument, a condition
         self.record = Recorder(operator)
 
     def __call__(self, *args: Any) -> Tensor:
@@ -70,12 +71,24 @@ class ElementwiseOperation:
         backend = common_backend(*args)
         if backend is None:
             return operator.function(*args)  # type: ignore[no-any-return]
-        operands = self._promoted(args, backend)
+        operands = args if self._are_alike(args) else self._promoted(args, backend)
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:
                 shape = shape_broadcast(shape, operand.shape)
         return self._run(operands, backend, shape, operands[-1].dtype)
+
+    def _are_alike(self, args: tuple[Any, ...]) -> bool:
+        """Whether these are floating-point tensors of one type, and a condition of bool."""
+        if self._chooses:
+            condition, args = args[0], args[1:]
+            if not isinstance(condition, TensorBase) or condition.dtype is not bool_:
+                return False
+        kinds = {arg.dtype if isinstance(arg, TensorBase) else None for arg in args}
+        if len(kinds) > 1:
+            return False
+        (kind,) = kinds
+        return kind is not None and kind.is_floating_point
 
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of the dtype of the computation."""
@@ -89,7 +102,7 @@ class ElementwiseOperation:
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
         values = args
-        if self.operator.name == "where":
+        if self._chooses:
             condition, values = args[0], args[1:]
             if isinstance(condition, TensorBase) and condition.dtype is not bool_:
                 raise DTypeError(
