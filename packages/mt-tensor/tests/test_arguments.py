@@ -149,6 +149,10 @@ WRONG = (
     (lambda: mt.arange(10**20), DTypeError, "out of range for int64"),
     (lambda: mt.randperm((2, 3)), ShapeError, "non-negative integers"),
     (lambda: mt.is_close(X > 0, True), DTypeError, "not defined on bool"),
+    (lambda: mt.is_close(X > 0, X > 1), DTypeError, "not defined on bool"),
+    (lambda: mt.promote_types(mt.int8, 3), DTypeError, "3 is no element type"),
+    (lambda: mt.gradcheck(lambda x: x, 3), TypeError, "takes tensors; 3"),
+    (lambda: mt.gradcheck(lambda x: x, [X, "a"]), TypeError, "takes tensors; 'a'"),
     (lambda: mt.zeros(ARRAY), ShapeError, "non-negative integers"),
     (lambda: X.repeat_interleave([]), ShapeError, "one number"),
     (lambda: X.type_as(3), TypeError, "takes tensors"),
@@ -199,6 +203,7 @@ TOO_LARGE = (
     lambda: mt.ones(1).expand(2**62) + 1,
     lambda: mt.arange(0.0, 1e20),
     lambda: mt.eye(2**32),
+    lambda: mt.rand(0, 10**20),
     lambda: mt.randn(10**20),
     lambda: mt.ones(1).expand(2**40, 2**40).sum(),
 )

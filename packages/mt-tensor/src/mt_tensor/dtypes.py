@@ -155,9 +155,14 @@ def type_of_number(value: Number) -> DType:
 
 
 def promote_types(a: DType, b: DType) -> DType:
-    """Return the smallest type of the higher kind that holds both."""
+    """Return the smallest type of the higher kind that holds both.
+
+    Raises:
+        DTypeError: something is no element type.
+    """
     if a is b:
         return a
+    a, b = as_dtype(a), as_dtype(b)
     if a.kind == b.kind:
         return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
     return a if a.rank > b.rank else b

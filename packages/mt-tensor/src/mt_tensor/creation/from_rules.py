@@ -36,7 +36,7 @@ def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
         if not is_integer(size) or isinstance(size, Tensor) or size < 0:
             raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
     shape = tuple(map(int, sizes))
-    if size_of(shape) > sys.maxsize // 8:  # elements have up to eight bytes
+    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
         raise not_an_array(shape)
     return shape
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _make = TensorBase._make
 
-_NOT_ON_BOOL = {
+NOT_ON_BOOL = {
     "neg": "use logical_not",
     "sub": "use ne",
     "is_close": "use eq",
@@ -137,10 +137,10 @@ class ElementwiseOperation:
 
 def check_on_bool(name: str, dtype: DType) -> None:
     """Raise DTypeError if an operator has no meaning on truth values."""
-    if dtype is bool_ and name in _NOT_ON_BOOL:
+    if dtype is bool_ and name in NOT_ON_BOOL:
         raise DTypeError(
             f"{name} is not defined on bool tensors; "
-            f"{_NOT_ON_BOOL[name] or 'convert with x.to(...) first'}."
+            f"{NOT_ON_BOOL[name] or 'convert with x.to(...) first'}."
         )
 
 
