@@ -114,7 +114,7 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(unpack((repeats,)))
+        counts = np.array(unpack((repeats,)), np.int64)
     if counts.ndim > 1 or counts.size not in (1, extent):
         raise ShapeError(
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
@@ -207,13 +207,13 @@ class RearrangingMethods(TensorBase):
         """Return a copy with elements moved along dimensions; see `mt_tensor.roll`."""
         return roll(self, shifts, dims)
 
-    def repeat(self, *repeats: Any) -> Tensor:
-        """Return copies laid beside each other, `repeats[d]` of them along dimension `d`.
+    def repeat(self, *times: Any, repeats: Any = None) -> Tensor:
+        """Return copies laid beside each other, `times[d]` of them along dimension `d`.
 
         Raises:
             ShapeError: there are fewer numbers than dimensions, or one is negative.
         """
-        counts = unpack(repeats)
+        counts = unpack(times, repeats)
         new = len(counts) - self.ndim
         if new < 0 or any(count < 0 for count in counts):
             raise ShapeError(
@@ -226,9 +226,9 @@ class RearrangingMethods(TensorBase):
         total = [count * extent for count, extent in zip(counts, shape, strict=True)]
         return spread.expand(*pairs).clone().reshape(*total)
 
-    def tile(self, *dims: Any) -> Tensor:
+    def tile(self, *times: Any, dims: Any = None) -> Tensor:
         """Return copies laid beside each other; missing numbers are 1, in front."""
-        return tile(self, unpack(dims))
+        return tile(self, unpack(times, dims))
 
     def repeat_interleave(
         self, repeats: int | TensorBase, dim: int | None = None, *, output_size: int | None = None

@@ -90,7 +90,6 @@ neg: Unary
 quick_gelu: Unary
 relu: Unary
 relu6: Unary
-round: Unary
 rsqrt: Unary
 selu: Unary
 sigmoid: Unary

@@ -275,10 +275,10 @@ class ReductionMethods(TensorBase):
         """Return the product over one dimension, or of all elements."""
         return prod(self, dim, keepdim, dtype=dtype)
 
-    def sum_to_size(self, *shape: Any) -> Tensor:
+    def sum_to_size(self, *shape: Any, size: Any = None) -> Tensor:
         """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
 
         Raises:
             ShapeError: a tensor of `shape` does not broadcast to this one.
         """
-        return sum_to_size(self, tuple(unpack(shape)))
+        return sum_to_size(self, unpack(shape, size))
