@@ -4,7 +4,7 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 (`TensorData`). All else is composed from these, so a backend that implements them has every
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
-Five more methods (`compute`, `fold`, `product`, `converted`, `joined`) return what the primitives
+More methods (`compute`, `fold`, `product`, `converted`, `joined`) return what the primitives
 write. They follow from the primitives, and need no thought; a backend that can return new results
 in less time, as NumPy can, may have its own. A class with its own primitive and none of these gets
 what follows from that primitive.
@@ -39,12 +39,13 @@ from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
 _FOLLOWS = {
-    "elementwise": ("compute",),
+    "elementwise": ("compute", "computing"),
+    "compute": ("computing",),
     "reduce": ("fold",),
     "matmul": ("product",),
     "copy": ("converted", "joined"),
 }
-"""For primitives the methods that return their results; a backend may have shorter ways to them."""
+"""What follows from each method, unless a class has a shorter way to it."""
 
 
 class TensorBackend(ABC):
@@ -182,6 +183,18 @@ class TensorBackend(ABC):
         outputs = [self.allocate(shape, dtype) for _ in range(formula.outputs)]
         self.elementwise(formula, [view.expand(shape) for view in inputs], outputs)
         return outputs[0] if formula.outputs == 1 else outputs
+
+    def computing(self, formula: Formula) -> Callable[..., Any]:
+        """Return `compute` for one formula: a function of each input, the shape and the dtype.
+
+        It is asked for once, so that what can be looked up beforehand need not be at every call.
+        """
+
+        def computed(*given: Any) -> Any:
+            *inputs, shape, dtype = given
+            return self.compute(formula, inputs, shape, dtype)
+
+        return computed
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool

@@ -189,19 +189,38 @@ class NumpyOps(HostBackend):
         self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
     ) -> Any:
         """Run one function, or the lifted formula, and keep the arrays that it returns."""
-        # Written out, not split up and not in loops: much of the time that a small tensor takes.
         function = _FUNCTION_OF.get(formula) or self._function(formula, inputs)
-        try:
-            if len(inputs) == 2:
-                first, second = inputs
-                result = silence.run(function, first.array, second.array)
-            else:
-                result = silence.run(function, *[data.array for data in inputs])
-        except RuntimeError:  # as in `silently`
-            result = silently(function, *[data.array for data in inputs])
+        result = silently(function, *[data.array for data in inputs])
         if result.__class__ is tuple:
             return [_kept(array, shape, dtype) for array in result]
         return _kept(result, shape, dtype)
+
+    def computing(self, formula: Formula) -> Callable[..., Any]:
+        """Return the same for one formula, written out for one and two inputs.
+
+        An operation on small tensors takes much of its time here.
+        """
+        known = _FUNCTION_OF.get(formula)
+
+        def of_one(x: TensorData, shape: Shape, dtype: DType) -> TensorData:
+            function = known or self._function(formula, (x,))
+            try:
+                result = silence.run(function, x.array)
+            except RuntimeError:  # as in `silently`
+                result = silently(function, x.array)
+            return _kept(result, shape, dtype)
+
+        def of_two(x: TensorData, y: TensorData, shape: Shape, dtype: DType) -> TensorData:
+            function = known or self._function(formula, (x, y))
+            try:
+                result = silence.run(function, x.array, y.array)
+            except RuntimeError:
+                result = silently(function, x.array, y.array)
+            return _kept(result, shape, dtype)
+
+        if formula.outputs > 1 or formula.arity > 2:
+            return super().computing(formula)
+        return of_one if formula.arity == 1 else of_two
 
     def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
         """Return the formula lifted to arrays of the type that it computes in."""

@@ -8,16 +8,21 @@ for each operation of every program pays it. All else goes to `ElementwiseOperat
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mt_autodiff.mode import recording
 from mt_operators import Operator
-from mt_tensor.dtypes import bool_
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.dtypes import DType, bool_
+from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase, constant
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
 
 _make = TensorBase._make
 
@@ -54,7 +59,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
 
 
 def _unary(operator: Operator) -> Callable[..., Any]:
-    operation, value = OPERATIONS[operator.name], operator.value
+    operation, computing = OPERATIONS[operator.name], Computing(operator.value)
     record = operation.record.of_one
     direct = operator.result in ("number", "real")
 
@@ -64,7 +69,7 @@ def _unary(operator: Operator) -> Callable[..., Any]:
         if not (direct and dtype.is_floating_point):
             return operation(self)
         backend = self.backend
-        result = _make(backend.compute(value, (data,), data.shape, dtype), backend)
+        result = _make(computing[backend](data, data.shape, dtype), backend)
         if self._requires_grad and recording.enabled:
             record(self, result)
         return result
@@ -73,7 +78,7 @@ def _unary(operator: Operator) -> Callable[..., Any]:
 
 
 def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
-    operation, name, value = OPERATIONS[operator.name], operator.name, operator.value
+    operation, name, computing = OPERATIONS[operator.name], operator.name, Computing(operator.value)
     record = operation.record.of_two
     truth = operator.result == "truth"
     direct = {"float"}  # the kinds of elements that need no conversion and no check
@@ -85,24 +90,20 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     def binary(self: Any, other: Any) -> Any:
         data = self._tensor
         dtype = data.dtype
-        backend = self.backend
         if dtype.kind in direct:
-            if other.__class__ is float:
-                if dtype.is_floating_point:
-                    other = constant(backend, dtype, other)
-            elif other.__class__ is int and dtype is not bool_ and -_EXACT < other < _EXACT:
-                other = constant(backend, dtype, other)
-            if isinstance(other, TensorBase) and other.backend is backend:
-                second = other._tensor
+            backend = self.backend
+            y = other if isinstance(other, TensorBase) else _constant(other, dtype, backend)
+            if y is not None and y.backend is backend:
+                second = y._tensor
                 if second.dtype is dtype:
                     shape = data.shape
                     if second.shape != shape:
                         shape = shape_broadcast(shape, second.shape)
                     if truth:
-                        return _make(backend.compute(value, (data, second), shape, bool_), backend)
-                    result = _make(backend.compute(value, (data, second), shape, dtype), backend)
-                    if (self._requires_grad or other._requires_grad) and recording.enabled:
-                        record(self, other, result)
+                        return _make(computing[backend](data, second, shape, bool_), backend)
+                    result = _make(computing[backend](data, second, shape, dtype), backend)
+                    if (self._requires_grad or y._requires_grad) and recording.enabled:
+                        record(self, y, result)
                     return result
         if left_to_others and not isinstance(other, OPERANDS):
             if not isinstance(other, np.generic):
@@ -113,14 +114,24 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     return binary
 
 
+def _constant(number: Any, dtype: DType, backend: TensorBackend) -> Tensor | None:
+    """Return a number as a tensor of an element type; None if it is not of its kind."""
+    if number.__class__ is float:
+        return constant(backend, dtype, number) if dtype.is_floating_point else None
+    if number.__class__ is int and dtype is not bool_ and -_EXACT < number < _EXACT:
+        return constant(backend, dtype, number)
+    return None
+
+
 def reflected(operator: Operator) -> Callable[..., Any]:
     """Return an operator as Python calls it with a number on the left of a tensor."""
     operation, of_tensors = OPERATIONS[operator.name], method(operator)
 
     def reflected_operator(self: Any, other: Any) -> Any:
-        fits = other.__class__ is float or (other.__class__ is int and -_EXACT < other < _EXACT)
-        if fits and self.dtype.is_floating_point:
-            return of_tensors(constant(self.backend, self.dtype, other), self)
+        if self.dtype.is_floating_point:
+            number = _constant(other, self.dtype, self.backend)
+            if number is not None:
+                return of_tensors(number, self)
         if not isinstance(other, OPERANDS):
             if not isinstance(other, np.generic):
                 return NotImplemented

@@ -18,6 +18,7 @@ from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, int64, result_type
 from mt_tensor.errors import DivisionByZeroError, DTypeError
+from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.gradients import LIFTED, Recorder
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast
@@ -51,7 +52,7 @@ class ElementwiseOperation:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self._value = operator.value
+        self._computing = Computing(operator.value)
         self._chooses = operator.name == "where"  # by its first argument, a condition
         self.record = Recorder(operator)
 
@@ -128,7 +129,7 @@ class ElementwiseOperation:
         """Compute the value of operands of one dtype, and record it."""
         inputs = [operand._tensor for operand in operands]
         truth = self.operator.result == "truth"
-        out = backend.compute(self._value, inputs, shape, bool_ if truth else dtype)
+        out = self._computing[backend](*inputs, shape, bool_ if truth else dtype)
         result = _make(out, backend)
         if recording.enabled and dtype.is_floating_point and not truth:
             self.record(operands, result)

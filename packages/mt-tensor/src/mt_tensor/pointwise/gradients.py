@@ -12,8 +12,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from mt_autodiff.mode import recording
-from mt_operators import Formula, Operator, lift
+from mt_operators import Operator, lift
 from mt_operators.formula import one
+from mt_tensor.pointwise.computing import Computing
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node
 from mt_tensor.tensor_base import VIEW, TensorBase
@@ -49,11 +50,12 @@ class Gradients:
             for need, partial in zip(needs, operator.partials, strict=True)
         )
         self.reads: tuple[int, ...] = ()
-        self._formula: Formula | None = None
+        self._computing: Computing | None = None
         if any(computed):
             from mt_operators.tracing import narrowed  # when first needed only
 
-            self._formula, reads = narrowed(operator.gradient(computed))
+            formula, reads = narrowed(operator.gradient(computed))
+            self._computing = Computing(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         self._read_of = _picking(self.reads)
         self._passed = any(partial is one for partial in self._partials)
@@ -94,14 +96,14 @@ class Gradients:
 
         Where the derivative is 1, the gradient is the upstream gradient itself.
         """
-        if self._formula is None:
+        if self._computing is None:
             return [grad] * len(self._partials)
         data, backend = grad._tensor, grad.backend
-        results = backend.compute(self._formula, (data, *saved), data.shape, data.dtype)
-        if self._formula.outputs == 1:
-            made = [_make(results, backend)]
-        else:
+        results = self._computing[backend](data, *saved, data.shape, data.dtype)
+        if results.__class__ is list:
             made = [_make(result, backend) for result in results]
+        else:
+            made = [_make(results, backend)]
         if self._passed:
             rest = iter(made)
             return [grad if partial is one else next(rest) for partial in self._partials]
