@@ -109,29 +109,3 @@ def argwhere(input: TensorBase) -> Tensor:
     """Return the indices of the elements that are not zero, one a row."""
     require_tensors("argwhere", input)
     return input.nonzero()
-
-
-class FindingMethods(TensorBase):
-    """The methods of `Tensor` that find and select elements."""
-
-    __slots__ = ()
-
-    def nonzero(self, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-        """Return where elements are not zero; see `mt_tensor.nonzero`."""
-        return nonzero(self, as_tuple=as_tuple)
-
-    def masked_select(self, mask: TensorBase) -> Tensor:
-        """Return the elements under a mask; see `mt_tensor.masked_select`."""
-        return masked_select(self, mask)
-
-    def take_along_dim(self, indices: TensorBase, dim: int | None = None) -> Tensor:
-        """Return elements at positions; see `mt_tensor.take_along_dim`."""
-        return take_along_dim(self, indices, dim)
-
-    def take(self, index: TensorBase) -> Tensor:
-        """Return the elements at places of the flattened tensor; see `mt_tensor.take`."""
-        return take(self, index)
-
-    def argwhere(self) -> Tensor:
-        """Return the indices of the elements that are not zero, one a row."""
-        return argwhere(self)

@@ -178,21 +178,3 @@ def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
     """
     dim = check_1d_index("index_select", input, dim, index)
     return take(input, dim, index.to(int64))
-
-
-class IndexingMethods(TensorBase):
-    """The methods of `Tensor` that read and write by index."""
-
-    __slots__ = ()
-
-    def gather(self, dim: int, index: TensorBase) -> Tensor:
-        """Return elements read along `dim`; see `mt_tensor.gather`."""
-        return gather(self, dim, index)
-
-    def scatter_add(self, dim: int, index: TensorBase, src: Tensor) -> Tensor:
-        """Return a copy with elements added; see `mt_tensor.scatter_add`."""
-        return scatter_add(self, dim, index, src)
-
-    def index_select(self, dim: int, index: TensorBase) -> Tensor:
-        """Return the slices along `dim` that a 1-D tensor of indices names."""
-        return index_select(self, dim, index)

@@ -315,38 +315,3 @@ def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
         )
     zeros = input._with(input.backend.full((*input.shape, count), int64, 0))
     return scatter(zeros, -1, input.unsqueeze(-1), 1)
-
-
-class ScatteringMethods(TensorBase):
-    """The methods of `Tensor` that write by index into a copy."""
-
-    __slots__ = ()
-
-    def scatter(
-        self,
-        dim: int,
-        index: TensorBase,
-        src: TensorBase | Number | None = None,
-        *,
-        value: Number | None = None,
-    ) -> Tensor:
-        """Return a copy with elements replaced; see `mt_tensor.scatter`."""
-        return scatter(self, dim, index, src, value=value)
-
-    def scatter_reduce(
-        self,
-        dim: int,
-        index: TensorBase,
-        src: TensorBase,
-        reduce: str,
-        *,
-        include_self: bool = True,
-    ) -> Tensor:
-        """Return a copy with places reduced; see `mt_tensor.scatter_reduce`."""
-        return scatter_reduce(self, dim, index, src, reduce, include_self=include_self)
-
-    def index_add(
-        self, dim: int, index: TensorBase, source: TensorBase, *, alpha: Number = 1
-    ) -> Tensor:
-        """Return a copy with slices added; see `mt_tensor.index_add`."""
-        return index_add(self, dim, index, source, alpha=alpha)

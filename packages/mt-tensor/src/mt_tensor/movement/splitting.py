@@ -121,31 +121,3 @@ def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Tensor:
     return input.view(
         *input.shape[:d], *resolve_shape(given, input.shape[d]), *input.shape[d + 1 :]
     )
-
-
-class SplittingMethods(TensorBase):
-    """The methods of `Tensor` that take it apart."""
-
-    __slots__ = ()
-
-    def split(self, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-        """Return views of pieces along a dimension; see `mt_tensor.split`."""
-        return split(self, split_size, dim)
-
-    def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-        """Return at most `chunks` views of equal length along a dimension."""
-        return chunk(self, chunks, dim)
-
-    def tensor_split(
-        self, indices_or_sections: int | Sequence[int], dim: int = 0
-    ) -> tuple[Tensor, ...]:
-        """Return views along a dimension; see `mt_tensor.tensor_split`."""
-        return tensor_split(self, indices_or_sections, dim)
-
-    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
-        """Return views of all slices along a dimension, which they no longer have."""
-        return unbind(self, dim)
-
-    def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
-        """Return a view with one dimension spread over several; one of the sizes may be -1."""
-        return unflatten(self, dim, sizes)

@@ -123,29 +123,3 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
         counted = weights.to(weights.dtype if weights.dtype is float32 else float64)
     start = input.backend.full((max(high + 1, minlength),), counted.dtype, 0)
     return scatter_add(input._with(start), 0, index, counted)
-
-
-class CountingMethods(TensorBase):
-    """The methods of `Tensor` that find out which elements there are."""
-
-    __slots__ = ()
-
-    def unique(
-        self,
-        sorted: bool = True,
-        return_inverse: bool = False,
-        return_counts: bool = False,
-        dim: int | None = None,
-    ) -> Any:
-        """Return the different elements in order; see `mt_tensor.unique`."""
-        return unique(self, sorted, return_inverse, return_counts, dim)
-
-    def unique_consecutive(
-        self, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-    ) -> Any:
-        """Return elements without repetitions; see `mt_tensor.unique_consecutive`."""
-        return unique_consecutive(self, return_inverse, return_counts, dim)
-
-    def bincount(self, weights: TensorBase | None = None, minlength: int = 0) -> Tensor:
-        """Return how often each number occurs; see `mt_tensor.bincount`."""
-        return bincount(self, weights, minlength)

@@ -166,29 +166,3 @@ def _median_along(x: TensorBase, dim: int, keepdim: bool) -> ValuesAndIndices:
     if keepdim:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
-
-
-class SortingMethods(TensorBase):
-    """The methods of `Tensor` that put elements in order."""
-
-    __slots__ = ()
-
-    def sort(
-        self, dim: int = -1, descending: bool = False, *, stable: bool = False
-    ) -> ValuesAndIndices:
-        """Return the elements in order, and their indices; see `mt_tensor.sort`."""
-        return sort(self, dim, descending, stable=stable)
-
-    def argsort(self, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
-        """Return the indices that sort along `dim`; see `mt_tensor.argsort`."""
-        return argsort(self, dim, descending, stable=stable)
-
-    def topk(
-        self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-    ) -> ValuesAndIndices:
-        """Return the `k` largest elements, and their indices; see `mt_tensor.topk`."""
-        return topk(self, k, dim, largest, sorted)
-
-    def median(self, dim: int | None = None, keepdim: bool = False) -> Any:
-        """Return the element in the middle of the order; see `mt_tensor.median`."""
-        return median(self, dim, keepdim)

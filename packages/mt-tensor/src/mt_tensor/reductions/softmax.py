@@ -89,21 +89,3 @@ def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
         shift = elementwise("where", largest.abs() == math.inf, 0.0, largest)
     out = ((x - shift).exp().sum(dims, keepdim=True).log() + shift).to(target)
     return out if keepdim else squeeze_dims(out, dims)
-
-
-class SoftmaxMethods(TensorBase):
-    """The methods of `Tensor` that add up exponentials."""
-
-    __slots__ = ()
-
-    def softmax(self, dim: int, dtype: Any = None) -> Tensor:
-        """Return exponentials along `dim`, scaled to add up to 1."""
-        return softmax(self, dim, dtype)
-
-    def log_softmax(self, dim: int, dtype: Any = None) -> Tensor:
-        """Return the logarithm of `softmax`, without overflow."""
-        return log_softmax(self, dim, dtype)
-
-    def logsumexp(self, dim: Dims, keepdim: bool = False) -> Tensor:
-        """Return `log(sum(exp(x)))` over dimensions, without overflow."""
-        return logsumexp(self, dim, keepdim)

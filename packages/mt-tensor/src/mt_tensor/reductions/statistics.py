@@ -122,31 +122,3 @@ def std_mean(
     dim, correction = _settled("std_mean", dim, unbiased, correction)
     variance, center = _variance("std_mean", input, dim, correction, keepdim)
     return root(variance).to(input.dtype), center.to(input.dtype)
-
-
-class StatisticsMethods(TensorBase):
-    """The methods of `Tensor` that measure spread."""
-
-    __slots__ = ()
-
-    def var(
-        self,
-        dim: Any = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: float | None = None,
-    ) -> Tensor:
-        """Return the variance over dimensions; see `mt_tensor.var`."""
-        return var(self, dim, unbiased, keepdim, correction=correction)
-
-    def std(
-        self,
-        dim: Any = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: float | None = None,
-    ) -> Tensor:
-        """Return the standard deviation over dimensions; see `mt_tensor.std`."""
-        return std(self, dim, unbiased, keepdim, correction=correction)
