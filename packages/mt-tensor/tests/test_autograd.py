@@ -184,3 +184,18 @@ def test_the_courses_names() -> None:
     mt.grad_check(lambda a, b: (a * b).tanh(), x.float().detach(), y)
     with pytest.raises(GradientError):
         mt.grad_check(lambda a: Wrong.apply(a) + a.detach() ** 2, x)
+
+
+@pytest.mark.parametrize("library", ["mt_tensor", "torch"])
+def test_a_tensor_forgets_its_history_in_place(library: str) -> None:
+    m = pytest.importorskip(library)
+    x = m.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 3.0
+    assert y.detach_() is y
+    assert y.is_leaf
+    assert not y.requires_grad
+    (x * y).sum().backward()
+    assert x.grad.tolist() == [3.0, 6.0]
+    assert not x.detach_().requires_grad
+    with pytest.raises(RuntimeError):
+        m.ones(2, requires_grad=True).view(1, 2).detach_()

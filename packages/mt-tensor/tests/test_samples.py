@@ -17,12 +17,12 @@ SAME = {**OTHER_NAMES, **{alias: name for alias, name in CHANGED.items() if name
 
 NOT_OPERATIONS = {
     "it describes a tensor": """
-        backend data_ptr dim dtype element_size is_complex is_contiguous is_floating_point
-        is_nonzero is_same_size is_signed is_tensor itemsize name nbytes ndim ndimension nelement
-        numel shape size storage_offset stride unique_id
+        backend broadcast_shapes data_ptr dim dtype element_size is_complex is_contiguous
+        is_floating_point is_nonzero is_same_size is_signed is_tensor itemsize name nbytes ndim
+        ndimension nelement numel shape size storage_offset stride unique_id
     """,
     "it belongs to differentiation, which test_autograd.py tests": """
-        accumulate_derivative add_to_grad autograd backward chain_rule completed data detach
+        accumulate_derivative add_to_grad autograd backward chain_rule completed data detach detach_
         enable_grad free_graph grad grad_fn history is_constant is_grad_enabled is_leaf no_grad
         parents register_hook register_post_accumulate_grad_hook requires_grad requires_grad_
         retain_grad retains_grad set_grad_enabled starting_gradient variable
@@ -30,8 +30,8 @@ NOT_OPERATIONS = {
     """,
     "it makes a tensor, which test_creation.py and test_attributes.py test": """
         arange as_tensor empty empty_like eye from_dlpack from_numpy full full_like linspace
-        logspace new_empty new_full new_ones new_tensor new_zeros ones ones_like tensor zeros
-        zeros_like
+        logspace new_empty new_full new_ones new_tensor new_zeros ones ones_like tensor
+        tril_indices triu_indices zeros zeros_like
     """,
     "it converts, which the kit tests for each two element types": """
         bool byte char double float half int long short to type_as

@@ -24,14 +24,15 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:The use of `x.T` on tensors of dimension other than 2",
     "ignore:Using torch.cross without specifying the dim",
     "ignore:torch.chain_matmul is deprecated",
+    "ignore:index_reduce.. is in beta",
 )
 
 DTYPES = list(PROMOTION["same"])
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5}
 
 FUNCTIONAL = """
-    celu elu gelu glu hardsigmoid hardswish hardtanh leaky_relu mish one_hot pad relu6 silu softplus
-    softshrink softsign tanhshrink threshold
+    celu elu gelu glu hardsigmoid hardswish hardtanh leaky_relu mish one_hot pad relu6 silu softmin
+    softplus softshrink softsign tanhshrink threshold
 """
 ELSEWHERE = {name: getattr(torch.nn.functional, name) for name in FUNCTIONAL.split()}
 """Functions, and some of them methods, of mt_tensor that torch has in another module."""
@@ -51,6 +52,8 @@ NOT_IN_TORCH = {
         BOOL,
         "it has the product of truth values for some shapes and not for others",
     ),
+    **listed("cdist pdist", FLOATS[:1], "its CPU has no kernel"),
+    **listed("cumulative_trapezoid trapezoid", ["uint8"], "its steps downwards wrap around"),
     **listed("kthvalue threshold topk", BOOL, "its CPU has no kernel"),
     **listed("take_along_dim", BOOL, "the row uses argmax, which neither has"),
     **listed("tanhshrink", BOOL, "it has no difference of a truth value and a number"),
@@ -68,13 +71,18 @@ NOT_IN_TORCH = {
 }
 """Element types on which torch differs, with the reason."""
 
-NO_GRADIENT_IN_TORCH = {"heaviside": "it raises; here the gradient by the value at zero is known"}
+NO_GRADIENT_IN_TORCH = {
+    "heaviside": "it raises; here the gradient by the value at zero is known",
+    "vander": "it changes in place what its gradient needs, and raises",
+}
 """Operations that only torch does not differentiate, with the reason."""
 
 ACCEPTED_BY_TORCH = {
     "'nuc' was given": "the nuclear norm is not offered here",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",
+    "out of range for uint8": "it wraps a number around that does not fit",
+    "with 6 element": "it takes what is left of places beyond the end",
     "nothing is inverted": "there is no inverse here",
     "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
     "value=0.5": "it cuts off the fraction of a factor of integers",

@@ -15,7 +15,7 @@ from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
-from mt_tensor.errors import BackendMismatchError, DTypeError, ShapeError
+from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError, ShapeError
 from mt_tensor.recording.graph import Hook, Node, run_hooks
 from mt_tensor.strides import Shape, is_integer, normalize_dim
 from mt_tensor.tensor_data import TensorData
@@ -348,6 +348,17 @@ class TensorBase:
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
         return self._with(self._tensor)
+
+    def detach_(self) -> Self:
+        """Forget how this tensor was computed: become a leaf without gradient, and return self.
+
+        Raises:
+            InPlaceError: this is a view, whose history is that of its base.
+        """
+        if self._base is not None and self.requires_grad:
+            raise InPlaceError("a view cannot forget its history in place: use detach().")
+        self._node, self._requires_grad, self._hooks = None, False, None
+        return self
 
     @property
     def data(self) -> Tensor:

@@ -21,6 +21,7 @@ from mt_tensor.movement.methods import RearrangingMethods
 from mt_tensor.movement.views import MovementMethods
 from mt_tensor.order.methods import OrderMethods
 from mt_tensor.pointwise.arithmetic import ArithmeticMethods
+from mt_tensor.pointwise.calling import CallingMethods
 from mt_tensor.pointwise.in_place import InPlaceMethods, give_in_place_forms
 from mt_tensor.pointwise.integers import IntegerMethods
 from mt_tensor.pointwise.methods import PointwiseMethods
@@ -36,6 +37,7 @@ class Tensor(
     IntegerMethods,  # these two before the rows of the operator table, whose settings are fewer
     PointwiseMethods,
     ArithmeticMethods,
+    CallingMethods,
     ConversionMethods,
     ExtremeMethods,
     HookMethods,

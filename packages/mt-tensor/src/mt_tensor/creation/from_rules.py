@@ -272,3 +272,42 @@ def eye(
     """
     rows, columns = unpack_sizes((n, n if m is None else m))
     return from_values(np.eye(rows, columns), dtype or float32, backend, requires_grad)
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, backend: Backend = None
+) -> Tensor:
+    """Return where the elements of a matrix on and below a diagonal are: rows, then columns.
+
+    Args:
+        row: how many rows the matrix has.
+        col: how many columns.
+        offset: how far to the right of the main diagonal; negative below it.
+        dtype: the element type, by default int64.
+        backend: a backend or its name; by default the current one.
+
+    Returns:
+        Shape (2, n), row by row; its two rows index such a matrix.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+        DTypeError: the element type is neither int32 nor int64.
+    """
+    return _triangle("tril_indices", np.tril_indices, row, col, offset, dtype, backend)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, backend: Backend = None
+) -> Tensor:
+    """Return where the elements on and above a diagonal are; see `tril_indices`."""
+    return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype, backend)
+
+
+def _triangle(
+    name: str, find: Any, row: int, col: int, offset: int, dtype: Any, backend: Backend
+) -> Tensor:
+    rows, columns = unpack_sizes((row, col))
+    kind = int64 if dtype is None else as_dtype(dtype)
+    if kind.name not in ("int32", "int64"):
+        raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")
+    return from_values(np.stack(find(rows, offset, columns)), kind, backend, False)

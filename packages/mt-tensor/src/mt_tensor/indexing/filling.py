@@ -132,6 +132,34 @@ def index_put(
     return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
+def put(
+    input: TensorBase, index: TensorBase, source: TensorBase, accumulate: bool = False
+) -> Tensor:
+    """Return a copy of `input` with elements of `source` at places of the flattened tensor.
+
+    Args:
+        input: any tensor, counted row by row.
+        index: int64, of any shape; negative from the end.
+        source: of the dtype of `input`, with as many elements as `index`.
+        accumulate: whether to add to what is there; see `index_put`.
+
+    Raises:
+        DTypeError: `index` is not int64, or `source` has another dtype than `input`.
+        IndexingError: an index is out of range.
+        ShapeError: there are not as many elements as indices.
+    """
+    require_tensors("put", input, index, source)
+    if index.dtype is not int64:
+        raise DTypeError(f"put() takes an index of int64; {index.dtype.name} was given.")
+    if index.numel() != source.numel():
+        raise ShapeError(
+            f"put() takes an element for each index; {source.numel()} were given for "
+            f"{index.numel()}."
+        )
+    places, values = (index.flatten(),), source.flatten()
+    return index_put(input.flatten(), places, values, accumulate).reshape(input.shape)
+
+
 # --- A view of a copy, replaced -----------------------------------------------------------------
 
 

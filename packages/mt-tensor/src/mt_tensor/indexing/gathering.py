@@ -72,19 +72,18 @@ def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
             f"tensor of shape {x.shape}. It needs as many dimensions, none longer but {dim}."
         )
-    _check_range(index, x.shape[dim], dim)
+    check_range(index, x.shape[dim], f"dimension {dim}")
     return dim
 
 
-def _check_range(index: TensorBase, extent: int, dim: int) -> None:
-    """Raise IndexingError unless all indices are between 0 and `extent` - 1."""
+def check_range(index: TensorBase, extent: int, what: str) -> None:
+    """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
     if index.numel() == 0:
         return
     low, high = int(index.amin().item()), int(index.amax().item())
     if low < 0 or high >= extent:
         raise IndexingError(
-            f"index {low if low < 0 else high} is out of range for dimension {dim} with "
-            f"{extent} element(s)."
+            f"index {low if low < 0 else high} is out of range for {what} with {extent} element(s)."
         )
 
 
@@ -130,7 +129,7 @@ def check_1d_index(name: str, input: TensorBase, dim: int, index: TensorBase) ->
     dim = normalize_dim(dim, input.ndim)
     if input.ndim == 0:
         raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
-    _check_range(index, input.shape[dim], dim)
+    check_range(index, input.shape[dim], f"dimension {dim}")
     return dim
 
 

@@ -22,6 +22,7 @@ class IndexingMethods(TensorBase):
     take_along_dim = finding.take_along_dim
 
     index_add = scattering.index_add
+    index_reduce = scattering.index_reduce
     scatter = scattering.scatter
     scatter_reduce = scattering.scatter_reduce
 
@@ -30,5 +31,6 @@ class IndexingMethods(TensorBase):
     index_fill = filling.index_fill
     index_put = filling.index_put
     masked_scatter = filling.masked_scatter
+    put = filling.put
     select_scatter = filling.select_scatter
     slice_scatter = filling.slice_scatter

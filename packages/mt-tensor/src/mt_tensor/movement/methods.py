@@ -32,9 +32,14 @@ class RearrangingMethods(TensorBase):
     swapdims = rearranging.swapdims
 
     chunk = splitting.chunk
+    dsplit = splitting.dsplit
+    hsplit = splitting.hsplit
+    narrow_copy = splitting.narrow_copy
+    split_with_sizes = splitting.split_with_sizes
     tensor_split = splitting.tensor_split
     unbind = splitting.unbind
     unflatten = splitting.unflatten
+    vsplit = splitting.vsplit
 
     adjoint = turning.adjoint
     diag_embed = turning.diag_embed

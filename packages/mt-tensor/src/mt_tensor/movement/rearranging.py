@@ -167,6 +167,25 @@ def broadcast_tensors(*tensors: TensorBase) -> tuple[Tensor, ...]:
     return tuple(tensor.expand(shape) for tensor in tensors)
 
 
+def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
+    """Return the shape that tensors of some shapes broadcast to.
+
+    Args:
+        *shapes: tuples of extents; a number stands for a vector's.
+
+    Raises:
+        IndexingError: the shapes do not broadcast.
+        ShapeError: an extent is no integer, or negative.
+    """
+    common: tuple[int, ...] = ()
+    for given in shapes:
+        shape = _several(given)
+        if min(shape, default=0) < 0:
+            raise ShapeError(f"a shape is made of non-negative integers; {shape} was given.")
+        common = shape_broadcast(common, shape)
+    return common
+
+
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: for each 1-D tensor a view of the grid's shape.
 

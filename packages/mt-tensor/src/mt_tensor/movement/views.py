@@ -292,8 +292,10 @@ class MovementMethods(TensorBase):
         return self.view(*self.shape[:d], 1, *self.shape[d:])
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
-        """Return a view of `length` elements from `start` on along `dim`."""
+        """Return a view of `length` elements from `start` on along `dim`; negative from the end."""
         d = existing_dim("narrow", dim, self.shape)
+        start, length = unpack((start, length))
+        start += self.shape[d] if start < 0 else 0
         if start < 0 or length < 0 or start + length > self.shape[d]:
             raise ShapeError(
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "

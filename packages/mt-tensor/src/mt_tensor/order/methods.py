@@ -19,6 +19,8 @@ class OrderMethods(TensorBase):
 
     argsort = sorting.argsort
     median = sorting.median
+    mode = sorting.mode
+    nanmedian = sorting.nanmedian
     sort = sorting.sort
     topk = sorting.topk
 
@@ -29,5 +31,6 @@ class OrderMethods(TensorBase):
     quantile = ranks.quantile
 
     bincount = counting.bincount
+    histc = counting.histc
     unique = counting.unique
     unique_consecutive = counting.unique_consecutive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mt_tensor.products import added, vectors
+from mt_tensor.products import added, distances, vectors
 from mt_tensor.products import matmul as matrices
 from mt_tensor.tensor_base import TensorBase
 
@@ -37,6 +37,8 @@ class ProductMethods(TensorBase):
     vdot = vectors.dot
 
     matmul = matrices.matmul
+
+    dist = distances.dist
 
     def __matmul__(self, other: Tensor) -> Tensor:
         if not isinstance(other, TensorBase):

@@ -23,7 +23,7 @@ from mt_tensor.products.matmul import matmul
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.norms import norm
 from mt_tensor.reductions.sums import sum
-from mt_tensor.strides import normalize_dim
+from mt_tensor.strides import is_integer, normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -299,3 +299,26 @@ def chain_matmul(*matrices: TensorBase) -> Tensor:
     """
     checked = _of_ranks("chain_matmul", matrices, (2,) * len(matrices))
     return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
+
+
+def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Return the powers of each element of a vector in a row: its Vandermonde matrix.
+
+    Args:
+        x: 1-D; integers and bools become int64.
+        N: how many powers; as many as there are elements if not given.
+        increasing: whether the powers grow from 0 on; else they fall to 0.
+
+    Raises:
+        ShapeError: `x` is not 1-D, or `N` is negative or no integer.
+    """
+    require_tensors("vander", x)
+    if x.ndim != 1:
+        raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
+    count = x.shape[0] if N is None else N
+    if not is_integer(count) or count < 0:
+        raise ShapeError(f"vander() takes an integer N from 0 on; {N!r} was given.")
+    base = x._itself() if x.dtype.is_floating_point else x.long()
+    powers = np.arange(count) if increasing else np.arange(count)[::-1]
+    exponents = x._with(x.backend.upload(powers.astype(base.dtype.numpy)))
+    return elementwise("pow", base.unsqueeze(1), exponents)

@@ -23,6 +23,8 @@ class ReductionMethods(TensorBase):
     prod = sums.prod
     sum = sums.sum
 
+    corrcoef = statistics.corrcoef
+    cov = statistics.cov
     std = statistics.std
     var = statistics.var
 

@@ -67,6 +67,12 @@ def log_softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
     return _log_softmax(input if dtype is None else input.to(dtype), dim)
 
 
+def softmin(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+    """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
+    require_tensors("softmin", input)
+    return softmax(-input._itself(), dim, dtype)
+
+
 def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
 

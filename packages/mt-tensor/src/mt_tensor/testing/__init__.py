@@ -9,7 +9,17 @@ of its subject.
 from __future__ import annotations
 
 # Importing a subject enters its rows.
-from mt_tensor.testing import in_place, indexing, movement, order, pointwise, products, reductions
+from mt_tensor.testing import (
+    distances,
+    in_place,
+    indexing,
+    joining,
+    movement,
+    order,
+    pointwise,
+    products,
+    reductions,
+)
 from mt_tensor.testing.specs import (
     FLOATS,
     PROMOTION,
@@ -21,7 +31,17 @@ from mt_tensor.testing.specs import (
     row,
 )
 
-SUBJECTS = (pointwise, reductions, order, products, movement, indexing, in_place)
+SUBJECTS = (
+    pointwise,
+    reductions,
+    order,
+    products,
+    distances,
+    movement,
+    joining,
+    indexing,
+    in_place,
+)
 """The modules that hold the rows."""
 
 __all__ = [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+import mt_tensor as mt
 from mt_tensor.errors import (
     DomainError,
     DTypeError,
@@ -15,6 +18,7 @@ from mt_tensor.testing.specs import (
     MATRIX,
     NOT_A_NUMBER,
     WITH_EMPTY,
+    Array,
     row,
 )
 
@@ -215,4 +219,201 @@ row(
         (lambda x: x.sum().diff(), ShapeError, "at least one dimension"),
         (lambda x: x.diff(-1), DomainError, "-1 was given"),
     ),
+)
+
+
+def _nanmedian(x: Array) -> Any:
+    """Return the lower median of a vector's numbers."""
+    numbers = np.sort(x[~np.isnan(x)])
+    return numbers[(len(numbers) - 1) // 2]
+
+
+def _mode(x: Array) -> Any:
+    """Return what occurs most often in a vector; of several the smallest."""
+    values, counts = np.unique(x, return_counts=True)
+    return values[counts.argmax()]
+
+
+row(
+    "mode",
+    lambda x: (x > 0).float().mode().values,
+    lambda x: np.apply_along_axis(_mode, -1, (x > 0) * 1.0),
+    ((2, 3),),
+    ((4,),),
+    ((5, 1, 7),),
+    differentiable=False,
+    errors=((lambda x: x[:, :0].mode(), ShapeError, r"mode\(\) of no elements"),),
+    dtypes="single",
+)
+row(
+    "mode",
+    lambda x: x.mode(0, True).values,
+    lambda x: np.apply_along_axis(_mode, 0, x)[None],
+    *MATRIX,
+)
+row(
+    "mode",
+    lambda x: (x > 0).mode(0).indices,
+    lambda x: np.apply_along_axis(lambda v: np.flatnonzero(v == _mode(v))[-1], 0, x > 0),
+    ((5, 3),),
+    ((4, 2, 2),),
+    ((1,),),
+    differentiable=False,
+    dtypes="index",
+)
+row(
+    "nanmedian",
+    lambda x: NOT_A_NUMBER[0](x).nanmedian(),
+    lambda x: np.sort(x[x > 0])[((x > 0).sum() - 1) // 2],
+    ((2, 3),),
+    ((7,),),
+    errors=(
+        (lambda x: (x > 0).nanmedian(), DTypeError, r"nanmedian\(\) is not defined on bool"),
+        (lambda x: x[:0].nanmedian(0), ShapeError, "no elements"),
+        (lambda x: x.nanmedian(keepdim=True), TypeError, "together with dim"),
+    ),
+    dtypes="real",
+)
+row(
+    "nanmedian",
+    lambda x: x.where(x > x.min(), np.nan).nanmedian(0, True).values,
+    lambda x: np.apply_along_axis(_nanmedian, 0, np.where(x > x.min(), x, np.nan))[None],
+    ((4, 3),),
+    dtypes="real",
+)
+row(
+    "histc",
+    lambda x: x.histc(4, -1, 1.25),
+    lambda x: np.histogram(x, 4, (-1, 1.25))[0],
+    *WITH_EMPTY,
+    differentiable=False,
+    errors=(
+        (lambda x: x.long().histc(), DTypeError, "int64 was given"),
+        (lambda x: x.histc(0), DomainError, "bins=0"),
+        (lambda x: x.histc(3, 2, 1), DomainError, "2.0 and 1.0 were given"),
+        (lambda x: x.histc(3, 0, np.inf), DomainError, "finite range"),
+        (lambda x: (x / 0).histc(3), DomainError, "finite range"),
+    ),
+    dtypes="float",
+)
+row(
+    "histc",
+    lambda x: x.histc(3),
+    lambda x: np.histogram(x, 3)[0],
+    ((2, 3),),
+    ((5,),),
+    ((1,),),
+    differentiable=False,
+    dtypes="float",
+)
+
+# --- Areas under curves -------------------------------------------------------------------------
+
+for _name in ("trapezoid", "trapz"):
+    row(
+        _name,
+        lambda y, n=_name: getattr(mt, n)(y, dx=0.5, dim=0),
+        lambda y: np.trapezoid(y, dx=0.5, axis=0),
+        *MATRIX,
+        errors=(
+            (lambda x: mt.trapezoid(x.sum()), ShapeError, "at least one dimension"),
+            (lambda x: mt.trapezoid(x > 0), DTypeError, "not defined on bool"),
+            (lambda x: mt.trapezoid(x, x[0, :2]), ShapeError, "each of 3 points; 2"),
+            (lambda x: mt.trapezoid(x, x, dx=1), TypeError, "not both"),
+        ),
+        dtypes="real number",
+    )
+row(
+    "trapezoid",
+    lambda y, x: mt.trapezoid(y, x, dim=0),
+    lambda y, x: np.trapezoid(y, x, axis=0),
+    ((3, 2), (3,)),
+    ((4,), (4,)),
+    ((3, 2), (3, 2)),
+    dtypes="real number",
+)
+row(
+    "cumulative_trapezoid",
+    mt.cumulative_trapezoid,
+    lambda y: np.cumsum((y[..., 1:] + y[..., :-1]) / 2, -1),
+    *MATRIX,
+    ((1,),),
+    dtypes="real number",
+)
+row(
+    "cumulative_trapezoid",
+    mt.cumulative_trapezoid,
+    lambda y, x: np.cumsum((y[..., 1:] + y[..., :-1]) / 2 * np.diff(x), -1),
+    ((2, 3), (3,)),
+    ((2, 3), (1, 3)),
+    dtypes="real number",
+)
+
+# --- Places in what is sorted, and what occurs elsewhere ----------------------------------------
+
+for _right in (False, True):
+    row(
+        "searchsorted",
+        lambda x, y, right=_right: mt.searchsorted(x.sort().values, y, right=right),
+        lambda x, y, right=_right: np.searchsorted(np.sort(x), y, "right" if right else "left"),
+        ((5,), (2, 3)),
+        ((4,), ()),
+        ((0,), (2,)),
+        differentiable=False,
+        errors=(
+            (lambda x: mt.searchsorted(x, x[0]), ShapeError, r"\(2, 3\) and \(3,\)"),
+            (lambda x: mt.searchsorted(x > 0, x > 0), DTypeError, "not defined on bool"),
+            (lambda x: mt.searchsorted(x, x, side="up"), ValueError, "'up' was given"),
+            (lambda x: mt.searchsorted(x, x, side="left", right=True), ValueError, "'left'"),
+            (lambda x: mt.searchsorted(x, x, sorter=x), DTypeError, "sorter of int64; float32"),
+            (lambda x: mt.searchsorted(x, x, sorter=x[0].long()), ShapeError, r"\(3,\) was given"),
+            (lambda x: mt.searchsorted(x, x, sorter=x.long()), IndexingError, "out of range"),
+        ),
+        dtypes="index of numbers",
+    )
+    row(
+        "bucketize",
+        lambda x, y, right=_right: mt.bucketize(x, y.sort().values, right=right),
+        lambda x, y, right=_right: np.digitize(x, np.sort(y), right=not right),
+        ((2, 3), (5,)),
+        ((), (4,)),
+        ((3,), (0,)),
+        differentiable=False,
+        errors=(
+            (lambda x: mt.bucketize(x, x), ShapeError, "takes 1-D boundaries"),
+            (lambda x: mt.bucketize(x > 0, x[0] > 0), DTypeError, "not defined on bool"),
+        ),
+        dtypes="index of numbers",
+    )
+row(
+    "searchsorted",
+    lambda x, y: mt.searchsorted(x, y, sorter=x.argsort(-1), side="right"),
+    lambda x, y: np.stack(
+        [np.searchsorted(np.sort(a), b, "right") for a, b in zip(x, y, strict=True)]
+    ),
+    ((2, 3), (2, 4)),
+    differentiable=False,
+    dtypes="index of numbers",
+)
+row(
+    "isin",
+    mt.isin,
+    np.isin,
+    ((2, 3), (4,)),
+    ((), (2, 2)),
+    ((0, 2), (3,)),
+    differentiable=False,
+    errors=(
+        (lambda x: mt.isin(x > 0, x), DTypeError, "not defined on bool"),
+        (lambda x: mt.isin(1, 2), TypeError, "takes tensors; 2"),
+    ),
+    dtypes="truth of numbers",
+)
+row(
+    "isin",
+    lambda x: mt.isin(x, 2, invert=True),
+    lambda x: x != 2,
+    *WITH_EMPTY,
+    differentiable=False,
+    dtypes="truth of numbers",
 )

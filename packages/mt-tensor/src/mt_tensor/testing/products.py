@@ -316,3 +316,24 @@ row(
     ),
     dtypes="real",
 )
+
+row(
+    "vander",
+    mt.vander,
+    np.vander,
+    ((3,),),
+    ((1,),),
+    ((0,),),
+    errors=(
+        (mt.vander, ShapeError, "takes a 1-D tensor"),
+        (lambda x: mt.vander(x[0], -1), ShapeError, "-1 was given"),
+    ),
+    dtypes="sum",
+)
+row(
+    "vander",
+    lambda x: mt.vander(x, 4, increasing=True),
+    lambda x: np.vander(x, 4, increasing=True),
+    ((3,),),
+    dtypes="sum",
+)
