@@ -94,6 +94,13 @@ from mt_tensor.indexing.scattering import (
     scatter,
     scatter_reduce,
 )
+from mt_tensor.linalg.systems import (
+    det,
+    inverse,
+    logdet,
+    pinverse,
+    slogdet,
+)
 from mt_tensor.movement.diagonals import diag, diagonal, tril, triu
 from mt_tensor.movement.functions import (
     broadcast_to,
@@ -504,6 +511,7 @@ __all__ = [
     "current_backend",
     "default_generator",
     "deg2rad",
+    "det",
     "detach",
     "diag",
     "diag_embed",
@@ -592,6 +600,7 @@ __all__ = [
     "int32",
     "int64",
     "inv",
+    "inverse",
     "is_close",
     "is_complex",
     "is_floating_point",
@@ -627,6 +636,7 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logcumsumexp",
+    "logdet",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -681,6 +691,7 @@ __all__ = [
     "pairwise_distance",
     "pdist",
     "permute",
+    "pinverse",
     "positive",
     "prelu",
     "printoptions",
@@ -728,6 +739,7 @@ __all__ = [
     "sin",
     "sinh",
     "slice_scatter",
+    "slogdet",
     "softmax",
     "softmin",
     "softplus",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mt_tensor.linalg import systems
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.products import matmul as matrices
 from mt_tensor.tensor_base import TensorBase
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ProductMethods(TensorBase):
-    """The functions of three modules, whose first argument is the tensor itself."""
+    """The functions of several modules, whose first argument is the tensor itself."""
 
     __slots__ = ()
 
@@ -39,6 +40,12 @@ class ProductMethods(TensorBase):
     matmul = matrices.matmul
 
     dist = distances.dist
+
+    det = systems.det
+    inverse = systems.inverse
+    logdet = systems.logdet
+    pinverse = systems.pinverse
+    slogdet = systems.slogdet
 
     def __matmul__(self, other: Tensor) -> Tensor:
         if not isinstance(other, TensorBase):

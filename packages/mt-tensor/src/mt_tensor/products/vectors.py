@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mt_tensor.dtypes import bool_
-from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.pointwise.elementwise import elementwise
@@ -199,11 +199,12 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
 
     Args:
         input: shape (*batch, m, m).
-        n: how many factors; not negative, for there is no inverse here.
+        n: how many factors; if negative, of the inverses of float32 or float64.
 
     Raises:
         ShapeError: the matrices are not square.
-        DomainError: `n` is negative.
+        LinAlgError: `n` is negative, and a matrix singular.
+        DTypeError: `n` is negative, and there are no such inverses.
         TypeError: `n` is no integer.
     """
     require_tensors("matrix_power", input)
@@ -212,7 +213,9 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
         raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
     if n < 0:
-        raise DomainError(f"matrix_power() takes n from 0 on, as nothing is inverted; got {n}.")
+        from mt_tensor.linalg.systems import inv
+
+        return matrix_power(inv(input), -n)
     power, square = None, input._itself()
     while n:
         if n & 1:
