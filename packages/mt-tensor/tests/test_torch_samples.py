@@ -275,6 +275,10 @@ NUMBERS_HERE = {
 """Operators with values and derivatives at places where torch gives nan, with the reason."""
 
 
+NINE_DIGITS = {"digamma": "its trigamma, the derivative, has no more in float64 either"}
+"""Operators whose derivatives are less accurate in torch, with the reason."""
+
+
 def torch_operator(name):
     return TORCH_OPERATORS.get(name) or getattr(torch, name)
 
@@ -329,7 +333,8 @@ def test_operators_at_special_values(spec, dtype):
         assert (our is None) == (their is None)
         if our is not None:
             compared = defined & ~(np.isnan(their) & more_here)
-            assert_close(our[compared], their[compared], TOLERANCE.get(dtype, 1e-12))
+            tolerance = TOLERANCE.get(dtype, 1e-8 if spec.name in NINE_DIGITS else 1e-12)
+            assert_close(our[compared], their[compared], tolerance)
 
 
 def value_and_gradients(library, operation, columns, dtype):

@@ -254,7 +254,9 @@ from mt_tensor.pointwise.integers import (
     remainder,
     true_divide,
 )
-from mt_tensor.pointwise.table_functions import FUNCTIONS as _FUNCTIONS
+from mt_tensor.pointwise.table_functions import (
+    FUNCTIONS as _FUNCTIONS,
+)
 from mt_tensor.pointwise.table_functions import abs as abs
 from mt_tensor.pointwise.table_functions import (
     absolute,
@@ -276,9 +278,11 @@ from mt_tensor.pointwise.table_functions import (
     copysign,
     cos,
     cosh,
+    digamma,
     eq,
     erf,
     erfc,
+    erfinv,
     exp,
     exp2,
     expit,
@@ -301,6 +305,7 @@ from mt_tensor.pointwise.table_functions import (
     le,
     less,
     less_equal,
+    lgamma,
     log,
     log1p,
     log2,
@@ -334,6 +339,7 @@ from mt_tensor.pointwise.table_functions import (
     signbit,
     silu,
     sin,
+    sinc,
     sinh,
     softsign,
     sqrt,
@@ -519,6 +525,7 @@ __all__ = [
     "diagonal",
     "diagonal_scatter",
     "diff",
+    "digamma",
     "dist",
     "div",
     "divide",
@@ -535,6 +542,7 @@ __all__ = [
     "equal",
     "erf",
     "erfc",
+    "erfinv",
     "errors",
     "exp",
     "exp2",
@@ -625,6 +633,7 @@ __all__ = [
     "lerp",
     "less",
     "less_equal",
+    "lgamma",
     "linalg",
     "linspace",
     "log",
@@ -737,6 +746,7 @@ __all__ = [
     "signbit",
     "silu",
     "sin",
+    "sinc",
     "sinh",
     "slice_scatter",
     "slogdet",
