@@ -59,8 +59,8 @@ def test_the_reduction_without_a_barrier_is_found():
     from mt_cuda import inspection
     from mt_cuda.kernel import Kernel
     from mt_cuda.simulator import SIZE
-    from mt_fast.tracing import trace
     from mt_operators import OPERATORS
+    from mt_operators.tracing import trace
 
     fold = inspection.reduction.Fold(
         "add", trace(OPERATORS["add"].value), mt.float32, mt.float32, 0, 1, "uint32"

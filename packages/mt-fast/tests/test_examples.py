@@ -1,16 +1,11 @@
-"""The examples of the README and of the docstrings run and give what they show."""
+"""The examples of the README run and give what they show."""
 
 from pathlib import Path
 
-import mt_fast
-from mt_operators.documentation import run_docstrings, run_readme
+from mt_operators.documentation import run_readme
 
 README = Path(__file__).parents[1] / "README.md"
 
 
 def test_readme():
     assert run_readme(README) > 0
-
-
-def test_docstrings():
-    assert run_docstrings(mt_fast) > 0

@@ -23,8 +23,8 @@ from mt_cuda.kernel import Kernel, computed
 from mt_cuda.layout import Layout, Strides, index_type, merge
 from mt_cuda.machine import Grid, Machine
 from mt_fast.rendering import computation_type
-from mt_fast.tracing import Graph, trace
 from mt_operators import OPERATORS, Formula, Operator
+from mt_operators.tracing import Graph, trace
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType
 from mt_tensor.strides import strides_from_shape

@@ -14,8 +14,8 @@ import math
 from mt_cuda.kernel import Lines
 from mt_fast import whole
 from mt_fast.rendering import Table, call
-from mt_fast.tracing import Graph
 from mt_operators.elementary import ELEMENTARY, ROUNDING
+from mt_operators.tracing import Graph
 from mt_tensor.dtypes import DType
 
 LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}

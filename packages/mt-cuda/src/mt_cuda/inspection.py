@@ -13,9 +13,9 @@ from mt_cuda import elementwise, indexed, matrix, reduction
 from mt_cuda.errors import KernelError
 from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
-from mt_fast.tracing import trace
 from mt_operators import OPERATORS, Operator
 from mt_operators.formula import zero
+from mt_operators.tracing import trace
 from mt_tensor.dtypes import DTYPES, DType, as_dtype, bool_
 
 ELEMENTWISE = ("contiguous", "vector", "strided")

@@ -33,7 +33,7 @@ from mt_cuda.kernel import (
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
 from mt_fast.rendering import converted, render
-from mt_fast.tracing import Graph
+from mt_operators.tracing import Graph
 from mt_tensor.dtypes import DType
 
 

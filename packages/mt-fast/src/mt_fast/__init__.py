@@ -6,11 +6,9 @@ nothing here needs to be imported to use it. `source` shows what it compiles.
 
 from __future__ import annotations
 
-from mt_fast.errors import TracingError
-
 __version__ = "0.1.0"
 
-__all__ = ["TracingError", "__version__", "source"]
+__all__ = ["__version__", "source"]
 
 
 def source(

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mt_fast.rendering import Table, computation_type, converted, render
-from mt_fast.tracing import Graph, trace
 from mt_operators import Formula, Operator
+from mt_operators.tracing import Graph, trace
 from mt_tensor.dtypes import DType, bool_
 
 Form = Literal["flat", "rows", "strided"]

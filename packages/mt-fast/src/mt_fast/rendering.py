@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mt_fast import whole
-from mt_fast.tracing import ARITHMETIC, Expression, Graph, Number
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
+from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number
 from mt_tensor.dtypes import DType, float64, int64
 
 Table = Mapping[str, str]

@@ -13,6 +13,7 @@ from mt_operators.errors import (
     OperatorError,
     OperatorExistsError,
     StateDictError,
+    TracingError,
     UnknownOperatorError,
 )
 from mt_operators.formula import Formula, Operator
@@ -44,6 +45,7 @@ __all__ = [
     "OperatorTable",
     "Parameter",
     "StateDictError",
+    "TracingError",
     "UnknownOperatorError",
     "__version__",
     "lift",

@@ -27,6 +27,10 @@ class LiftingError(OperatorError, TypeError):
     """An operator's source uses something that the target of the lifting does not spell."""
 
 
+class TracingError(LiftingError):
+    """A formula cannot be written as straight-line code, for example because it branches."""
+
+
 class ModuleError(ValueError):
     """Base of the errors raised about trees of modules."""
 

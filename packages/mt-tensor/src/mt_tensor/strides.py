@@ -7,6 +7,7 @@ shape, strides and offset; no element is copied.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -21,10 +22,7 @@ Index = Sequence[int]
 
 def size_of(shape: Iterable[int]) -> int:
     """Return the number of elements of a shape; 1 for the empty shape."""
-    size = 1
-    for extent in shape:
-        size *= extent
-    return size
+    return math.prod(shape)
 
 
 def strides_from_shape(shape: Sequence[int]) -> Strides:
@@ -37,8 +35,8 @@ def strides_from_shape(shape: Sequence[int]) -> Strides:
     step = 1
     for extent in reversed(shape):
         strides.append(step)
-        step *= max(extent, 1)
-    return tuple(reversed(strides))
+        step *= extent or 1
+    return tuple(strides[::-1])
 
 
 def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
@@ -77,6 +75,8 @@ def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
     Raises:
         IndexingError: two extents differ and neither is 1.
     """
+    if not first or not second:
+        return tuple(first or second)
     result: list[int] = []
     for a, b in zip_longest(reversed(first), reversed(second), fillvalue=1):
         if a != b and 1 not in (a, b):
@@ -128,6 +128,8 @@ def normalize_dim(dim: int, ndim: int) -> int:
     Raises:
         IndexingError: a tensor of `ndim` dimensions has no such dimension.
     """
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return dim if dim >= 0 else dim + ndim
     if not is_integer(dim):
         raise IndexingError(f"a dimension is an integer; {dim!r} was given.")
     dim = operator.index(dim)
@@ -148,6 +150,9 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     """
     if dims is None:
         return tuple(range(ndim))
+    if dims.__class__ is int:
+        dim = normalize_dim(dims, ndim)
+        return (dim,) if ndim else ()
     given = tuple(dims) if isinstance(dims, Iterable) else (dims,)
     normal = tuple(normalize_dim(dim, ndim) for dim in given)
     if len(set(normal)) != len(normal):

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
-from mt_operators.errors import no_attribute
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError, ShapeError
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 _new = object.__new__
-_UNSET = {"_after_accumulation", "_base", "_grad", "_hooks", "name"}
-"""Attributes that are None until they are set: most tensors never need them."""
 
 VIEW = 2
 """Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
@@ -85,7 +82,8 @@ class TensorBase:
         result: Tensor = _new(TensorBase._result_class)
         result._tensor = data
         result.backend = backend
-        result._node = None
+        result._node = result._base = result._grad = None
+        result._hooks = result._after_accumulation = result.name = None
         result._requires_grad = False
         return result
 
@@ -154,7 +152,7 @@ class TensorBase:
     @property
     def history(self) -> Node | None:
         """How the tensor was computed: its node in the recorded graph; None for a leaf."""
-        if self._requires_grad is VIEW:
+        if self._requires_grad is VIEW and self._seen != self._tensor.version:
             self._refresh()
         return self._node
 
@@ -223,9 +221,10 @@ class TensorBase:
     @property
     def requires_grad(self) -> bool:
         """Whether a gradient with respect to this tensor is wanted."""
-        if self._requires_grad is VIEW:
+        wanted = self._requires_grad
+        if wanted is VIEW:
             return self.history is not None
-        return bool(self._requires_grad)
+        return wanted  # type: ignore[return-value]
 
     @requires_grad.setter
     def requires_grad(self, requires_grad: bool) -> None:
@@ -369,13 +368,6 @@ class TensorBase:
 
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
 
-    else:
-
-        def __getattr__(self, name: str) -> Any:
-            if name in _UNSET:
-                return None
-            raise no_attribute(self, name)
-
 
 def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """Accept `f(2, 3)` as well as `f((2, 3))`.
@@ -385,9 +377,11 @@ def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """
     given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
     for size in given:
-        if not is_integer(size):
-            raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
-    return tuple(map(operator.index, given))
+        if size.__class__ is not int:
+            if not is_integer(size):
+                raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
+            return tuple(map(operator.index, given))
+    return given
 
 
 _make = TensorBase._make

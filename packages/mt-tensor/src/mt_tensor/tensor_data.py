@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,36 @@ from mt_tensor.strides import (
 )
 
 _new = object.__new__
+T = TypeVar("T")
+
+
+class Following(Generic[T]):
+    """An attribute that is worked out from others when it is first asked for, unless it was set."""
+
+    def __init__(self, work_out: Callable[[Any], T]) -> None:
+        self.work_out = work_out
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take note of the attribute's name."""
+        self.name = name
+
+    @overload
+    def __get__(self, data: None, owner: type) -> Self: ...
+
+    @overload
+    def __get__(self, data: object, owner: type) -> T: ...
+
+    def __get__(self, data: Any, owner: type) -> T | Self:
+        """Work the attribute out, and set it: from now on it is found without this."""
+        if data is None:
+            return self
+        value = self.work_out(data)
+        setattr(data, self.name, value)
+        return value
+
+    if TYPE_CHECKING:
+
+        def __set__(self, data: object, value: T) -> None: ...
 
 
 class TensorData:
@@ -52,16 +82,10 @@ class TensorData:
             storage is.
     """
 
-    __slots__ = ("_version", "array", "dtype", "offset", "shape", "size", "storage", "strides")
-
-    array: npt.NDArray[Any]
     dtype: DType
-    offset: int
     shape: Shape
-    size: int
-    storage: Any
-    strides: Strides
-    _version: list[int] | None
+    _row_major: bool = True  # whether it is known to be, because no strides were given
+    _version: list[int] | None = None
 
     def __init__(
         self,
@@ -80,8 +104,8 @@ class TensorData:
         self.shape = shape
         if strides is not None:
             self.strides = strides
+            self._row_major = False
         self.offset = offset
-        self._version = None
 
     @staticmethod
     def of(array: npt.NDArray[Any], shape: Shape, dtype: DType) -> TensorData:
@@ -90,21 +114,30 @@ class TensorData:
         data.array = array
         data.shape = shape
         data.dtype = dtype
-        data._version = None
         return data
 
-    def __getattr__(self, name: str) -> Any:
-        """Work out what follows from the rest, when it is first asked for."""
-        work_out = _FOLLOWS.get(name)
-        if work_out is None:
-            raise AttributeError(f"TensorData has no attribute {name!r}.")
-        value = work_out(self)
-        setattr(self, name, value)
-        return value
+    # What follows from the rest; most views are never asked for most of it.
+
+    array = Following[npt.NDArray[Any]](lambda data: as_array(data.storage, data))
+    offset = Following[int](lambda data: 0)
+    size = Following[int](lambda data: size_of(data.shape))
+    storage = Following[Any](lambda data: data.array.reshape(-1))
+    strides = Following[Strides](lambda data: strides_from_shape(data.shape))
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
-        view = TensorData(self.storage, shape, strides, offset, dtype=self.dtype)
+        view = self._sharing(shape)
+        view.strides = strides
+        view.offset = offset
+        view._row_major = False
+        return view
+
+    def _sharing(self, shape: Shape) -> TensorData:
+        """Return a row-major view from the start of the same storage."""
+        view = _new(TensorData)
+        view.storage = self.storage
+        view.dtype = self.dtype
+        view.shape = shape
         if self._version is None:
             self._version = [0]
         view._version = self._version  # one list for all views
@@ -130,6 +163,8 @@ class TensorData:
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
+        if self._row_major:
+            return True
         expected = 1
         for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
             if extent != 1 and stride != expected:
@@ -201,12 +236,13 @@ class TensorData:
         Raises:
             IndexingError: `order` does not name each dimension once.
         """
-        if sorted(order) != list(range(self.ndim)):
+        shape, strides = self.shape, self.strides
+        if sorted(order) != list(range(len(shape))):
             raise IndexingError(
                 f"order {order} must name each of the {self.ndim} dimension(s) once."
             )
         return self.like(
-            tuple(self.shape[d] for d in order), tuple(self.strides[d] for d in order), self.offset
+            tuple([shape[d] for d in order]), tuple([strides[d] for d in order]), self.offset
         )
 
     def expand(self, shape: Shape) -> TensorData:
@@ -239,7 +275,10 @@ class TensorData:
         the old dimensions must follow each other in memory.
         """
         if self.is_contiguous():
-            return self.like(shape, strides_from_shape(shape), self.offset)
+            view = self._sharing(shape)
+            if self.offset:
+                view.offset = self.offset
+            return view
         old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
         merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
         for extent, stride in old:
@@ -338,13 +377,3 @@ def as_array(row: npt.NDArray[Any], data: TensorData) -> npt.NDArray[Any]:
             f"a tensor of {data.ndim} dimensions was given to NumPy, whose arrays have at most "
             f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
         ) from error
-
-
-_FOLLOWS: dict[str, Callable[[TensorData], Any]] = {
-    "array": lambda data: as_array(data.storage, data),
-    "offset": lambda data: 0,
-    "size": lambda data: size_of(data.shape),
-    "storage": lambda data: data.array.reshape(-1),
-    "strides": lambda data: strides_from_shape(data.shape),
-}
-"""How an attribute follows from others; most tensors are never asked for most of them."""

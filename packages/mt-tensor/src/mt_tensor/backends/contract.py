@@ -4,10 +4,10 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 (`TensorData`). All else is composed from these, so a backend that implements them has every
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
-Four more methods (`compute`, `fold`, `product`, `converted`) return what the primitives write.
-They follow from the primitives, and need no thought; a backend that can return new results in less
-time, as NumPy can, may have its own. A class with its own primitive and none of these gets what
-follows from that primitive.
+Five more methods (`compute`, `fold`, `product`, `converted`, `joined`) return what the primitives
+write. They follow from the primitives, and need no thought; a backend that can return new results
+in less time, as NumPy can, may have its own. A class with its own primitive and none of these gets
+what follows from that primitive.
 
 What every primitive may rely on, because the caller has seen to it:
 
@@ -39,10 +39,10 @@ from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
 _FOLLOWS = {
-    "elementwise": "compute",
-    "reduce": "fold",
-    "matmul": "product",
-    "copy": "converted",
+    "elementwise": ("compute",),
+    "reduce": ("fold",),
+    "matmul": ("product",),
+    "copy": ("converted", "joined"),
 }
 """For primitives the methods that return their results; a backend may have shorter ways to them."""
 
@@ -58,9 +58,10 @@ class TensorBackend(ABC):
 
     def __init_subclass__(cls) -> None:
         """Let what follows from a primitive do so wherever a class has a primitive of its own."""
-        for primitive, follows in _FOLLOWS.items():
-            if primitive in cls.__dict__ and follows not in cls.__dict__:
-                setattr(cls, follows, getattr(TensorBackend, follows))
+        for primitive, followers in _FOLLOWS.items():
+            for follows in followers:
+                if primitive in cls.__dict__ and follows not in cls.__dict__:
+                    setattr(cls, follows, getattr(TensorBackend, follows))
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -218,6 +219,22 @@ class TensorBackend(ABC):
         """Return a contiguous copy of a view, of a type that may be another; see `copy`."""
         out = self.allocate(source.shape, dtype)
         self.copy(source, out)
+        return out
+
+    def joined(self, parts: Sequence[TensorData], dim: int) -> TensorData:
+        """Return views of one dtype, one after the other along `dim`, as a new contiguous view.
+
+        Args:
+            parts: at least one; their shapes are equal except in `dim`.
+            dim: one of their dimensions.
+        """
+        first = parts[0]
+        extent = sum(part.shape[dim] for part in parts)
+        out = self.allocate((*first.shape[:dim], extent, *first.shape[dim + 1 :]), first.dtype)
+        starts = [0] * out.ndim
+        for part in parts:
+            self.copy(part, out.slice(tuple(starts), (1,) * out.ndim, part.shape))
+            starts[dim] += part.shape[dim]
         return out
 
     def allocate(self, shape: Shape, dtype: DType) -> TensorData:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
@@ -30,6 +31,6 @@ class HostBackend(TensorBackend):
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
-        number = dtype.convert(value)
-        with np.errstate(over="ignore"):
-            return TensorData.of(np.full(shape, number, dtype.numpy), shape, dtype)
+        array = np.empty(shape, dtype.numpy)
+        silently(array.fill, dtype.convert(value))
+        return TensorData.of(array, shape, dtype)

@@ -1,23 +1,24 @@
 """The `numpy` backend: whole arrays at a time. It is the default.
 
-Operators are lifted by spelling the elementary functions as NumPy's. For operators that are one
-function of NumPy, that itself is used: it writes into its output without a temporary array.
+Operators are lifted to NumPy code (`numpy_source`). For operators that are one function of NumPy,
+that itself is used: it writes into its output without a temporary array.
 """
 
 from __future__ import annotations
 
-import contextvars
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mt_operators import OPERATORS, Formula, Operator, lift
+from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.numpy_kernels import KERNELS
+from mt_tensor.backends.numpy_source import WHOLE, numpy_function
+from mt_tensor.backends.silence import silence, silently
 from mt_tensor.dtypes import DType, bool_, float16
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
@@ -124,69 +125,12 @@ _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
 }
 
 
-def spelling(dtype: np.dtype[Any]) -> dict[str, Callable[..., Any]]:
-    """Return the elementary functions on arrays, with plain numbers taken as `dtype`."""
-
-    def typed(value: Any) -> Any:
-        return dtype.type(value) if isinstance(value, bool | int | float) else value
-
-    def taking_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *values: function(*map(typed, values))
-
-    def where(condition: Any, if_true: Any, if_false: Any) -> Any:
-        return np.where(condition, typed(if_true), typed(if_false))
-
-    return {
-        "where": where,
-        "sign": taking_numbers(_sign),  # not elementary, but faster than two choices
-        **{name: taking_numbers(FUNCTIONS[name]) for name in ELEMENTARY if name != "where"},
-    }
+_SPELLING = {name: FUNCTIONS.get(name, np.where) for name in (*ELEMENTARY, *WHOLE)}
+"""How formulas spell the elementary functions."""
 
 
-class _Silence(threading.local):
-    """What runs a function without NumPy's warnings, in a tenth of the time of `np.errstate`.
-
-    NumPy keeps the setting in a context variable, so a context in which they are off will do. It
-    cannot be entered twice at a time: each thread has its own.
-    """
-
-    def __init__(self) -> None:
-        context = contextvars.copy_context()
-        context.run(np.seterr, all="ignore")
-        self.run = context.run
-
-
-_silence = _Silence()
 _view = TensorData.of
-
-
-def silently(function: Callable[..., Any], *arrays: Any, **options: Any) -> Any:
-    """Call a function with NumPy's warnings off."""
-    try:
-        return _silence.run(function, *arrays, **options)
-    except RuntimeError:  # it is running already: this is a finalizer, in the midst of a call
-        with np.errstate(all="ignore"):
-            return function(*arrays, **options)
-
-
-def _returning_new_arrays(
-    function: Callable[..., Any], arity: int, dtype: np.dtype[Any]
-) -> Callable[..., Any]:
-    """Return a lifted formula, made to copy where it returns an argument itself."""
-    samples = [np.ones(1, dtype) for _ in range(arity)]
-    results = silently(function, *samples)
-    if not isinstance(results, tuple):
-        results = (results,)
-    if not any(result is sample for result in results for sample in samples):
-        return function  # as always, for formulas do not branch on values
-
-    def copying(*arrays: Any) -> Any:
-        results = function(*arrays)
-        if isinstance(results, tuple):
-            return tuple(np.copy(result) for result in results)
-        return np.copy(results)
-
-    return copying
+_new = object.__new__
 
 
 def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
@@ -200,7 +144,11 @@ def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
         value, result = result, np.empty(shape, dtype.numpy)
         with np.errstate(all="ignore"):
             np.copyto(result, value, casting="unsafe")
-    return _view(result, shape, dtype)
+    data = _new(TensorData)  # as TensorData.of does, without the call
+    data.array = result
+    data.shape = shape
+    data.dtype = dtype
+    return data
 
 
 class NumpyOps(HostBackend):
@@ -222,15 +170,14 @@ class NumpyOps(HostBackend):
         if isinstance(function, np.ufunc) and arrays[0].dtype is targets[0].dtype:
             silently(function, *arrays, out=targets[0])  # by name, which NumPy asks for
             return
-        with np.errstate(all="ignore"):
-            if function is not None:
-                function(*arrays, out=targets[0], casting="unsafe")
-                return
-            results = self._function(formula, inputs)(*arrays)
-            for target, result in zip(
-                targets, (results,) if formula.outputs == 1 else results, strict=True
-            ):
-                np.copyto(target, result, casting="unsafe")
+        if function is not None:
+            silently(function, *arrays, out=targets[0], casting="unsafe")
+            return
+        results = silently(self._function(formula, inputs), *arrays)
+        for target, result in zip(
+            targets, (results,) if formula.outputs == 1 else results, strict=True
+        ):
+            silently(np.copyto, target, result, casting="unsafe")
 
     def compute(
         self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
@@ -241,11 +188,22 @@ class NumpyOps(HostBackend):
         try:
             if len(inputs) == 2:
                 first, second = inputs
-                result = _silence.run(function, first.array, second.array)
+                result = silence.run(function, first.array, second.array)
             else:
-                result = _silence.run(function, *[data.array for data in inputs])
+                result = silence.run(function, *[data.array for data in inputs])
         except RuntimeError:  # as in `silently`
             result = silently(function, *[data.array for data in inputs])
+        if (
+            result.__class__ is ndarray
+            and result.dtype is dtype.numpy
+            and result.shape == shape
+            and (len(shape) < 2 or result.flags.c_contiguous)
+        ):
+            data = _new(TensorData)
+            data.array = result
+            data.shape = shape
+            data.dtype = dtype
+            return data
         if result.__class__ is tuple:
             return [_kept(array, shape, dtype) for array in result]
         return _kept(result, shape, dtype)
@@ -260,9 +218,7 @@ class NumpyOps(HostBackend):
             functions = self._functions[formula] = {}
         function = functions.get(dtype)
         if function is None:
-            lifted = lift(formula.function, spelling(dtype.numpy))
-            function = _returning_new_arrays(lifted, formula.arity, dtype.numpy)
-            functions[dtype] = function
+            function = functions[dtype] = numpy_function(formula, _SPELLING, dtype.numpy)
         return function
 
     def reduce(
@@ -270,15 +226,14 @@ class NumpyOps(HostBackend):
     ) -> None:
         """Reduce with the operator's ufunc, or fold with its lifted source."""
         array, target = source.array, out.array
-        with np.errstate(all="ignore"):
-            ufunc = _UFUNC_OF.get(operator.value)
-            if ufunc is None:
-                target[...] = self._fold_slices(operator, source, target.shape, dims)
-            elif source.dtype is float16:  # add up with more digits than are stored
-                total = ufunc.reduce(array, axis=dims, dtype=np.float32, keepdims=True)
-                np.copyto(target, total, casting="unsafe")
-            else:
-                ufunc.reduce(array, axis=dims, dtype=target.dtype, out=target, keepdims=True)
+        ufunc = _UFUNC_OF.get(operator.value)
+        if ufunc is None:
+            target[...] = silently(self._fold_slices, operator, source, target.shape, dims)
+        elif source.dtype is float16:  # add up with more digits than are stored
+            total = silently(ufunc.reduce, array, dims, np.float32, None, True)
+            silently(np.copyto, target, total, casting="unsafe")
+        else:
+            silently(ufunc.reduce, array, dims, target.dtype, target, True)
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
@@ -310,13 +265,10 @@ class NumpyOps(HostBackend):
 
     def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
         """Multiply with NumPy's BLAS."""
-        with np.errstate(all="ignore"):
-            np.matmul(a.array, b.array, out=out.array)
+        silently(np.matmul, a.array, b.array, out=out.array)
 
     def product(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS, and keep the array that it returns."""
-        if a.ndim > 2 or b.ndim > 2:
-            return super().product(a, b)
         result = silently(np.matmul, a.array, b.array)
         return _kept(result, result.shape, a.dtype)
 
@@ -346,8 +298,7 @@ class NumpyOps(HostBackend):
             return
         grid = list(np.ogrid[tuple(slice(extent) for extent in index.shape)])
         grid[dim] = where
-        with np.errstate(all="ignore"):
-            _UFUNC_OF[operator.value].at(target, tuple(grid), values)
+        silently(_UFUNC_OF[operator.value].at, target, tuple(grid), values)
 
     @staticmethod
     def _cut(array: Array, shape: tuple[int, ...], dim: int) -> Array:
@@ -362,5 +313,13 @@ class NumpyOps(HostBackend):
 
     def copy(self, source: TensorData, out: TensorData) -> None:
         """Copy and convert."""
-        with np.errstate(all="ignore"):
-            np.copyto(out.array, source.array, casting="unsafe")
+        silently(np.copyto, out.array, source.array, casting="unsafe")
+
+    def joined(self, parts: Sequence[TensorData], dim: int) -> TensorData:
+        """Return NumPy's own concatenation."""
+        result = np.concatenate([part.array for part in parts], dim)
+        return _kept(result, result.shape, parts[0].dtype)
+
+    def kernel(self, name: str) -> Callable[..., Any] | None:
+        """Return what NumPy does in one call."""
+        return KERNELS.get(name)

@@ -165,7 +165,10 @@ def test_fused_kernels_agree_with_their_composition(backend: TensorBackend, name
             for operation in (kernel, composed):
                 x = mt.tensor(array, backend=backend, requires_grad=True)
                 y = operation(x, dim)
-                (y * y.detach().cos()).sum().backward()
-                results.append((np.array(y.detach()), np.array(x.grad)))
+                found = [np.array(y.detach())]
+                if y.requires_grad:
+                    (y * y.detach().cos()).sum().backward()
+                    found.append(np.array(x.grad))
+                results.append(found)
             for ours, theirs in zip(*results, strict=True):
                 np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)

@@ -75,6 +75,8 @@ class ConversionMethods(TensorBase):
             UnknownBackendError: a name is neither an element type nor a backend.
             DTypeError: there is no such element type.
         """
+        if target is self._tensor.dtype and dtype is None and backend is None and not copy:
+            return self._itself()  # soon, for it is asked very often
         if isinstance(target, TensorBase):
             _check_once(dtype, backend)
             dtype, backend = target.dtype, target.backend

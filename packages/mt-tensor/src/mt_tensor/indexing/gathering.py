@@ -76,11 +76,17 @@ def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
     return dim
 
 
+def lowest_and_highest(index: TensorBase) -> tuple[int, int]:
+    """Return the limits between which the indices of a tensor lie, which has elements."""
+    array = index.backend.as_array(index._tensor)  # a look costs less than two reductions
+    return int(array.min()), int(array.max())
+
+
 def check_range(index: TensorBase, extent: int, what: str) -> None:
     """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
     if index.numel() == 0:
         return
-    low, high = int(index.amin().item()), int(index.amax().item())
+    low, high = lowest_and_highest(index)
     if low < 0 or high >= extent:
         raise IndexingError(
             f"index {low if low < 0 else high} is out of range for {what} with {extent} element(s)."

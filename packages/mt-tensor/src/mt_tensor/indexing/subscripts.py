@@ -14,11 +14,11 @@ import numpy as np
 
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.indexing.gathering import take
-from mt_tensor.movement.views import Embed, Expand, View
+from mt_tensor.indexing.gathering import lowest_and_highest, take
+from mt_tensor.movement.views import Embed
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.recording.function import Function, common_backend
-from mt_tensor.reductions.sums import fold
+from mt_tensor.recording.function import common_backend
+from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
@@ -100,7 +100,7 @@ def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
     given = key if isinstance(key, tuple) else (key,)
     if all(type(entry) in _PLAIN for entry in given) and len(given) <= x.ndim:
-        return _view(x, [*given, *[_EVERYTHING] * (x.ndim - len(given))]), []
+        return Select.apply(x, [*given, *[_EVERYTHING] * (x.ndim - len(given))]), []
     entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
     plain: list[Any] = []
     picks: list[Pick] = []
@@ -122,7 +122,9 @@ def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
             plain.append(entry)
             seen += entry is None or isinstance(entry, slice)
         dim += used
-    return _view(x, plain), picks
+    if picks and plain == [_EVERYTHING] * x.ndim:
+        return x._itself(), picks
+    return Select.apply(x, plain), picks
 
 
 def _mask_positions(mask: TensorBase, shape: Shape, dim: int) -> list[Tensor]:
@@ -145,8 +147,7 @@ def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
     counted: Tensor = index.to(int64)
     if not counted.numel():
         return counted
-    everything = tuple(range(counted.ndim))
-    low, high = (int(fold(name, counted, everything).item()) for name in ("minimum", "maximum"))
+    low, high = lowest_and_highest(counted)
     if low < -extent or high >= extent:
         raise IndexingError(
             f"index {low if low < -extent else high} is out of range for dimension {dim} with "
@@ -158,68 +159,72 @@ def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
 # --- Views --------------------------------------------------------------------------------------
 
 
-def _slice_indices(entry: slice, extent: int) -> tuple[int, int, int]:
+class Select(ViewFunction):
+    """What integers, slices and None show, one entry for each dimension."""
+
+    @staticmethod
+    def moved(data: TensorData, entries: list[Any]) -> TensorData:
+        shape: list[int] = []
+        strides: list[int] = []
+        offset, dim, empty = data.offset, 0, False
+        for entry in entries:
+            if entry is None:
+                shape.append(1)
+                strides.append(1)
+                continue
+            extent, stride = data.shape[dim], data.strides[dim]
+            if entry.__class__ is slice:
+                if entry != _EVERYTHING:
+                    start, step, extent = _range_of(entry, extent)
+                    offset += start * stride
+                    stride *= step
+                shape.append(extent)
+                strides.append(stride)
+                empty = empty or extent == 0
+            else:
+                offset += _from_zero(entry, dim, extent) * stride
+            dim += 1
+        if empty:
+            offset = data.offset  # of no element; it must lie inside the storage all the same
+        return data.like(tuple(shape), tuple(strides), offset)
+
+    @staticmethod
+    def undone(grad: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
+        starts, steps, lengths = [], [], []
+        kept = [entry for entry in entries if entry is not None]
+        for dim, (entry, extent) in enumerate(zip(kept, shape, strict=True)):
+            start, step, length = (
+                _range_of(entry, extent)
+                if isinstance(entry, slice)
+                else (_from_zero(entry, dim, extent), 1, 1)
+            )
+            starts.append(start)
+            steps.append(step)
+            lengths.append(length)
+        return Embed.apply(grad.reshape(*lengths), shape, tuple(starts), tuple(steps), 0)
+
+
+def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
+    """Return where a slice starts, its step and its length."""
     try:
-        return entry.indices(extent)
+        start, stop, step = entry.indices(extent)
     except (TypeError, ValueError) as error:
         raise IndexingError(f"{entry} cannot slice a tensor: {error}.") from None
+    return start, step, len(range(start, stop, step))
 
 
-class Select(Function):
-    """The view that integers, slices and None give: other shape, strides and offset."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, data: TensorData, starts: Shape, steps: Shape, lengths: Shape
-    ) -> Tensor:
-        ctx.shape, ctx.starts, ctx.steps, ctx.lengths = x.shape, starts, steps, lengths
-        return x._with(data)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        spread = View.apply(grad, ctx.lengths, True)
-        return Embed.apply(spread, ctx.shape, ctx.starts, ctx.steps, 0), None, None, None, None
-
-
-def _view(x: TensorBase, entries: list[Any]) -> Tensor:
-    """Apply integers, slices and None, one entry for each dimension."""
-    data = x._tensor
-    starts, steps, lengths = [], [], []
-    shape: list[int] = []
-    strides: list[int] = []
-    offset, dim = data.offset, 0
-    for entry in entries:
-        if entry is None:
-            shape.append(1)
-            strides.append(1)
-            continue
-        extent, stride = data.shape[dim], data.strides[dim]
-        if isinstance(entry, slice):
-            start, stop, step = _slice_indices(entry, extent)
-            length = len(range(start, stop, step))
-            shape.append(length)
-            strides.append(stride * step)
-        elif isinstance(entry, int | np.integer):
-            start, step, length = int(entry), 1, 1
-            if not -extent <= start < extent:
-                raise IndexingError(
-                    f"index {start} is out of range for dimension {dim} with {extent} element(s)."
-                )
-            start %= extent
-        else:
-            raise IndexingError(
-                f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
-                "integers, slices, None, ..., masks or tensors of integers."
-            )
-        offset += start * stride
-        starts.append(start)
-        steps.append(step)
-        lengths.append(length)
-        dim += 1
-    if 0 in lengths:
-        offset = data.offset  # of no element; it must lie inside the storage all the same
-    view = data.like(tuple(shape), tuple(strides), offset)
-    return Select.apply(x, view, tuple(starts), tuple(steps), tuple(lengths))
+def _from_zero(entry: Any, dim: int, extent: int) -> int:
+    """Return an integer of the key, counted from the front."""
+    if not isinstance(entry, int | np.integer):
+        raise IndexingError(
+            f"a tensor cannot be indexed by {entry!r} of type {type(entry).__name__}: use "
+            "integers, slices, None, ..., masks or tensors of integers."
+        )
+    if not -extent <= entry < extent:
+        raise IndexingError(
+            f"index {int(entry)} is out of range for dimension {dim} with {extent} element(s)."
+        )
+    return int(entry) % extent
 
 
 # --- Picking ------------------------------------------------------------------------------------
@@ -366,7 +371,7 @@ def get_item(x: TensorBase, key: Any) -> Tensor:
     view, picks = _resolve(x, key)
     if picks:
         return _pick(view, picks)
-    return Expand.apply(x, x.shape) if view is x else view  # never the tensor itself
+    return view
 
 
 def set_item(x: TensorBase, key: Any, value: Any) -> None:

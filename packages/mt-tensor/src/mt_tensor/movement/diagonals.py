@@ -8,6 +8,7 @@ import numpy as np
 
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_base import TensorBase, unpack
 from mt_tensor.tensor_data import TensorData
@@ -29,17 +30,14 @@ def _diagonal_view(data: TensorData, offset: int, dim1: int, dim2: int) -> Tenso
     )
 
 
-class Diagonal(Function):
-    """The elements along the diagonal of two dimensions, as a view."""
+class Diagonal(ViewFunction):
+    """The elements along the diagonal of two dimensions."""
+
+    moved = staticmethod(_diagonal_view)
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
-        ctx.shape, ctx.where = x.shape, (offset, dim1, dim2)
-        return x._with(_diagonal_view(x._tensor, offset, dim1, dim2))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return OnDiagonal.apply(grad, ctx.shape, *ctx.where), None, None, None
+    def undone(grad: Tensor, shape: Shape, *where: int) -> Tensor:
+        return OnDiagonal.apply(grad, shape, *where)
 
 
 class OnDiagonal(Function):

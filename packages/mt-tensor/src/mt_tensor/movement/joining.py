@@ -20,17 +20,8 @@ class Cat(Function):
 
     @staticmethod
     def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
-        first = parts[0]
         ctx.dim, ctx.extents = dim, [part.shape[dim] for part in parts]
-        shape = (*first.shape[:dim], sum(ctx.extents), *first.shape[dim + 1 :])
-        data = first.backend.allocate(shape, first.dtype)
-        start = 0
-        for part in parts:
-            starts = tuple(start if d == dim else 0 for d in range(len(shape)))
-            target = data.slice(starts, (1,) * len(shape), part.shape)
-            first.backend.copy(part._tensor, target)
-            start += part.shape[dim]
-        return first._with(data)
+        return parts[0]._with(parts[0].backend.joined([part._tensor for part in parts], dim))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -70,16 +61,18 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     check_list("cat", tensors)
     dim = normalize_dim(dim, tensors[0].ndim)
     common_backend(*tensors)
-    expected = (*tensors[0].shape[:dim], *tensors[0].shape[dim + 1 :])
+    first = tensors[0]
+    expected = (first.shape[:dim], first.shape[dim + 1 :])
     for tensor in tensors:
-        if (*tensor.shape[:dim], *tensor.shape[dim + 1 :]) != expected or tensor.ndim == 0:
+        shape = tensor.shape
+        if (shape[:dim], shape[dim + 1 :]) != expected or not shape:
             raise ShapeError(
                 f"cat() along dimension {dim} was given shapes "
                 f"{', '.join(str(t.shape) for t in tensors)}: they must have at least one "
                 f"dimension and be equal in all others than {dim}."
             )
     dtype = result_type(*tensors)
-    return Cat.apply(dim, *(tensor.to(dtype) for tensor in tensors))
+    return Cat.apply(dim, *[tensor.to(dtype) for tensor in tensors])
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:

@@ -10,76 +10,70 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.strides import Shape, normalize_dim, size_of, strides_from_shape
+from mt_tensor.recording.view import ViewFunction
+from mt_tensor.strides import Shape, normalize_dim, size_of
 from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-class Permute(Function):
+class Permute(ViewFunction):
     """Dimensions in another order."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, order: tuple[int, ...]) -> Tensor:
-        ctx.order = order
-        return x._with(x._tensor.permute(*order))
+    def moved(data: TensorData, order: tuple[int, ...]) -> TensorData:
+        return data.permute(*order)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        inverse = tuple(ctx.order.index(d) for d in range(len(ctx.order)))
-        return Permute.apply(grad, inverse), None
+    def undone(grad: Tensor, shape: Shape, order: tuple[int, ...]) -> Tensor:
+        return Permute.apply(grad, tuple([order.index(d) for d in range(len(order))]))
 
 
-class View(Function):
-    """The same elements in another shape; copied first if strides cannot express it."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, shape: Shape, may_copy: bool) -> Tensor:
-        ctx.shape = x.shape
-        data = x._tensor.view(shape)
-        if data is None:
-            if not may_copy:
-                raise ShapeError(
-                    f"a tensor of shape {x.shape} and strides {x.stride()} cannot be viewed as "
-                    f"{shape} without a copy: use reshape(), or contiguous() first."
-                )
-            data = x.contiguous()._tensor
-            data = data.like(shape, strides_from_shape(shape), data.offset)
-        return x._with(data)
+class View(ViewFunction):
+    """The same elements in another shape."""
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return View.apply(grad, ctx.shape, True), None, None
+    def moved(data: TensorData, shape: Shape) -> TensorData:
+        view = data.view(shape)
+        if view is None:
+            raise ShapeError(
+                f"a tensor of shape {data.shape} and strides {data.strides} cannot be viewed as "
+                f"{shape} without a copy: use reshape(), or contiguous() first."
+            )
+        return view
+
+    @staticmethod
+    def undone(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
+        return grad.reshape(*shape)
 
 
-class Expand(Function):
+class Expand(ViewFunction):
     """Extents of 1 repeated, and new dimensions in front."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, shape: Shape) -> Tensor:
-        ctx.shape = x.shape
-        data = x._tensor.expand(shape)
-        if data is x._tensor:  # a view all the same, of which changes in place have to know
-            data = data.like(data.shape, data.strides, data.offset)
-        return x._with(data)
+    def moved(data: TensorData, shape: Shape) -> TensorData:
+        view = data.expand(shape)
+        if view is data:  # a view all the same, of which changes in place have to know
+            return data.like(data.shape, data.strides, data.offset)
+        return view
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return grad.sum_to_size(ctx.shape), None
+    def undone(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
+        return grad.sum_to_size(shape)
 
 
-class Slice(Function):
+class Slice(ViewFunction):
     """Every n-th element of a range, in each dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
-        ctx.shape, ctx.starts, ctx.steps = x.shape, starts, steps
-        return x._with(x._tensor.slice(starts, steps, lengths))
+    def moved(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
+        return data.slice(starts, steps, lengths)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Embed.apply(grad, ctx.shape, ctx.starts, ctx.steps, 0), None, None, None
+    def undone(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+        return Embed.apply(grad, shape, starts, steps, 0)
 
 
 class Embed(Function):
@@ -100,17 +94,16 @@ class Embed(Function):
         return grad, None, None, None, None
 
 
-class Unfold(Function):
+class Unfold(ViewFunction):
     """Windows along a dimension, which may overlap; the window is a new last dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int, size: int, step: int) -> Tensor:
-        ctx.extent, ctx.dim, ctx.step = x.shape[dim], dim, step
-        return x._with(x._tensor.unfold(dim, size, step))
+    def moved(data: TensorData, dim: int, size: int, step: int) -> TensorData:
+        return data.unfold(dim, size, step)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Fold.apply(grad, ctx.dim, ctx.extent, ctx.step), None, None, None
+    def undone(grad: Tensor, shape: Shape, dim: int, size: int, step: int) -> Tensor:
+        return Fold.apply(grad, dim, shape[dim], step)
 
 
 class Fold(Function):
@@ -136,7 +129,7 @@ class Fold(Function):
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     """Drop dimensions of extent 1."""
     kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
-    return View.apply(x, kept, False)
+    return View.apply(x, kept)
 
 
 def pad(
@@ -220,7 +213,7 @@ class MovementMethods(TensorBase):
             ShapeError: the number of elements differs, or the strides would need a copy.
         """
         resolved = resolve_shape(unpack(shape), self.numel())
-        return View.apply(self, resolved, False)
+        return View.apply(self, resolved)
 
     def reshape(self, *shape: Any) -> Tensor:
         """Return the same elements in another shape, copying only if it must be.
@@ -229,7 +222,9 @@ class MovementMethods(TensorBase):
             ShapeError: the number of elements differs.
         """
         resolved = resolve_shape(unpack(shape), self.numel())
-        return View.apply(self, resolved, True)
+        if self._tensor.view(resolved) is None:
+            return View.apply(self.contiguous(), resolved)
+        return View.apply(self, resolved)
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """Merge the dimensions from `start_dim` to `end_dim` into one."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.errors import ShapeError
-from mt_tensor.pointwise.elementwise import LIFTED, elementwise, method
+from mt_tensor.pointwise.direct import method, reflected
+from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.tensor_base import TensorBase
 
@@ -25,16 +24,7 @@ def _python(name: str) -> Callable[..., Tensor]:
 
 def _reflected(name: str) -> Callable[..., Tensor]:
     """Return the same for a number on the left of a tensor."""
-    operation = LIFTED[name]
-
-    def reflected_operator(self: Any, other: Any) -> Any:
-        if not isinstance(other, Number):
-            if not isinstance(other, np.generic):
-                return NotImplemented
-            other = other.item()
-        return operation(other, self)
-
-    return reflected_operator
+    return reflected(OPERATORS[name])
 
 
 class ArithmeticMethods(TensorBase):

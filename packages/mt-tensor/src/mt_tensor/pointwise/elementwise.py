@@ -7,32 +7,24 @@ Under `create_graph` the partial derivatives run on tensors instead and record t
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mt_autodiff.mode import recording
-from mt_operators import OPERATORS, Operator, lift
+from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import ROUNDING
-from mt_operators.formula import one
-from mt_operators.written import written_partials
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, int64, result_type
 from mt_tensor.errors import DivisionByZeroError, DTypeError
-from mt_tensor.recording.function import changed_in_place, common_backend
-from mt_tensor.recording.graph import Node, connect
+from mt_tensor.pointwise.gradients import LIFTED, Recorder
+from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast
-from mt_tensor.tensor_base import VIEW, TensorBase, constant
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_base import TensorBase, constant
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 _make = TensorBase._make
-_new = object.__new__
 
 _NOT_ON_BOOL = {
     "neg": "use logical_not",
@@ -47,13 +39,8 @@ _NOT_ON_BOOL = {
 _AS_FLOATS = ("signbit",)
 """Operators that must divide by zero, which integers cannot: -0 shows itself in no other way."""
 
-_OPERANDS = (TensorBase, bool, int, float)
-
-_SIMPLE_ON_INTEGERS = {"add", "sub", "mul", "maximum", "minimum"}
-"""Operators that yield integers of the same type, for all integers."""
-
-_EXACT = 2**53
-"""Smaller integers are the same number as a float."""
+OPERANDS = (TensorBase, bool, int, float)
+"""What an operator of tensors takes."""
 
 
 class ElementwiseOperation:
@@ -62,7 +49,8 @@ class ElementwiseOperation:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self._value = operator.value
-        self._gradients: dict[tuple[Any, ...], _Gradients] = {}
+        self._chooses = operator.name == "where"  # by its first argument, a condition
+        self.record = Recorder(operator)
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
@@ -80,23 +68,35 @@ class ElementwiseOperation:
         backend = common_backend(*args)
         if backend is None:
             return operator.function(*args)  # type: ignore[no-any-return]
-        operands = self._promoted(args, backend)
+        operands = args if self._are_alike(args) else self._promoted(args, backend)
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:
                 shape = shape_broadcast(shape, operand.shape)
         return self._run(operands, backend, shape, operands[-1].dtype)
 
+    def _are_alike(self, args: tuple[Any, ...]) -> bool:
+        """Whether these are floating-point tensors of one type, and a condition of bool."""
+        if self._chooses:
+            condition, args = args[0], args[1:]
+            if not isinstance(condition, TensorBase) or condition.dtype is not bool_:
+                return False
+        kinds = {arg.dtype if isinstance(arg, TensorBase) else None for arg in args}
+        if len(kinds) > 1:
+            return False
+        (kind,) = kinds
+        return kind is not None and kind.is_floating_point
+
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of the dtype of the computation."""
         for value in args:  # a NumPy scalar or an array is refused here, not promoted by chance
-            if not isinstance(value, _OPERANDS):
+            if not isinstance(value, OPERANDS):
                 raise TypeError(
                     f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
         values = args
-        if self.operator.name == "where":
+        if self._chooses:
             condition, values = args[0], args[1:]
             if isinstance(condition, TensorBase) and condition.dtype is not bool_:
                 raise DTypeError(
@@ -125,163 +125,8 @@ class ElementwiseOperation:
         out = backend.compute(self._value, inputs, shape, bool_ if truth else dtype)
         result = _make(out, backend)
         if recording.enabled and dtype.is_floating_point and not truth:
-            for operand in operands:
-                if operand._requires_grad:
-                    self.record(operands, result)
-                    break
+            self.record(operands, result)
         return result
-
-    def record(self, operands: tuple[Any, ...], result: Tensor) -> None:
-        """Enter a result into the graph, with what its gradients will read."""
-        needs: list[Any] = []
-        inputs: list[Any] = []
-        for operand in operands:
-            need = operand._requires_grad
-            if need is VIEW:
-                need = operand.requires_grad
-            needs.append(need)
-            if need:
-                inputs.append(operand if operand._node is None else operand._node)
-        if not inputs:
-            return
-        gradients = self._gradients.get(tuple(needs))
-        if gradients is None:
-            gradients = self._gradients[tuple(needs)] = _Gradients(self.operator, tuple(needs))
-        data = result._tensor
-        saved = []
-        changes = 0
-        for position in gradients.reads:
-            read = data if position == len(operands) else operands[position]._tensor
-            saved.append(read)
-            if read._version is not None:
-                changes += read._version[0]
-        node: _OperatorNode = _new(_OperatorNode)
-        node.last_fn = gradients
-        node.name = gradients.name
-        node.saved = saved
-        node.changes = changes
-        connect(result, node, inputs)
-
-
-class _OperatorNode(Node):
-    """The node of an operator's result.
-
-    Attributes:
-        last_fn: how the gradients are computed; None once the graph has been freed.
-        saved: what they will read of the arguments and the output.
-        changes: how often that had been changed in place when it was saved.
-    """
-
-    __slots__ = ("changes", "saved")
-
-    changes: int
-    last_fn: Any
-    saved: Sequence[TensorData]
-
-    def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
-        """Return each input with its share, summed over what was broadcast."""
-        gradients, saved = self.last_fn, self.saved
-        if gradients is None:
-            raise self.freed()
-        changes = 0
-        for data in saved:
-            if data._version is not None:
-                changes += data._version[0]
-        if changes != self.changes:
-            raise changed_in_place(repr(self.name))
-        if recording.enabled:
-            shares = gradients.on_tensors(derivative, self._as_tensors())
-        else:
-            shares = gradients.computed(derivative, saved)
-        pairs = []
-        for parent, share in zip(self.inputs, shares, strict=True):
-            whole = share._tensor.shape == parent.shape
-            pairs.append((parent, share if whole else share.sum_to_size(parent.shape)))
-        return pairs
-
-    def _as_tensors(self) -> list[Tensor]:
-        """Return what was saved as tensors in their places in the graph."""
-        needs = self.last_fn.needs
-        places = iter(self.inputs)
-        variables = [next(places) if need else None for need in needs]
-        variables.append(self)
-        tensors = []
-        for position, data in zip(self.last_fn.reads, self.saved, strict=True):
-            variable = variables[position]
-            if isinstance(variable, Node) or variable is None:
-                tensor = _make(data, self.backend)
-                tensor._node, tensor._requires_grad = variable, variable is not None
-            else:
-                tensor = variable
-            tensors.append(tensor)
-        return tensors
-
-    def free_graph(self) -> None:
-        """Forget what the gradients would read."""
-        self.last_fn = None
-        self.inputs = ()
-        self.saved = ()
-
-
-class _Gradients:
-    """How the gradients of an operator come about, for one choice of arguments that want one.
-
-    Attributes:
-        needs: for each argument, whether its gradient is wanted.
-        reads: which of the arguments and, last, the output the partial derivatives read. That of a
-            sum, for example, reads nothing: it is 1 everywhere.
-    """
-
-    def __init__(self, operator: Operator, needs: tuple[bool, ...]) -> None:
-        self.needs = needs
-        self.name = operator.name
-        self._operator = operator
-        self._partials = [p for p, need in zip(operator.partials, needs, strict=True) if need]
-        written = zip(written_partials(operator), needs, strict=True)
-        words = set(re.findall(r"\w+", " ".join(text for text, need in written if need)))
-        names = (*operator.parameters, "out")
-        self.reads = tuple(i for i, name in enumerate(names) if name in words)
-        computed = tuple(
-            need and partial is not one
-            for need, partial in zip(needs, operator.partials, strict=True)
-        )
-        self._formula = operator.gradient(computed) if any(computed) else None
-        self._passed = any(partial is one for partial in self._partials)
-        places = [0] * (operator.arity + 2)
-        for number, position in enumerate(self.reads, start=1):
-            places[position + 1] = number
-        self._arranged = itemgetter(*places)
-        self._on_tensors: tuple[Callable[..., Any], list[Callable[..., Any]]] | None = None
-
-    def computed(self, grad: Tensor, saved: Sequence[TensorData]) -> list[Tensor]:
-        """Return the gradients, in one pass over upstream gradient and what was saved.
-
-        Where the derivative is 1, the gradient is the upstream gradient itself. It also stands in
-        for what is not read.
-        """
-        if self._formula is None:
-            return [grad] * len(self._partials)
-        data, backend = grad._tensor, grad.backend
-        inputs = self._arranged((data, *saved))
-        results = backend.compute(self._formula, inputs, data.shape, data.dtype)
-        if self._formula.outputs == 1:
-            results = (results,)
-        made = [_make(result, backend) for result in results]
-        if self._passed:
-            rest = iter(made)
-            return [grad if partial is one else next(rest) for partial in self._partials]
-        return made
-
-    def on_tensors(self, grad: Tensor, saved: list[Tensor]) -> list[Tensor]:
-        """Return the gradients, computed with tensors and so recorded."""
-        if self._on_tensors is None:
-            partials = [lift(partial, LIFTED) for partial in self._partials]
-            self._on_tensors = lift(self._operator.share, LIFTED), partials
-        share, partials = self._on_tensors
-        known = [grad] * (self._operator.arity + 1)
-        for position, read in zip(self.reads, saved, strict=True):
-            known[position] = read
-        return [share(grad, partial(*known)).to(grad.dtype) for partial in partials]
 
 
 def check_on_bool(name: str, dtype: DType) -> None:
@@ -311,7 +156,7 @@ class WholeNumberOperation(ElementwiseOperation):
                     "x.long(), or compare first, as in (x > 0) & (y > 0)."
                 )
             if dtype is bool_ and name in _ON_BOOL:
-                return LIFTED[_ON_BOOL[name]](*args)
+                return OPERATIONS[_ON_BOOL[name]](*args)
         return super().__call__(*args)
 
 
@@ -355,13 +200,13 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     return constant(backend, dtype, value)
 
 
-LIFTED: dict[str, ElementwiseOperation] = {}
-"""How tensors spell the elementary functions: each is an operator of the table."""
+OPERATIONS: dict[str, ElementwiseOperation] = {}
+"""The operation of each row, by its name."""
 
 
 def _enter(row: Operator) -> None:
     kind = WholeNumberOperation if row.result == "whole" else ElementwiseOperation
-    LIFTED[row.name] = kind(row)
+    LIFTED[row.name] = OPERATIONS[row.name] = kind(row)
 
 
 OPERATORS.for_each(_enter)
@@ -370,75 +215,4 @@ OPERATORS.for_each(_enter)
 def elementwise(name: str, *args: Any) -> Tensor:
     """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
     OPERATORS[name]  # an unknown name raises here, with the nearest one
-    return LIFTED[name](*args)
-
-
-def method(operator: Operator, left_to_others: bool = False) -> Callable[..., Any]:
-    """Return an operator as a method: its first argument is a tensor.
-
-    The frequent cases of one and two arguments go the shortest way, all in one function: tensors of
-    one element type, or a tensor and a number of its kind. Here every tenth of a
-    microsecond counts, for it is paid by each operation of every program.
-
-    Args:
-        operator: a row of the table.
-        left_to_others: whether an argument that is neither tensor nor number is left to its own
-            type, as Python's operators do, instead of being refused.
-    """
-    operation = LIFTED[operator.name]
-    value, name = operator.value, operator.name
-    truth = operator.result == "truth"
-    direct = {"float"}  # the kinds of numbers that need no conversion and no check
-    if truth:
-        direct |= {"integer", "bool"}
-    elif name in _SIMPLE_ON_INTEGERS:
-        direct |= {"integer"}
-
-    def unary(self: Any) -> Any:
-        data = self._tensor
-        dtype = data.dtype
-        if truth or not dtype.is_floating_point:
-            return operation(self)
-        result = _make(self.backend.compute(value, (data,), data.shape, dtype), self.backend)
-        if self._requires_grad and recording.enabled:
-            operation.record((self,), result)
-        return result
-
-    def binary(self: Any, other: Any) -> Any:
-        data = self._tensor
-        dtype = data.dtype
-        backend = self.backend
-        if dtype.kind in direct:
-            if other.__class__ is int:
-                if dtype is not bool_ and -_EXACT < other < _EXACT:
-                    other = constant(backend, dtype, other)
-            elif other.__class__ is float and dtype.is_floating_point:
-                other = constant(backend, dtype, other)
-            if isinstance(other, TensorBase) and other.backend is backend:
-                second = other._tensor
-                if second.dtype is dtype:
-                    shape = data.shape
-                    if second.shape != shape:
-                        shape = shape_broadcast(shape, second.shape)
-                    out = backend.compute(value, (data, second), shape, bool_ if truth else dtype)
-                    result = _make(out, backend)
-                    wanted = self._requires_grad or other._requires_grad
-                    if wanted and recording.enabled and not truth:
-                        operation.record((self, other), result)
-                    return result
-        if left_to_others and not isinstance(other, _OPERANDS):
-            if not isinstance(other, np.generic):
-                return NotImplemented
-            other = other.item()
-        return operation(self, other)
-
-    def general(self: Any, *others: Any) -> Any:
-        return operation(self, *others)
-
-    forms: dict[int, Callable[..., Any]] = {1: unary, 2: binary}
-    whole = operator.result == "whole"  # which floats are refused by
-    made = general if whole else forms.get(operator.arity, general)
-    made.__name__ = name
-    made.__qualname__ = f"Tensor.{name}"
-    made.__doc__ = f"Element by element: {operator.note}."
-    return made
+    return OPERATIONS[name](*args)

@@ -15,7 +15,7 @@ from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import Number, float64, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
-from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
+from mt_tensor.pointwise.elementwise import OPERANDS, check_on_bool, elementwise
 from mt_tensor.pointwise.integers import RoundingMode
 from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.aliasing import AliasMethods
@@ -111,10 +111,15 @@ class InPlaceMethods(AliasMethods):
 
     def _in_place(self, name: str, other: Any) -> Self:
         """Replace this tensor's elements by `operator(self, other)`."""
+        if self._is_direct(other):
+            data, second = self._tensor, other._tensor
+            self.backend.elementwise(OPERATORS[name].value, (data, second), (data,))
+            data.changed()
+            return self
         recorded = self._check_in_place(other)
         if isinstance(other, np.generic):
             other = other.item()
-        if not isinstance(other, TensorBase | Number):
+        if not isinstance(other, OPERANDS):
             raise TypeError(
                 f"{name}_() takes a tensor or a number; {other!r} of type {type(other).__name__} "
                 "was given."
@@ -142,6 +147,24 @@ class InPlaceMethods(AliasMethods):
         self.backend.elementwise(OPERATORS[name].value, (self._tensor, data), (self._tensor,))
         self._tensor.changed()
         return self
+
+    def _is_direct(self, other: Any) -> bool:
+        """Whether nothing stands in the way of computing in this tensor's memory.
+
+        Both are floating-point tensors of one shape, type and backend in rows of memory of their
+        own, and nothing is to be recorded.
+        """
+        if not isinstance(other, TensorBase) or other.backend is not self.backend:
+            return False
+        data, second = self._tensor, other._tensor
+        if (
+            data.dtype is not second.dtype
+            or data.shape != second.shape
+            or not (data.dtype.is_floating_point and data.is_contiguous())
+            or ((self._requires_grad or other._requires_grad) and is_grad_enabled())
+        ):
+            return False
+        return data is second or not self.backend.same_memory(data.storage, second.storage)
 
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mt_tensor.dtypes import Number
-from mt_tensor.pointwise.elementwise import LIFTED, elementwise
+from mt_tensor.pointwise.elementwise import OPERATIONS, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
@@ -181,7 +181,7 @@ def _binary(name: str, left: Any, right: Any) -> Tensor:
     other = right if isinstance(left, TensorBase) else left
     if not isinstance(other, TensorBase | Number):
         return NotImplemented  # type: ignore[no-any-return]
-    return LIFTED[name](left, right)
+    return OPERATIONS[name](left, right)
 
 
 class IntegerMethods(TensorBase):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
-from mt_tensor.pointwise.elementwise import LIFTED, method
+from mt_tensor.pointwise.direct import method
+from mt_tensor.pointwise.elementwise import OPERATIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -179,7 +180,7 @@ def _unary(operator: Operator) -> Callable[..., Tensor]:
 
 
 def _binary(operator: Operator) -> Callable[..., Tensor]:
-    name, of_tensor, operation = operator.name, method(operator), LIFTED[operator.name]
+    name, of_tensor, operation = operator.name, method(operator), OPERATIONS[operator.name]
 
     def function(input: Any, other: Any) -> Tensor:
         if isinstance(input, TensorBase):
@@ -192,7 +193,7 @@ def _binary(operator: Operator) -> Callable[..., Tensor]:
 
 
 def _of_many(operator: Operator) -> Callable[..., Tensor]:
-    name, operation = operator.name, LIFTED[operator.name]
+    name, operation = operator.name, OPERATIONS[operator.name]
 
     def function(*operands: Any) -> Tensor:
         if not any(isinstance(operand, TensorBase) for operand in operands):

@@ -59,11 +59,11 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
             f"matmul() cannot multiply shapes {input.shape} and {other.shape}: the inner extents "
             f"{left.shape[-1]} and {right.shape[-2]} differ."
         )
-    dtype = result_type(left, right)
-    if dtype is bool_:
-        raise DTypeError("matmul() is not defined on bool tensors: convert them first.")
     if left.dtype is not right.dtype:
+        dtype = result_type(left, right)
         left, right = left.to(dtype), right.to(dtype)
+    if left.dtype is bool_:
+        raise DTypeError("matmul() is not defined on bool tensors: convert them first.")
     out = MatMul.apply(left, right)
     if input.ndim == 1:
         out = out.squeeze(-2)

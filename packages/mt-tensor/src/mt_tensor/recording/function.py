@@ -62,10 +62,13 @@ class Function:
     def apply(cls, *args: Any) -> Tensor:
         """Run forward, and record it if an argument wants a gradient."""
         enabled = recording.enabled
-        needs = (False,) * len(args)
         if enabled:
             needs = tuple([isinstance(arg, TensorBase) and arg.requires_grad for arg in args])
-        ctx = TensorContext(needs)
+        else:
+            needs = (False,) * len(args)
+        ctx: TensorContext = object.__new__(TensorContext)
+        ctx.needs_input_grad = needs
+        ctx.saved_values = ()
         recording.enabled = False
         try:
             result = cls.forward(ctx, *args)

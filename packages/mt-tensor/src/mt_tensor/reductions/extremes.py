@@ -9,6 +9,8 @@ import numpy as np
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError
+from mt_tensor.fused import fused
+from mt_tensor.indexing.gathering import along
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.order.selection import MinMax, ValuesAndIndices, take_along
 from mt_tensor.pointwise.elementwise import elementwise
@@ -50,24 +52,36 @@ def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) 
     return out if keepdim else squeeze_dims(out, dims)
 
 
-def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
-    """Index of the first largest or smallest element along a dimension, as int64.
+def _composed_position(name: str, x: TensorBase, dim: int) -> Tensor:
+    """Among the positions that hold the extreme, the smallest is taken. A nan counts as extreme."""
+    chosen = (x == fold(name, x, (dim,))).logical_or(x != x)
+    positions = along(x._with(x.backend.upload(np.arange(x.shape[dim]))), dim, x.shape)
+    return fold("minimum", elementwise("where", chosen, positions, x.shape[dim]), (dim,))
 
-    Composed: among the positions that hold the extreme, the smallest is taken. A nan counts as
-    extreme, as in torch.
-    """
+
+@fused("argmax")
+def _position_of_largest(x: TensorBase, dim: int) -> Tensor:
+    return _composed_position("maximum", x, dim)
+
+
+@fused("argmin")
+def _position_of_smallest(x: TensorBase, dim: int) -> Tensor:
+    return _composed_position("minimum", x, dim)
+
+
+def _arg_extreme(name: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
+    """Index of the first largest or smallest element along a dimension, as int64."""
     x = x.detach()
     if dim is None:
-        flat = _arg_extreme(name, operator, x.reshape(-1), 0, False)
+        flat = _arg_extreme(name, x.reshape(-1), 0, False)
         return flat.view(*(1,) * x.ndim) if keepdim else flat
     d = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
         return x._with(x.backend.full((), int64, 0))
     check_not_empty(name, x, (d,))
-    chosen = (x == _extreme(name, operator, x, d, True)).logical_or(x != x)
-    shape = tuple(-1 if i == d else 1 for i in range(x.ndim))
-    positions = x._with(x.backend.upload(np.arange(x.shape[d]))).view(*shape)
-    return amin(elementwise("where", chosen, positions, x.shape[d]), d, keepdim)
+    find = _position_of_largest if name.endswith("max") else _position_of_smallest
+    position = find(x, d)
+    return position if keepdim else squeeze_dims(position, (d,))
 
 
 def _check_numbers(name: str, x: TensorBase) -> None:
@@ -89,7 +103,7 @@ def _max_or_min(name: str, x: TensorBase, dim: Any, keepdim: bool, other: Tensor
         return elementwise(operator, x, other)
     if dim is None:
         return _extreme(name, operator, x, None, False)
-    index = _arg_extreme(name, operator, x, dim, True)
+    index = _arg_extreme(name, x, dim, True)
     d = normalize_dim(dim, x.ndim)
     values = take_along(x, d, index)
     if keepdim or x.ndim == 0:
@@ -180,7 +194,7 @@ def argmax(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     """
     require_tensors("argmax", input)
     _check_numbers("argmax", input)
-    return _arg_extreme("argmax", "maximum", input, dim, keepdim)
+    return _arg_extreme("argmax", input, dim, keepdim)
 
 
 def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -193,7 +207,7 @@ def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     """
     require_tensors("argmin", input)
     _check_numbers("argmin", input)
-    return _arg_extreme("argmin", "minimum", input, dim, keepdim)
+    return _arg_extreme("argmin", input, dim, keepdim)
 
 
 class ExtremeMethods(TensorBase):

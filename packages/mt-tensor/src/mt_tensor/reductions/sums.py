@@ -12,8 +12,10 @@ from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.order.scans import CumulativeProduct, shifted
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -36,7 +38,7 @@ def named_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     Raises:
         IndexingError: a dimension does not exist, is named twice or is no integer.
     """
-    if isinstance(dim, str | TensorBase):  # both can be iterated over; neither is a sequence here
+    if isinstance(dim, (str, TensorBase)):  # both can be iterated over; neither is a sequence here
         dim = (dim,)
     return normalize_dims(dim, ndim)
 
@@ -99,26 +101,24 @@ class Sum(Function):
         return Repeat.apply(grad, ctx.shape, ctx.dims, ctx.keepdim), None, None
 
 
-class Repeat(Function):
+class Repeat(ViewFunction):
     """The same elements over again along dimensions that a sum has folded; undoes `Sum`."""
 
     @staticmethod
-    def forward(
-        ctx: Any, x: TensorBase, shape: Shape, dims: tuple[int, ...], keepdim: bool
-    ) -> Tensor:
-        ctx.dims, ctx.keepdim = dims, keepdim
-        data = x._tensor
+    def moved(data: TensorData, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> TensorData:
         strides = list(data.strides)
         for d in sorted(dims):
             if keepdim:
                 strides[d] = 0
             else:
                 strides.insert(d, 0)
-        return x._with(data.like(shape, tuple(strides), data.offset))
+        return data.like(shape, tuple(strides), data.offset)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Sum.apply(grad, ctx.dims, ctx.keepdim), None, None, None
+    def undone(
+        grad: Tensor, shape: Shape, _: Shape, dims: tuple[int, ...], keepdim: bool
+    ) -> Tensor:
+        return Sum.apply(grad, dims, keepdim)
 
 
 def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -153,14 +153,11 @@ def mean(
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("mean", input)
-    x = input if dtype is None else input.to(dtype)
+    x = input._itself() if dtype is None else input.to(dtype)
     check_floating("mean", x)
-    count = _count(x, reduced_dims(dim, x.ndim))
-    return (sum(wide(x._itself()), dim, keepdim) / count).to(x.dtype)
-
-
-def _count(x: TensorBase, dims: tuple[int, ...]) -> int:
-    return size_of(x.shape[d] for d in dims)
+    dims = reduced_dims(dim, x.ndim)
+    count = size_of([x.shape[d] for d in dims])
+    return (Sum.apply(wide(x), dims, keepdim) / count).to(x.dtype)
 
 
 def nansum(

@@ -16,20 +16,22 @@ each operation on them, every expression once however often it is used.
     e6 = mul e0 e5
     return e6
 
-The graph knows nothing of element types or machines. `mt_fast.rendering` writes it down as
-statements for a kernel; which kernel, and for which machine, is decided there and later.
+The graph knows nothing of element types or machines. Later stages write it down: as calls of NumPy
+(`mt_tensor.backends.numpy_source`), as the statements of a kernel for a CPU or a GPU.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from mt_fast.errors import TracingError
-from mt_operators import Formula, lift
 from mt_operators.elementary import ELEMENTARY
+from mt_operators.errors import TracingError
+from mt_operators.formula import Formula
+from mt_operators.lifting import lift
+from mt_operators.table import OPERATORS
 
 Number = bool | int | float
 
@@ -73,6 +75,12 @@ class Graph:
     expressions: tuple[Expression, ...]
     outputs: tuple[int, ...]
 
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """Which arguments an output depends on."""
+        used = {at for expression in self.expressions for at in expression.operands}
+        return tuple(i for i in range(self.arity) if i in used or i in self.outputs)
+
     def __str__(self) -> str:
         """Show one expression a line."""
         lines = []
@@ -87,8 +95,13 @@ class Graph:
         return "\n".join((*lines, "return " + ", ".join(f"e{at}" for at in self.outputs)))
 
 
-def trace(formula: Formula) -> Graph:
+def trace(formula: Formula, whole: Iterable[str] = ()) -> Graph:
     """Return the expressions that a formula computes from its arguments.
+
+    Args:
+        formula: what to run on symbols.
+        whole: operators of the table that are to be one expression where the formula uses them,
+            instead of those that they are written with.
 
     Raises:
         TracingError: the formula branches on a value, uses an operation that kernels do not have,
@@ -96,7 +109,7 @@ def trace(formula: Formula) -> Graph:
     """
     recorder = _Recorder(formula)
     arguments = [recorder.record("argument", number=i) for i in range(formula.arity)]
-    returned = lift(formula.function, recorder.spelling())(*arguments)
+    returned = lift(formula.function, recorder.spelling(whole))(*arguments)
     results = (returned,) if formula.outputs == 1 else returned
     if not isinstance(results, tuple) or len(results) != formula.outputs:
         raise TracingError(
@@ -105,6 +118,26 @@ def trace(formula: Formula) -> Graph:
         )
     outputs = tuple(recorder.symbol(result).position for result in results)
     return _pruned(formula.arity, recorder.expressions, outputs)
+
+
+def narrowed(formula: Formula) -> tuple[Formula, tuple[int, ...]]:
+    """Return a formula that takes only the arguments that it reads, and which these are.
+
+    A gradient takes the upstream gradient, all arguments of its operator and the output, but seldom
+    reads them all: that of a product does not read the output. The first argument stays even if it
+    is not read, for a formula without arguments would not say how many elements there are.
+
+    Raises:
+        TracingError: as `trace`.
+    """
+    reads = (0, *(i for i in trace(formula).reads if i > 0))
+    places = [reads.index(i) if i in reads else None for i in range(formula.arity)]
+    function = formula.function
+
+    def reading(*given: Any) -> Any:
+        return function(*[0.0 if place is None else given[place] for place in places])
+
+    return Formula(formula.name, len(reads), formula.outputs, reading), reads
 
 
 def _pruned(arity: int, expressions: list[Expression], outputs: tuple[int, ...]) -> Graph:
@@ -132,14 +165,15 @@ class _Recorder:
         self.expressions: list[Expression] = []
         self._positions: dict[Any, int] = {}
 
-    def spelling(self) -> dict[str, Callable[..., Any]]:
-        """Return elementary functions that record their calls."""
-        return {name: self._recording(name) for name in ELEMENTARY}
+    def spelling(self, whole: Iterable[str]) -> dict[str, Callable[..., Any]]:
+        """Return elementary functions, and some operators, that record their calls."""
+        functions = {**ELEMENTARY, **{name: OPERATORS[name].function for name in whole}}
+        return {name: self._recording(name, known) for name, known in functions.items()}
 
-    def _recording(self, name: str) -> Callable[..., Any]:
+    def _recording(self, name: str, known: Callable[..., Any]) -> Callable[..., Any]:
         def call(*values: Any) -> Any:
             if not any(isinstance(value, Symbol) for value in values):
-                return ELEMENTARY[name](*values)  # known already
+                return known(*values)
             return self.where(*values) if name == "where" else self.apply(name, *values)
 
         return call
@@ -228,8 +262,40 @@ class _Recorder:
             sides = [self.number(side) for side in sides]
         if sides[0].position == sides[1].position:
             return sides[0]
+        gate = self._gate(condition)
+        if gate is not None:
+            passed, otherwise = self._beyond(gate, sides[1]), sides[0]
+            open_first = (passed, otherwise) if gate.opens else (otherwise, passed)
+            return self.where(gate.condition, *open_first)
         operands = (self.truth(condition), *sides)
         return self.record("where", tuple(o.position for o in operands), truth=truth)
+
+    def _gate(self, condition: Symbol) -> _Gate | None:
+        """Return what decides whether a slope is 0, if there is nothing else to the slope.
+
+        The condition is that `where(gate, slope, 0)` is 0, as in `mt_operators.formula.gated`.
+        """
+        asked = self.expression(condition)
+        if asked.operation != "eq" or self._constant(Symbol(self, asked.operands[1])) != 0.0:
+            return None
+        slope = self.expressions[asked.operands[0]]
+        if slope.operation != "where":
+            return None
+        gate, *slopes = (Symbol(self, at) for at in slope.operands)
+        known = [self._constant(side) for side in slopes]
+        if None in known or known.count(0.0) != 1:
+            return None
+        return _Gate(gate, opens=known[1] == 0.0)
+
+    def _beyond(self, gate: _Gate, product: Symbol) -> Symbol:
+        """Return a product as it is where a gate is open: there `x * where(gate, 1, 0)` is `x`."""
+        found = self.expression(product)
+        if found.operation == "mul":
+            factor = self.expressions[found.operands[1]]
+            if factor.operation == "where" and factor.operands[0] == gate.condition.position:
+                left, slope = found.operands[0], factor.operands[1 if gate.opens else 2]
+                return self.apply("mul", Symbol(self, slope), Symbol(self, left))
+        return product
 
     def _constant(self, symbol: Symbol) -> Number | None:
         expression = self.expression(symbol)
@@ -256,6 +322,14 @@ class _Recorder:
         if operation == "sub" and b == 0.0 and math.copysign(1.0, b) > 0.0:
             return left
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Gate:
+    """What decides whether a gradient passes: a condition, and whether it must hold or must not."""
+
+    condition: Symbol
+    opens: bool
 
 
 class Symbol:

@@ -1,0 +1,143 @@
+"""Tracing: formulas as graphs of expressions."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mt_operators import OPERATORS, Formula, LiftingError, TracingError
+from mt_operators.elementary import exp, where
+from mt_operators.testing import SPECIAL, SPECS
+from mt_operators.tracing import narrowed, trace
+
+
+def formula(function, arity=1, outputs=1):
+    return Formula("f", arity, outputs, function)
+
+
+def test_common_expressions_are_computed_once():
+    traced = trace(formula(lambda x: exp(x) * exp(x) + exp(x)))
+    assert [e.operation for e in traced.expressions] == ["argument", "exp", "mul", "add"]
+
+
+def test_only_exact_identities_are_used():
+    def operations(function):
+        return [e.operation for e in trace(formula(function)).expressions[1:]]
+
+    assert operations(lambda x: 1.0 * x * 1.0 / 1.0 - 0.0) == []
+    assert operations(lambda x: x * -1.0) == ["neg"]
+    assert operations(lambda x: -1.0 * -x) == []
+    assert operations(lambda x: where(x > 0, x, x)) == []
+    assert operations(lambda x: x + 0.0) == ["constant", "add"]  # -0.0 + 0.0 is 0.0
+    assert operations(lambda x: x * 0.0) == ["constant", "mul"]  # nan * 0.0 is nan
+    assert operations(lambda x: exp(1.0) * 0.0 + x) == ["constant", "add"]
+
+
+def test_constants_that_are_equal_may_differ():
+    numbers = [
+        e.number
+        for e in trace(formula(lambda x: (x + 0.0) * (x + -0.0) * (x + math.nan))).expressions
+        if e.operation == "constant"
+    ]
+    assert [math.copysign(1, n) for n in numbers[:2]] == [1.0, -1.0]
+    assert math.isnan(numbers[2])
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: x if x > 0 else -x, r"branches on a value .*where"),
+        (lambda x: where(0.0 < x < 1.0, x, 0.0), "chained comparison"),
+        (lambda x: 1.0 + float(x), "functions of math"),
+        (lambda x: x % 2.0, "operator that kernels do not have"),
+        (lambda x: x & (x + 1.0), "joins numbers"),
+        (lambda x: x + "1", "computes with '1' of type str"),
+        (lambda x: (1.0, 2.0)[x], "value of an integer"),
+        (lambda x: (x, x), "of type tuple"),
+        (lambda x: None, "computes with None"),
+    ],
+)
+def test_what_cannot_be_traced_says_why(function, message):
+    with pytest.raises(TracingError, match=message) as caught:
+        trace(formula(function))
+    assert "formula 'f'" in str(caught.value)
+    assert isinstance(caught.value, LiftingError)
+
+
+def test_the_number_of_outputs_is_checked():
+    with pytest.raises(TracingError, match="should return 2"):
+        trace(formula(lambda x: (x, x, x), outputs=2))
+
+
+def test_graphs_can_be_read():
+    text = str(trace(OPERATORS["tanh"].value))
+    assert text == "e0 = argument 0\ne1 = tanh e0\nreturn e1"
+
+
+def test_an_operator_can_stay_whole():
+    gradient = OPERATORS["abs"].gradient((True,))
+    assert "sign" not in str(trace(gradient))
+    assert str(trace(gradient, whole=["sign"])).splitlines()[-3:] == [
+        "e3 = sign e1",
+        "e4 = mul e0 e3",
+        "return e4",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("slope", "wanted"),
+    [
+        (lambda c: where(c > 0.0, 1.0, 0.0), "where x0 0.0"),
+        (lambda c: where(c > 0.0, 0.0, 1.0), "where 0.0 x0"),
+        (lambda c: where(c > 0.0, -1.0, 0.0), "where neg 0.0"),
+        (lambda c: where(c > 0.0, 3.0, 0.0), "where mul 0.0"),
+    ],
+)
+def test_a_gate_is_one_choice(slope, wanted):
+    """Nothing is compared with a slope that is 0 or not by its condition alone."""
+
+    def share(x0, c):
+        steep = slope(c)
+        return where(steep == 0.0, 0.0, x0 * steep)
+
+    graph = trace(formula(share, 2))
+    last = graph.expressions[graph.outputs[0]]
+    names = {"argument": "x0", "constant": "0.0"}
+    sides = [graph.expressions[at].operation for at in last.operands[1:]]
+    assert " ".join((last.operation, *(names.get(side, side) for side in sides))) == wanted
+    assert sum(e.operation == "where" for e in graph.expressions) == 1
+
+
+def test_other_slopes_are_compared_with_zero():
+    def share(x, c, low):
+        slope = where(c > 0.0, 1.0, low)
+        return where(slope == 0.0, 0.0, x * slope)
+
+    operations = [e.operation for e in trace(formula(share, 3)).expressions]
+    assert operations.count("where") == 2
+    assert "eq" in operations
+
+
+@pytest.mark.parametrize("name", [name for name in SPECS if OPERATORS[name].result != "truth"])
+@given(data=st.data())
+def test_a_narrowed_gradient_is_the_same_without_what_it_does_not_read(name, data):
+    operator = OPERATORS[name]
+    needed = (True,) * operator.arity
+    ranges = [(-2.0, 2.0), *SPECS[name].ranges, (-2.0, 2.0)]
+    given_values = [
+        data.draw(st.sampled_from(SPECIAL) | st.floats(low, high)) for low, high in ranges
+    ]
+    whole = operator.gradient(needed)
+    narrow, reads = narrowed(whole)
+    assert narrow.arity == len(reads)
+    assert reads[0] == 0
+    wanted = whole.function(*given_values)
+    found = narrow.function(*(given_values[i] for i in reads))
+    assert str(found) == str(wanted)  # nan is nan, and 0.0 is not -0.0
+
+
+def test_a_sum_reads_nothing_and_tanh_its_output():
+    assert narrowed(OPERATORS["add"].gradient((True, True)))[1] == (0,)
+    assert narrowed(OPERATORS["tanh"].gradient((True,)))[1] == (0, 2)
+    assert narrowed(OPERATORS["mul"].gradient((True, False)))[1] == (0, 2)

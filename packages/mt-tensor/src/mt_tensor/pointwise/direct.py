@@ -1,0 +1,130 @@
+"""The shortest way from a tensor's method to an operator's result.
+
+Tensors of one element type, and a tensor with a number of its kind, need no promotion: what remains
+is to ask the backend for the values and to record them. Here every tenth of a microsecond counts,
+for each operation of every program pays it. All else goes to `ElementwiseOperation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mt_autodiff.mode import recording
+from mt_operators import Operator
+from mt_tensor.dtypes import bool_
+from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS
+from mt_tensor.strides import shape_broadcast
+from mt_tensor.tensor_base import TensorBase, constant
+
+_make = TensorBase._make
+
+_SIMPLE_ON_INTEGERS = {"add", "sub", "mul", "maximum", "minimum"}
+"""Operators that yield integers of the same type, for all integers."""
+
+_EXACT = 2**53
+"""Smaller integers are the same number as a float."""
+
+
+def method(operator: Operator, left_to_others: bool = False) -> Callable[..., Any]:
+    """Return an operator as a method: its first argument is a tensor.
+
+    Args:
+        operator: a row of the table.
+        left_to_others: whether an argument that is neither tensor nor number is left to its own
+            type, as Python's operators do, instead of being refused.
+    """
+    operation = OPERATIONS[operator.name]
+    made: Callable[..., Any]
+    if operator.arity == 1:
+        made = _unary(operator)
+    elif operator.arity == 2 and operator.result != "whole":
+        made = _binary(operator, left_to_others)
+    else:
+
+        def made(self: Any, *others: Any) -> Any:
+            return operation(self, *others)
+
+    made.__name__ = operator.name
+    made.__qualname__ = f"Tensor.{operator.name}"
+    made.__doc__ = f"Element by element: {operator.note}."
+    return made
+
+
+def _unary(operator: Operator) -> Callable[..., Any]:
+    operation, value = OPERATIONS[operator.name], operator.value
+    record = operation.record.of_one
+    direct = operator.result in ("number", "real")
+
+    def unary(self: Any) -> Any:
+        data = self._tensor
+        dtype = data.dtype
+        if not (direct and dtype.is_floating_point):
+            return operation(self)
+        backend = self.backend
+        result = _make(backend.compute(value, (data,), data.shape, dtype), backend)
+        if self._requires_grad and recording.enabled:
+            record(self, result)
+        return result
+
+    return unary
+
+
+def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
+    operation, name, value = OPERATIONS[operator.name], operator.name, operator.value
+    record = operation.record.of_two
+    truth = operator.result == "truth"
+    direct = {"float"}  # the kinds of elements that need no conversion and no check
+    if truth:
+        direct |= {"integer", "bool"}
+    elif name in _SIMPLE_ON_INTEGERS:
+        direct |= {"integer"}
+
+    def binary(self: Any, other: Any) -> Any:
+        data = self._tensor
+        dtype = data.dtype
+        backend = self.backend
+        if dtype.kind in direct:
+            if other.__class__ is float:
+                if dtype.is_floating_point:
+                    other = constant(backend, dtype, other)
+            elif other.__class__ is int and dtype is not bool_ and -_EXACT < other < _EXACT:
+                other = constant(backend, dtype, other)
+            if isinstance(other, TensorBase) and other.backend is backend:
+                second = other._tensor
+                if second.dtype is dtype:
+                    shape = data.shape
+                    if second.shape != shape:
+                        shape = shape_broadcast(shape, second.shape)
+                    if truth:
+                        return _make(backend.compute(value, (data, second), shape, bool_), backend)
+                    result = _make(backend.compute(value, (data, second), shape, dtype), backend)
+                    if (self._requires_grad or other._requires_grad) and recording.enabled:
+                        record(self, other, result)
+                    return result
+        if left_to_others and not isinstance(other, OPERANDS):
+            if not isinstance(other, np.generic):
+                return NotImplemented
+            other = other.item()
+        return operation(self, other)
+
+    return binary
+
+
+def reflected(operator: Operator) -> Callable[..., Any]:
+    """Return an operator as Python calls it with a number on the left of a tensor."""
+    operation, of_tensors = OPERATIONS[operator.name], method(operator)
+
+    def reflected_operator(self: Any, other: Any) -> Any:
+        fits = other.__class__ is float or (other.__class__ is int and -_EXACT < other < _EXACT)
+        if fits and self.dtype.is_floating_point:
+            return of_tensors(constant(self.backend, self.dtype, other), self)
+        if not isinstance(other, OPERANDS):
+            if not isinstance(other, np.generic):
+                return NotImplemented
+            other = other.item()
+        return operation(other, self)
+
+    return reflected_operator
