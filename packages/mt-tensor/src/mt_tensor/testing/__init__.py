@@ -11,6 +11,7 @@ from __future__ import annotations
 # Importing a subject enters its rows.
 from mt_tensor.testing import (
     distances,
+    factors,
     in_place,
     indexing,
     joining,
@@ -20,6 +21,7 @@ from mt_tensor.testing import (
     pointwise,
     products,
     reductions,
+    searching,
 )
 from mt_tensor.testing.specs import (
     FLOATS,
@@ -36,9 +38,11 @@ SUBJECTS = (
     pointwise,
     reductions,
     order,
+    searching,
     products,
     distances,
     linalg,
+    factors,
     movement,
     joining,
     indexing,
