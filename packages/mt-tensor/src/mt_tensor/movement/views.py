@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
-from mt_tensor.strides import Shape, normalize_dim, size_of
+from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor_base import TensorBase, unpack
 from mt_tensor.tensor_data import TensorData
 
@@ -277,9 +277,8 @@ class MovementMethods(TensorBase):
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Tensor:
         """Drop dimensions of extent 1: all of them, or those named that are."""
-        named = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-        normal = {normalize_dim(d, self.ndim) for d in named}
-        return squeeze_dims(self, tuple(d for d in normal if self.ndim and self.shape[d] == 1))
+        dims = normalize_dims(dim, self.ndim)
+        return squeeze_dims(self, tuple(d for d in dims if self.shape[d] == 1))
 
     def unsqueeze(self, dim: int) -> Tensor:
         """Return a view with a new dimension of extent 1 before `dim`."""
@@ -289,8 +288,8 @@ class MovementMethods(TensorBase):
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """Return a view of `length` elements from `start` on along `dim`; negative from the end."""
         d = existing_dim("narrow", dim, self.shape)
-        start, length = unpack((start, length))
-        start += self.shape[d] if start < 0 else 0
+        if start < 0:
+            start += self.shape[d]
         if start < 0 or length < 0 or start + length > self.shape[d]:
             raise ShapeError(
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "
