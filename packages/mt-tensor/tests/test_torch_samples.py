@@ -82,7 +82,7 @@ ACCEPTED_BY_TORCH = {
     "'nuc' was given": "the nuclear norm is not offered here",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",
-    "out of range for uint8": "it wraps a number around that does not fit",
+    "integers from 0 to 255": "it wraps a number around that does not fit",
     "with 6 element": "it takes what is left of places beyond the end",
     "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
     "value=0.5": "it cuts off the fraction of a factor of integers",

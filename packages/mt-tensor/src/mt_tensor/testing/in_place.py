@@ -426,7 +426,7 @@ row(
         (
             lambda x: x.to(mt.uint8).apply_(lambda value: -value),
             DTypeError,
-            "out of range for uint8",
+            "integers from 0 to 255",
         ),
     ),
 )
