@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 from mt_autodiff.backpropagation import backpropagate
 from mt_autodiff.errors import AutodiffError, NoGradientError
 from mt_autodiff.graph import History
-from mt_operators.errors import no_attribute
 
 _ids = itertools.count(1)
 
@@ -308,11 +307,6 @@ class Scalar:
     if TYPE_CHECKING:  # the table's methods are installed below, for each row of the table
 
         def __getattr__(self, name: str) -> Callable[..., Scalar]: ...
-
-    else:
-
-        def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name)
 
 
 def _as_float(value: Any) -> float:

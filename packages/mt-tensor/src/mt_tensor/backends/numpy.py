@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_operators import OPERATORS, Formula, Operator
-from mt_operators.elementary import ELEMENTARY, ROUNDING
+from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy_kernels import KERNELS
-from mt_tensor.backends.numpy_source import WHOLE, numpy_function
 from mt_tensor.backends.silence import silence, silently
 from mt_tensor.dtypes import DType, bool_, float16
 from mt_tensor.strides import Shape
@@ -124,11 +123,6 @@ _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
     OPERATORS[name].value: function for name, function in FUNCTIONS.items()
 }
 
-
-_SPELLING = {name: FUNCTIONS.get(name, np.where) for name in (*ELEMENTARY, *WHOLE)}
-"""How formulas spell the elementary functions."""
-
-
 _view = TensorData.of
 _new = object.__new__
 
@@ -218,7 +212,9 @@ class NumpyOps(HostBackend):
             functions = self._functions[formula] = {}
         function = functions.get(dtype)
         if function is None:
-            function = functions[dtype] = numpy_function(formula, _SPELLING, dtype.numpy)
+            from mt_tensor.backends.numpy_source import numpy_function  # when first needed only
+
+            function = functions[dtype] = numpy_function(formula, FUNCTIONS, dtype.numpy)
         return function
 
     def reduce(

@@ -65,13 +65,18 @@ def numpy_function(
 
     Args:
         formula: what to compute.
-        functions: the elementary functions, and the operators of `WHOLE`, on arrays.
+        functions: the elementary functions but `where`, and the operators of `WHOLE`, on arrays.
         dtype: the type that the formula computes in, which its plain numbers take.
 
     Raises:
         TracingError: the formula branches on a value, or uses something that arrays do not have.
     """
-    namespace: dict[str, Any] = {**functions, "truth": _truth, "copy": np.copy}
+    namespace: dict[str, Any] = {
+        **functions,
+        "where": np.where,
+        "truth": _truth,
+        "copy": np.copy,
+    }
 
     def named(number: Number) -> str:
         name = f"c{len(namespace)}"

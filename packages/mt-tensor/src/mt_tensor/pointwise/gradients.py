@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from mt_autodiff.mode import recording
 from mt_operators import Formula, Operator, lift
 from mt_operators.formula import one
-from mt_operators.tracing import narrowed
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node
 from mt_tensor.tensor_base import VIEW, TensorBase
@@ -52,6 +51,8 @@ class Gradients:
         self.reads: tuple[int, ...] = ()
         self._formula: Formula | None = None
         if any(computed):
+            from mt_operators.tracing import narrowed  # when first needed only
+
             self._formula, reads = narrowed(operator.gradient(computed))
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         self._read_of = _picking(self.reads)
