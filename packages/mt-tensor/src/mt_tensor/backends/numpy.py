@@ -129,15 +129,15 @@ _new = object.__new__
 
 def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
     """Return an array that a function returned; in a copy if it is not just what is wanted."""
+    if result.__class__ is not ndarray:  # NumPy's functions of 0-D arrays return scalars
+        result = np.asarray(result)
     if (
-        result.__class__ is not ndarray
-        or result.shape != shape
+        result.shape != shape
         or result.dtype is not dtype.numpy
         or (len(shape) > 1 and not result.flags.c_contiguous)
     ):
         value, result = result, np.empty(shape, dtype.numpy)
-        with np.errstate(all="ignore"):
-            np.copyto(result, value, casting="unsafe")
+        silently(np.copyto, result, value, casting="unsafe")
     data = _new(TensorData)  # as TensorData.of does, without the call
     data.array = result
     data.shape = shape
@@ -187,17 +187,6 @@ class NumpyOps(HostBackend):
                 result = silence.run(function, *[data.array for data in inputs])
         except RuntimeError:  # as in `silently`
             result = silently(function, *[data.array for data in inputs])
-        if (
-            result.__class__ is ndarray
-            and result.dtype is dtype.numpy
-            and result.shape == shape
-            and (len(shape) < 2 or result.flags.c_contiguous)
-        ):
-            data = _new(TensorData)
-            data.array = result
-            data.shape = shape
-            data.dtype = dtype
-            return data
         if result.__class__ is tuple:
             return [_kept(array, shape, dtype) for array in result]
         return _kept(result, shape, dtype)
@@ -240,8 +229,6 @@ class NumpyOps(HostBackend):
         if ufunc is None or dtype is float16:
             return super().fold(operator, source, dims, keepdim)
         result = silently(ufunc.reduce, source.array, dims, dtype.numpy, None, keepdim)
-        if result.__class__ is not ndarray:
-            result = np.asarray(result)
         return _kept(result, result.shape, dtype)
 
     def _fold_slices(
