@@ -215,6 +215,12 @@ def test_quantiles(name: str, way: str) -> None:
             )
 
 
+@pytest.mark.parametrize("way", ["linear", "midpoint"])
+def test_equal_neighbours_share_the_gradient_of_a_quantile(way: str) -> None:
+    for q in (0.3, 0.6):
+        compare(lambda lib, x, q=q: x.quantile(q, interpolation=way), np.array([1.0, 2.0, 2.0]))
+
+
 @pytest.mark.parametrize("name", ["quantile", "nanquantile"])
 def test_quantiles_of_special_numbers(name: str) -> None:
     array = np.array([[1.0, NAN, 3.0, 0.0], [NAN] * 4, [INF, -INF, INF, 1.0], [INF] * 4])

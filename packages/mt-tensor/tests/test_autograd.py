@@ -186,16 +186,77 @@ def test_the_courses_names() -> None:
         mt.grad_check(lambda a: Wrong.apply(a) + a.detach() ** 2, x)
 
 
-@pytest.mark.parametrize("library", ["mt_tensor", "torch"])
-def test_a_tensor_forgets_its_history_in_place(library: str) -> None:
-    m = pytest.importorskip(library)
-    x = m.tensor([1.0, 2.0], requires_grad=True)
-    y = x * 3.0
-    assert y.detach_() is y
-    assert y.is_leaf
-    assert not y.requires_grad
-    (x * y).sum().backward()
-    assert x.grad.tolist() == [3.0, 6.0]
-    assert not x.detach_().requires_grad
-    with pytest.raises(RuntimeError):
-        m.ones(2, requires_grad=True).view(1, 2).detach_()
+# --- Which gradients are wanted -----------------------------------------------------------------
+
+
+def used_and_unused(m: Any) -> Any:
+    used, unused = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    return (used * used).sum(), used, unused
+
+
+def test_unused_inputs_get_none_or_zeros_or_an_error() -> None:
+    for m in (mt, torch):
+        y, used, unused = used_and_unused(m)
+        found = m.autograd.grad(y, [used, unused], materialize_grads=True)
+        assert [g.tolist() for g in found] == [[2, 4], [0, 0]]
+        y, used, unused = used_and_unused(m)
+        with pytest.raises(ValueError, match="allow_unused"):
+            m.autograd.grad(y, unused, allow_unused=False, materialize_grads=True)
+
+
+def test_backward_to_some_inputs_only() -> None:
+    for m in (mt, torch):
+        x, w = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        y = x * 2
+        (y * w).sum().backward(inputs=[y, w])
+        assert (x.grad, y.grad.tolist(), w.grad.tolist()) == (None, [1, 2], [2, 4])
+        (x * w).sum().backward(inputs=x)
+        assert (x.grad.tolist(), w.grad.tolist()) == ([1, 2], [2, 4])
+        with pytest.raises((ValueError, RuntimeError), match="inputs"):
+            x.sum().backward(inputs=[])
+
+
+def test_backward_of_several_tensors() -> None:
+    for m in (mt, torch):
+        x, w = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        shared = x * w
+        m.autograd.backward([shared.sum(), shared, w], [None, m.ones(2), m.ones(2)])
+        assert (x.grad.tolist(), w.grad.tolist()) == ([2, 4], [3, 5])
+
+
+# --- Tensors that leave the graph ---------------------------------------------------------------
+
+
+def test_detach_in_place() -> None:
+    for m in (mt, torch):
+        x = m.tensor([1.0, 2.0], requires_grad=True)
+        y = x * 2
+        assert y.detach_() is y
+        assert (y.is_leaf, y.requires_grad) == (True, False)
+        with pytest.raises(RuntimeError if m is torch else NoGradientError, match="view"):
+            (x * 2)[0].detach_()
+
+
+def test_exchanged_elements() -> None:
+    for m in (mt, torch):
+        x = m.ones(2, requires_grad=True)
+        x.data = m.tensor([3.0, 4.0, 5.0])
+        assert (x.tolist(), x.is_leaf, x.requires_grad) == ([3, 4, 5], True, True)
+        (x * x).sum().backward()
+        assert x.grad.tolist() == [6, 8, 10]
+        del x.grad
+        assert x.grad is None
+    with pytest.raises(DTypeError, match="float64 on backend 'numpy'; it must be float32"):
+        mt.ones(2).data = mt.ones(2, dtype="float64")
+    with pytest.raises(TypeError, match="data is a tensor"):
+        mt.ones(2).data = 3
+
+
+def test_a_function_returns_one_tensor() -> None:
+    class Pair(mt.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x, x
+
+    with pytest.raises(TypeError, match="forward of Pair returned .* one result"):
+        Pair.apply(mt.ones(2, requires_grad=True))

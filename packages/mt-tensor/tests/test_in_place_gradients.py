@@ -63,6 +63,26 @@ PROGRAMS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "everything, by narrow": lambda m, x, w: (y := x * w, y.narrow(0, 0, 2).exp_())[0],
     "everything, by expand": lambda m, x, w: (y := x * w, v := y.expand(2, 3), y.mul_(w), v * v)[3],
     "nested views": lambda m, x, w: (y := x * w, y.view(6)[1:5].view(2, 2)[1].mul_(w[0, :2]))[0],
+    "turned": lambda m, x, w: (y := x * w, y.t_(), y.mul_(w.T), y * y.exp())[3],
+    "turned, views made before": lambda m, x, w: (
+        y := x * w,
+        v := y[0],
+        y.transpose_(0, 1),
+        v.mul_(w[1]),
+        y[1:].exp_(),
+        y * y + v.sum(),
+    )[5],
+    "a turned view": lambda m, x, w: (y := x * w, v := y[:1], v.t_(), v.mul_(w.T[:, :1]), y.T * v)[
+        4
+    ],
+    "turned, then set": lambda m, x, w: (
+        y := x * w,
+        y.unsqueeze_(0).squeeze_(0),
+        set_item(y, 0, w[1]),
+        y * x,
+    )[3],
+    "filled by a tensor": lambda m, x, w: (y := x * w, y[0].fill_(w[1, 2]))[0],
+    "filled by a tensor under a mask": lambda m, x, w: (x * w).masked_fill(x > 0, w[1, 2]),
     "of another type": lambda m, x, w: (x * w).copy_(w.to(m.float64)),
 }
 
@@ -77,7 +97,8 @@ def gradients(m: Any, program: Any, numbers: Any, order: int = 1) -> list[Any]:
         total = sum((g * g).sum() for g in found if g is not None)
         found = m.autograd.grad(total, [x, w], allow_unused=True)
     zeros = np.zeros((2, 3))
-    return [zeros if g is None else np.asarray(g.detach().tolist()) for g in (result, *found)]
+    values = [result.reshape(-1), *found]
+    return [zeros if g is None else np.asarray(g.detach().tolist()) for g in values]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -155,11 +176,47 @@ def test_what_gradients_cannot_follow() -> None:
         view.zero_()
     with pytest.raises(errors.InPlaceError, match="made under no_grad"):
         view.add_(1.0 * leaf[0])
+    with pytest.raises(errors.InPlaceError, match="made under no_grad"):
+        view.add_(1.0)  # which changes y, too
+    with pytest.raises(errors.InPlaceError, match="made under no_grad"):
+        view.add_(mt.ones(3))
+    with pytest.raises(errors.InPlaceError, match="a leaf that requires grad"):
+        leaf.t_()
+    with pytest.raises(errors.InPlaceError, match="a view of a leaf"):
+        leaf[0].unsqueeze_(0)
     z = leaf.exp()
     saved = z * z
     z += 1.0
     with pytest.raises(errors.InPlaceError, match="'mul' saved"):
         saved.sum().backward()
+
+
+def test_what_was_saved_may_not_be_turned() -> None:
+    y = mt.ones(2, 3, requires_grad=True) * 2.0
+    saved = y * y
+    y.t_()
+    with pytest.raises(errors.InPlaceError, match="'mul' saved"):
+        saved.sum().backward()
+
+
+def test_replaced_contents_get_a_gradient_of_zero() -> None:
+    x, w = mt.ones(3, requires_grad=True), mt.ones((), requires_grad=True)
+    (x * 2.0).copy_(w * 3.0).sum().backward()
+    assert (x.grad.tolist(), w.grad.item()) == ([0, 0, 0], 9)
+    v = mt.ones(3, requires_grad=True)
+    (v * 2.0).fill_(w).sum().backward()
+    assert (v.grad.tolist(), w.grad.item()) == ([0, 0, 0], 12)
+
+
+def test_a_retained_gradient_is_that_of_the_changed_tensor() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    y.retain_grad()
+    y.mul_(2.0)
+    y.unsqueeze_(0)
+    (y * y).sum().backward()
+    assert y.retains_grad
+    assert y.grad.tolist() == [[4, 16]]
 
 
 def test_views_under_no_grad_keep_their_gradients() -> None:

@@ -191,6 +191,7 @@ def test_divmod() -> None:
 
 X, F = mt.tensor([3, 4]), mt.tensor([3.0, 4.0])
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: X // mt.tensor([0]), DivisionByZeroError, "divided by zero"),
     (lambda: X // 0, DivisionByZeroError, "divided by zero"),
     (lambda: X % mt.tensor([1, 0]), ZeroDivisionError, "divided by zero"),
     (lambda: X.to("int8") // 256, DivisionByZeroError, "divided by zero"),
@@ -224,3 +225,10 @@ def test_nothing_is_divided_where_there_are_no_elements() -> None:
     assert (empty // empty).shape == (0, 3)
     assert (empty & 1).shape == (0, 3)
     assert (mt.tensor(7) // mt.tensor(2)).item() == 3
+
+
+@pytest.mark.parametrize("divisor", [0, mt.tensor(0), mt.tensor([0]), mt.tensor([[0], [1]])])
+def test_nothing_is_divided_by_zero_among_no_elements(divisor):
+    empty = mt.zeros(0, dtype="int32")
+    for quotient in (empty // divisor, empty % divisor, empty.fmod(divisor)):
+        assert quotient.numel() == 0

@@ -22,10 +22,10 @@ NOT_OPERATIONS = {
         ndimension nelement numel shape size storage_offset stride unique_id
     """,
     "it belongs to differentiation, which test_autograd.py tests": """
-        accumulate_derivative add_to_grad autograd backward chain_rule completed data detach detach_
-        enable_grad free_graph grad grad_fn history is_constant is_grad_enabled is_leaf no_grad
-        parents register_hook register_post_accumulate_grad_hook requires_grad requires_grad_
-        retain_grad retains_grad set_grad_enabled starting_gradient variable
+        accumulate_derivative add_to_grad autograd backward chain_rule completed data detach
+        detach_ enable_grad free_graph grad grad_fn history is_constant is_grad_enabled is_leaf
+        no_grad parents register_hook register_post_accumulate_grad_hook requires_grad
+        requires_grad_ retain_grad retains_grad set_grad_enabled starting_gradient variable
         grad_central_difference grad_check gradcheck gradgradcheck
     """,
     "it makes a tensor, which test_creation.py and test_attributes.py test": """
@@ -131,7 +131,10 @@ def test_every_operator_of_python_is_an_operation_with_samples():
 
 
 OTHER_ARGUMENTS = {
-    "permute": "the method takes the dimensions one by one as well",
+    **dict.fromkeys(
+        ("broadcast_to", "flip", "permute", "reshape", "tile"),
+        "the method takes the numbers one by one as well",
+    ),
     "split": "torch gives its argument another name as a function",
     "where": "the condition comes first in the function",
 }

@@ -237,6 +237,7 @@ from mt_tensor.pointwise.functions import (
 )
 from mt_tensor.pointwise.functions import clamp as clip
 from mt_tensor.pointwise.functions import pow as pow
+from mt_tensor.pointwise.functions import round as round
 from mt_tensor.pointwise.functions import sub as subtract
 from mt_tensor.pointwise.integers import (
     bitwise_and,
@@ -349,7 +350,6 @@ from mt_tensor.pointwise.table_functions import (
     xlogy,
 )
 from mt_tensor.pointwise.table_functions import id as id
-from mt_tensor.pointwise.table_functions import round as round
 from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
 from mt_tensor.products.contraction import tensordot
 from mt_tensor.products.distances import (
@@ -812,8 +812,15 @@ __all__ = [
 ]
 
 
-def where(condition: Tensor, input: Tensor | float, other: Tensor | float) -> Tensor:
-    """Return `input` where the condition holds, and `other` elsewhere, broadcast together."""
+def where(
+    condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """Return `input` where the condition holds, and `other` elsewhere, broadcast together.
+
+    Of a condition alone, return where it holds, as `nonzero(condition, as_tuple=True)` does.
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
     return elementwise("where", condition, input, other)
 
 

@@ -19,7 +19,9 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    allow_unused: bool = False,
+    allow_unused: bool | None = None,
+    *,
+    materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """Return the gradients of `outputs` with respect to `inputs`, and add to none that is stored.
 
@@ -37,7 +39,9 @@ def grad(
             out, or None, for an output of one element.
         retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
         create_graph: whether the gradients are recorded, to be differentiated in turn.
-        allow_unused: whether the outputs may not depend on an input; its gradient is None then.
+        allow_unused: whether the outputs may not depend on an input, whose gradient is None then;
+            as `materialize_grads` if None.
+        materialize_grads: whether such a gradient is zeros instead of None.
 
     Returns:
         For each input its gradient, of its shape.
@@ -45,9 +49,13 @@ def grad(
     Raises:
         NoGradientError: nothing was recorded for an output or an input, a weight is missing, or the
             outputs were not computed from an input.
+        ValueError: zeros are wanted where an error is, too.
         ShapeError: weights have another shape than their output, or are not one for each.
         GraphFreedError: an earlier call freed the graph.
     """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("materialize_grads=True asks for zeros where allow_unused=False refuses.")
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
     outputs, inputs = _tensors("outputs", outputs), _tensors("inputs", inputs)
     for tensor in inputs:
         if not tensor.requires_grad:
@@ -73,7 +81,53 @@ def grad(
                 f"the outputs were not computed from input {position}. Pass allow_unused=True if "
                 "its gradient is to be None."
             )
-    return tuple(found.get(tensor.variable.unique_id) for tensor in inputs)
+    gradients = (found.get(tensor.variable.unique_id) for tensor in inputs)
+    if not materialize_grads:
+        return tuple(gradients)
+    return tuple(
+        tensor._with(tensor.backend.full(tensor.shape, tensor.dtype, 0))
+        if gradient is None
+        else gradient
+        for tensor, gradient in zip(inputs, gradients, strict=True)
+    )
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add the gradients of several tensors to `grad` of what they were computed from.
+
+    Args:
+        tensors: the results; the gradients of several are added up.
+        grad_tensors: for each the weight of each of its elements; see `grad`.
+        retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
+        create_graph: whether the gradients are recorded, to be differentiated in turn.
+        inputs: the only tensors whose `grad` is added to, leaves or not; None for all leaves.
+
+    Raises:
+        NoGradientError: nothing was recorded for a tensor or an input, or a weight is missing.
+        ShapeError: weights have another shape than their tensor, or are not one for each.
+        ValueError: `inputs` is empty.
+        GraphFreedError: an earlier call freed the graph.
+    """
+    results = _tensors("tensors", tensors)
+    if inputs is not None:
+        chosen = _tensors("inputs", inputs)
+        if not chosen:
+            raise ValueError("inputs of backward() must name a tensor; None stands for all leaves.")
+        gradients = grad(results, chosen, grad_tensors, retain_graph, create_graph, True)
+        for tensor, gradient in zip(chosen, gradients, strict=True):
+            if gradient is not None:
+                tensor.accumulate_derivative(gradient)
+        return
+    keep = create_graph if retain_graph is None else retain_graph
+    weights = _weights(grad_tensors, len(results))
+    for number, (tensor, weight) in enumerate(zip(results, weights, strict=True), start=1):
+        tensor.backward(weight, keep or number < len(results), create_graph)
 
 
 def _tensors(what: str, given: Any) -> tuple[Tensor, ...]:

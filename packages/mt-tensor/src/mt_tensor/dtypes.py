@@ -66,12 +66,14 @@ class DType:
         signed = self.name != "uint8" and wrapped >= 1 << (bits - 1)
         return wrapped - (1 << bits) if signed else wrapped
 
-    def checked(self, value: Number) -> Number:
-        """Return a Python number as this type would store it.
+    def checked(self, value: Any) -> Number:
+        """Return a number as this type would store it.
 
         Raises:
             DTypeError: it is out of this type's range.
+            TypeError: it is no number.
         """
+        value = as_setting("an element", value)
         if self.kind == "integer":
             limits = np.iinfo(self.numpy)
             if not limits.min <= value <= limits.max:  # nan is not within, either
@@ -126,10 +128,23 @@ def as_dtype(value: Any) -> DType:
         if value is None:  # which NumPy takes for float64
             raise TypeError
         return _BY_NUMPY[np.dtype(value).newbyteorder("=")]
-    except (TypeError, KeyError):
+    except (TypeError, ValueError, KeyError):
         raise DTypeError(
             f"{value!r} is no element type of tensors; choose one of {', '.join(DTYPES)}."
         ) from None
+
+
+def as_setting(name: str, value: Any) -> Number:
+    """Return an argument that is a number, Python's or NumPy's, as Python's.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, Number):
+        raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
+    return value
 
 
 def type_of_number(value: Number) -> DType:
@@ -140,9 +155,14 @@ def type_of_number(value: Number) -> DType:
 
 
 def promote_types(a: DType, b: DType) -> DType:
-    """Return the smallest type of the higher kind that holds both."""
+    """Return the smallest type of the higher kind that holds both.
+
+    Raises:
+        DTypeError: something is no element type.
+    """
     if a is b:
         return a
+    a, b = as_dtype(a), as_dtype(b)
     if a.kind == b.kind:
         return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
     return a if a.rank > b.rank else b
@@ -159,6 +179,8 @@ def result_type(*operands: Any) -> DType:
     for operand in operands:
         if isinstance(operand, _NUMBERS):
             group, dtype = 2, type_of_number(operand)
+        elif not isinstance(getattr(operand, "dtype", None), DType):
+            group, dtype = 2, type_of_number(as_setting("an operand that is no tensor", operand))
         else:
             group, dtype = (0 if operand.shape else 1), operand.dtype
         known = groups[group]

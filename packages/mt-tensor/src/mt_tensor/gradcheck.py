@@ -16,6 +16,7 @@ from mt_tensor.autograd import grad
 from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import float64
 from mt_tensor.errors import DTypeError
+from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensors import Tensor
 
 Floats = npt.NDArray[np.float64]
@@ -55,8 +56,7 @@ def gradcheck(
         GradientError: one differs by more than `atol` plus `rtol` times its size; the message
             gives the input, the index and both numbers.
     """
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    _check_inputs(inputs)
+    inputs = _checked_inputs(inputs)
 
     def weighted(values: Sequence[Tensor]) -> Tensor:
         results = func(*values)
@@ -120,8 +120,7 @@ def gradgradcheck(
         DTypeError: an input that requires grad is not float64.
         NoGradientError: no input requires grad.
     """
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    _check_inputs(inputs)
+    inputs = _checked_inputs(inputs)
     with no_grad():
         result = func(*(x.detach() for x in inputs))
     angles = 0.5 + np.arange(result.numel(), dtype=np.float64)
@@ -175,7 +174,9 @@ def grad_check(f: Callable[..., Tensor], *vals: Tensor) -> None:
     gradcheck(f, [x.detach().double().requires_grad_() for x in vals])
 
 
-def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
+def _checked_inputs(given: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
+    inputs = tuple(given) if isinstance(given, Sequence) else (given,)
+    require_tensors("gradcheck", *inputs)
     if not any(x.requires_grad for x in inputs):
         raise NoGradientError("there is nothing to check: no input requires grad.")
     for x in inputs:
@@ -184,6 +185,7 @@ def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
                 f"an input is {x.dtype.name}, which has too few digits for finite differences: "
                 "convert it with x.detach().double().requires_grad_()."
             )
+    return inputs
 
 
 def _numeric_gradient(

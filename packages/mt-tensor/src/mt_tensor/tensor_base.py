@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
-from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError, ShapeError
+from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.graph import Hook, Node, run_hooks
 from mt_tensor.strides import Shape, is_integer, normalize_dim
 from mt_tensor.tensor_data import TensorData
@@ -118,7 +118,7 @@ class TensorBase:
 
     def size(self, dim: int | None = None) -> Any:
         """Return the shape, or the extent of one dimension."""
-        return self.shape if dim is None else self.shape[normalize_dim(dim, self.ndim)]
+        return self.shape if dim is None else _extent(self.shape, dim)
 
     def numel(self) -> int:
         """Return the number of elements."""
@@ -127,7 +127,7 @@ class TensorBase:
     def stride(self, dim: int | None = None) -> Any:
         """Return how many elements of the storage lie between neighbours in each dimension."""
         strides = self._tensor.strides
-        return strides if dim is None else strides[normalize_dim(dim, self.ndim)]
+        return strides if dim is None else _extent(strides, dim)
 
     def storage_offset(self) -> int:
         """Return where in the storage the first element lies."""
@@ -246,6 +246,10 @@ class TensorBase:
             self._check_gradient(grad)
         self._grad = grad
 
+    @grad.deleter
+    def grad(self) -> None:
+        self._grad = None
+
     def _check_gradient(self, grad: Any) -> None:
         """Raise unless a tensor could be the gradient of this one."""
         if not isinstance(grad, TensorBase):
@@ -298,6 +302,7 @@ class TensorBase:
         gradient: Tensor | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
+        inputs: Any = None,
     ) -> None:
         """Add the gradient of this tensor to `grad` of every leaf that it was computed from.
 
@@ -305,12 +310,19 @@ class TensorBase:
             gradient: the weight of each element; may be left out for a tensor of one element.
             retain_graph: whether the graph can be differentiated again.
             create_graph: whether the gradients are recorded, to be differentiated in turn.
+            inputs: the only tensors, one or several, whose `grad` is added to; they may be no
+                leaves. None for all leaves.
 
         Raises:
             NoGradientError: nothing was recorded, or `gradient` is missing.
             ShapeError: `gradient` has another shape.
             GraphFreedError: an earlier call freed the graph.
         """
+        if inputs is not None:
+            from mt_tensor import autograd
+
+            autograd.backward(self._itself(), gradient, retain_graph, create_graph, inputs)
+            return
         start = self.starting_gradient(gradient)
         backpropagate(self.variable, start, retain_graph, create_graph)
 
@@ -349,32 +361,57 @@ class TensorBase:
         return self._with(self._tensor)
 
     def detach_(self) -> Self:
-        """Forget how this tensor was computed: become a leaf without gradient, and return self.
+        """Forget how the tensor was computed, and return it, a leaf that does not require grad.
 
         Raises:
-            InPlaceError: this is a view, whose history is that of its base.
+            NoGradientError: it is a view, whose base would still have its history.
         """
         if self._base is not None and self.requires_grad:
-            raise InPlaceError("a view cannot forget its history in place: use detach().")
-        self._node, self._requires_grad, self._hooks = None, False, None
+            raise NoGradientError("a view cannot be detached from its base: use detach().")
+        self._node, self._requires_grad = None, False
         return self
 
     @property
     def data(self) -> Tensor:
-        """A tensor with the same memory and no history."""
+        """A tensor with the same memory and no history; setting it exchanges the elements."""
         return self.detach()
+
+    @data.setter
+    def data(self, data: Tensor) -> None:
+        if not isinstance(data, TensorBase):
+            raise TypeError(f"data is a tensor; {data!r} of type {type(data).__name__} was given.")
+        if data.dtype is not self.dtype or data.backend is not self.backend:
+            raise DTypeError(
+                f"data is {data.dtype.name} on backend {data.backend.name!r}; it must be "
+                f"{self.dtype.name} on {self.backend.name!r}, like the tensor."
+            )
+        self._requires_grad = self.requires_grad
+        self._tensor, self._base = data._tensor, None
 
     if TYPE_CHECKING:  # what the mixins add, and the methods installed for each operator
 
         def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
 
 
-def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
-    """Accept `f(2, 3)` as well as `f((2, 3))`.
+def _extent(extents: tuple[int, ...], dim: int) -> int:
+    """Return what belongs to a dimension; there is none in a 0-dimensional tensor."""
+    normal = normalize_dim(dim, len(extents))
+    if not extents:
+        raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
+    return extents[normal]
+
+
+def unpack(sizes: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
+    """Accept `f(2, 3)` as well as `f((2, 3))` and, by a name, `f(size=(2, 3))`.
 
     Raises:
         ShapeError: something is no integer.
+        TypeError: sizes were given in both ways.
     """
+    if named is not None:
+        if sizes:
+            raise TypeError(f"sizes or dimensions were given twice: {sizes} and {named!r}.")
+        sizes = (named,)
     given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
     for size in given:
         if size.__class__ is not int:
@@ -382,6 +419,17 @@ def unpack(sizes: tuple[Any, ...]) -> tuple[int, ...]:
                 raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
             return tuple(map(operator.index, given))
     return given
+
+
+def whole(name: str, value: Any) -> int:
+    """Return an argument that is one integer.
+
+    Raises:
+        ShapeError: it is something else.
+    """
+    if not is_integer(value):
+        raise ShapeError(f"{name} is an integer; {value!r} was given.")
+    return operator.index(value)
 
 
 _make = TensorBase._make

@@ -357,7 +357,7 @@ def as_array(row: npt.NDArray[Any], data: TensorData) -> npt.NDArray[Any]:
     """Return a view as an array over the memory of `row`, the elements of its storage.
 
     Raises:
-        ShapeError: there are more dimensions than arrays can have.
+        ShapeError: there are more dimensions or elements than arrays can have.
     """
     width = data.dtype.itemsize
     try:
@@ -371,9 +371,14 @@ def as_array(row: npt.NDArray[Any], data: TensorData) -> npt.NDArray[Any]:
             strides=tuple([stride * width for stride in data.strides]),
         )
     except ValueError as error:
-        if data.ndim <= MOST_DIMENSIONS:
-            raise
-        raise ShapeError(
-            f"a tensor of {data.ndim} dimensions was given to NumPy, whose arrays have at most "
-            f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
-        ) from error
+        raise not_an_array(data.shape) from error
+
+
+def not_an_array(shape: Shape) -> ShapeError:
+    """Return the error for a shape that is beyond NumPy."""
+    if len(shape) <= MOST_DIMENSIONS:
+        return ShapeError(f"shape {shape} has more elements than this machine can address.")
+    return ShapeError(
+        f"a tensor of {len(shape)} dimensions was given to NumPy, whose arrays have at most "
+        f"{MOST_DIMENSIONS}: merge some of them first, for example with flatten()."
+    )

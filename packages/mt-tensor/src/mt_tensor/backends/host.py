@@ -11,7 +11,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.strides import Shape
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_data import TensorData, not_an_array
 
 
 class HostBackend(TensorBackend):
@@ -19,7 +19,10 @@ class HostBackend(TensorBackend):
 
     def empty(self, size: int, dtype: DType) -> npt.NDArray[Any]:
         """Return a new row of memory."""
-        return np.empty(size, dtype.numpy)
+        try:
+            return np.empty(size, dtype.numpy)
+        except ValueError as error:
+            raise not_an_array((size,)) from error
 
     def from_host(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the array itself, or a copy if it cannot be written to."""
@@ -31,6 +34,9 @@ class HostBackend(TensorBackend):
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
-        array = np.empty(shape, dtype.numpy)
+        try:
+            array = np.empty(shape, dtype.numpy)
+        except ValueError as error:
+            raise not_an_array(shape) from error
         silently(array.fill, dtype.convert(value))
         return TensorData.of(array, shape, dtype)

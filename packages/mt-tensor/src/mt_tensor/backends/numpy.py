@@ -145,6 +145,18 @@ def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
     return data
 
 
+def _few_dimensions(dim: int, array: Array, where: Array, other: Array) -> Any:
+    """Return arrays for NumPy to index along `dim`, which survives 32 dimensions at most.
+
+    If there are more, those of extent 1 are dropped; more others do not fit into memory.
+    """
+    if where.ndim > 32:
+        ones = tuple(d for d, extent in enumerate(where.shape) if extent == 1 and d != dim)
+        dim -= sum(d < dim for d in ones)
+        array, where, other = (each.squeeze(ones) for each in (array, where, other))
+    return dim, array, where, other
+
+
 class NumpyOps(HostBackend):
     """Every primitive as NumPy calls on strided arrays."""
 
@@ -263,7 +275,8 @@ class NumpyOps(HostBackend):
             slices = index.array[tuple(slice(None) if d == dim else 0 for d in range(index.ndim))]
             out.array[...] = np.take(array, slices, dim)
         else:
-            out.array[...] = np.take_along_axis(array, index.array, dim)
+            dim, array, where, target = _few_dimensions(dim, array, index.array, out.array)
+            target[...] = np.take_along_axis(array, where, dim)
 
     def scatter(
         self,
@@ -275,11 +288,11 @@ class NumpyOps(HostBackend):
     ) -> None:
         """Put along an axis, or combine unbuffered with the operator's ufunc."""
         target = self._cut(out.array, index.shape, dim)
-        where, values = index.array, source.array
+        dim, target, where, values = _few_dimensions(dim, target, index.array, source.array)
         if operator is None:
             np.put_along_axis(target, where, values, dim)
             return
-        grid = list(np.ogrid[tuple(slice(extent) for extent in index.shape)])
+        grid = list(np.ogrid[tuple(slice(extent) for extent in where.shape)])
         grid[dim] = where
         silently(_UFUNC_OF[operator.value].at, target, tuple(grid), values)
 

@@ -198,6 +198,8 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
         return current_backend()
     if isinstance(name, TensorBackend):
         return name
+    if not isinstance(name, str):
+        raise UnknownBackendError(f"a backend is given itself or by name; {name!r} was given.")
     if name not in _created:
         with _creating:  # so that two threads get the same instance
             if name not in _created:

@@ -54,7 +54,9 @@ def tensor(
         chosen = data.backend if backend is None else backend
         copied = np.array(data.backend.as_array(data._tensor))
         return from_values(copied, dtype or data.dtype, chosen, requires_grad)
-    typed = isinstance(data, np.ndarray | np.generic)
+    if hasattr(type(data), "__array__"):  # an array, or what another library has for one
+        data = np.asarray(data)
+    typed = isinstance(data, np.ndarray)
     leaves = [data] if typed else _leaves(data)
     try:
         values = np.array(_without_tensors(data))

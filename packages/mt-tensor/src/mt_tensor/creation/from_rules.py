@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
@@ -13,23 +14,32 @@ from mt_tensor.creation.from_data import Array, Backend, from_values
 from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, type_of_number
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import Shape, is_integer
+from mt_tensor.strides import Shape, is_integer, size_of
 from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_data import not_an_array
 from mt_tensor.tensors import Tensor
 
 
-def unpack_sizes(sizes: tuple[Any, ...]) -> Shape:
-    """Accept `f(2, 3)` as well as `f((2, 3))`, and check the extents.
+def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
+    """Accept `f(2, 3)`, `f((2, 3))` and, by its name, `f(size=(2, 3))`, and check the extents.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is no integer, or negative, or there would be too many elements.
+        TypeError: sizes were given in both ways.
     """
+    if named is not None:
+        if sizes:
+            raise TypeError(f"the size was given twice: {sizes} and {named!r}.")
+        sizes = (named,)
     if len(sizes) == 1 and isinstance(sizes[0], Sequence):
         sizes = tuple(sizes[0])
     for size in sizes:
         if not is_integer(size) or isinstance(size, Tensor) or size < 0:
             raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
-    return tuple(map(int, sizes))
+    shape = tuple(map(int, sizes))
+    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
+        raise not_an_array(shape)
+    return shape
 
 
 def as_number(value: Any) -> Number:
@@ -49,7 +59,11 @@ def as_number(value: Any) -> Number:
 
 
 def empty(
-    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor with arbitrary elements, to be overwritten.
 
@@ -58,7 +72,7 @@ def empty(
     """
     chosen = get_backend(backend)
     kind = float32 if dtype is None else as_dtype(dtype)
-    result = Tensor._make(chosen.allocate(unpack_sizes(size), kind), chosen)
+    result = Tensor._make(chosen.allocate(unpack_sizes(sizes, size), kind), chosen)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -96,17 +110,25 @@ def full(
 
 
 def zeros(
-    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return full(unpack_sizes(size), 0, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 0, dtype or float32, backend, requires_grad)
 
 
 def ones(
-    *size: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+    *sizes: Any,
+    size: Any = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return full(unpack_sizes(size), 1, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 1, dtype or float32, backend, requires_grad)
 
 
 # --- Like another tensor ------------------------------------------------------------------------
@@ -192,7 +214,7 @@ def arange(
         requires_grad: whether a gradient is wanted.
 
     Raises:
-        ShapeError: `step` is zero or leads away from `end`.
+        ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
         DTypeError: the element type is bool, or too small for the numbers.
     """
     if end is None:
@@ -207,16 +229,22 @@ def arange(
     if each == 0 or (bound - first) / each < 0:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     whole = [number for number in (first, bound, each) if isinstance(number, int)]
-    exact = len(whole) == 3  # beyond 2**53, too
-    count = len(range(*whole)) if exact else math.ceil((bound - first) / each)
+    if len(whole) == 3:  # exact beyond 2**53, too
+        count = -((whole[0] - whole[1]) // whole[2])
+    else:
+        count = math.ceil((bound - first) / each)
     if count:
         kind.checked(first)
         kind.checked(first + (count - 1) * each)
-    return from_values(first + each * np.arange(count), kind, backend, requires_grad)
+    try:
+        values = first + each * np.arange(count)
+    except (ValueError, OverflowError) as error:
+        raise not_an_array((count,)) from error
+    return from_values(values, kind, backend, requires_grad)
 
 
 def _spaced(start: Any, end: Any, steps: int) -> Array:
-    (count,) = unpack_sizes((steps,))
+    (count,) = unpack_sizes(([steps],))
     return np.linspace(float(as_number(start)), float(as_number(end)), count)
 
 

@@ -11,7 +11,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.dtypes import DType, as_dtype
 from mt_tensor.errors import DTypeError
-from mt_tensor.recording.function import Function
+from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -131,6 +131,7 @@ class ConversionMethods(TensorBase):
 
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor with the element type of another."""
+        require_tensors("type_as", other)
         return self.to(other.dtype)
 
     def clone(self) -> Tensor:

@@ -19,6 +19,7 @@ from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors
 from mt_tensor.movement.turning import select
 from mt_tensor.movement.views import existing_dim
+from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -64,12 +65,9 @@ def index_fill(
     """
     dim = check_1d_index("index_fill", input, dim, index)
     places = along(index.to(int64), dim, input.shape)
+    value = single("index_fill", value, input.dtype)
     if isinstance(value, TensorBase):
-        if value.ndim:
-            raise ShapeError(
-                f"index_fill() takes a number or a 0-D tensor; shape {value.shape} was given."
-            )
-        value = value.to(input.dtype).expand(places.shape)
+        value = value.expand(places.shape)
     return scatter(input, dim, places, value)
 
 

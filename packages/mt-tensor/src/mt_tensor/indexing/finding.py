@@ -10,8 +10,9 @@ import numpy as np
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
+from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import normalize_dim, shape_broadcast, size_of, strides_from_shape
+from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
 
     Raises:
         DTypeError: `indices` is not int64.
-        ShapeError: `indices` has another number of dimensions than `input`.
+        ShapeError: `indices` has another number of dimensions than `input`, or that has none.
         IndexingError: a position is out of range, or the shapes do not broadcast.
     """
     require_tensors("take_along_dim", input, indices)
@@ -80,7 +81,7 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
             "take_along_dim() needs indices of as many dimensions as the tensor; shapes "
             f"{indices.shape} and {input.shape} were given."
         )
-    d = normalize_dim(dim, input.ndim)
+    d = existing_dim("take_along_dim", dim, input.shape)
     rest = shape_broadcast(
         (*input.shape[:d], 1, *input.shape[d + 1 :]),
         (*indices.shape[:d], 1, *indices.shape[d + 1 :]),

@@ -25,7 +25,7 @@ from mt_tensor.indexing.gathering import (
 )
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase, whole
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -150,7 +150,7 @@ def scatter(
     given: Any = value if src is None else src
     if isinstance(given, TensorBase):
         source = check_source("scatter", input, index, given)
-    elif isinstance(given, Number):
+    elif isinstance(given, Number | np.generic):
         source = _filled(index, input.dtype, input.dtype.checked(given))
     else:
         raise TypeError(f"scatter() takes a tensor or a number as src; {given!r} was given.")
@@ -336,7 +336,7 @@ def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
     require_tensors("one_hot", input)
     if input.dtype is not int64:
         raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
-    (num_classes,) = unpack((num_classes,))
+    num_classes = whole("num_classes", num_classes)
     if num_classes < -1:
         raise ShapeError(f"num_classes is a positive integer, or -1; {num_classes!r} was given.")
     if not input.numel() and num_classes < 1:

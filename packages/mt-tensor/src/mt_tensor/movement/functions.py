@@ -35,7 +35,7 @@ def transpose(input: TensorBase, dim0: int, dim1: int) -> Tensor:
 
 def broadcast_to(input: TensorBase, shape: Sequence[int]) -> Tensor:
     """Return a view of another shape in which extents of 1 are repeated."""
-    return _checked("broadcast_to", input).broadcast_to(shape)
+    return _checked("broadcast_to", input).broadcast_to(size=shape)
 
 
 def squeeze(input: TensorBase, dim: int | Sequence[int] | None = None) -> Tensor:
@@ -55,7 +55,7 @@ def narrow(input: TensorBase, dim: int, start: int, length: int) -> Tensor:
 
 def flip(input: TensorBase, dims: Any) -> Tensor:
     """Return a view with the order of elements reversed in some dimensions."""
-    return _checked("flip", input).flip(dims)
+    return _checked("flip", input).flip(dims=dims)
 
 
 def clone(input: TensorBase) -> Tensor:
@@ -68,7 +68,7 @@ def detach(input: TensorBase) -> Tensor:
     return _checked("detach", input).detach()
 
 
-def masked_fill(input: TensorBase, mask: Tensor, value: Number) -> Tensor:
+def masked_fill(input: TensorBase, mask: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy in which the elements under the mask are `value`."""
     return _checked("masked_fill", input).masked_fill(mask, value)
 

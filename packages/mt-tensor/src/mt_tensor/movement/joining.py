@@ -52,16 +52,19 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension.
 
     Args:
-        tensors: at least one; equal shapes except in `dim`. The dtype is promoted.
+        tensors: at least one; equal shapes except in `dim`, beside which empty ones of shape (0,)
+            only take part in the promotion of the dtype.
         dim: the dimension along which they follow each other.
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in another dimension.
     """
     check_list("cat", tensors)
-    dim = normalize_dim(dim, tensors[0].ndim)
     common_backend(*tensors)
+    dtype = result_type(*tensors)
+    tensors = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors
     first = tensors[0]
+    dim = normalize_dim(dim, first.ndim)
     expected = (first.shape[:dim], first.shape[dim + 1 :])
     for tensor in tensors:
         shape = tensor.shape
@@ -71,7 +74,6 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"{', '.join(str(t.shape) for t in tensors)}: they must have at least one "
                 f"dimension and be equal in all others than {dim}."
             )
-    dtype = result_type(*tensors)
     return Cat.apply(dim, *[tensor.to(dtype) for tensor in tensors])
 
 

@@ -67,13 +67,13 @@ class RearrangingMethods(TensorBase):
         """Return views of pieces along a dimension; see `mt_tensor.split`."""
         return splitting.split(self, split_size, dim)
 
-    def repeat(self, *repeats: Any) -> Tensor:
-        """Return copies laid beside each other, `repeats[d]` of them along dimension `d`.
+    def repeat(self, *times: Any, repeats: Any = None) -> Tensor:
+        """Return copies laid beside each other, `times[d]` of them along dimension `d`.
 
         Raises:
             ShapeError: there are fewer numbers than dimensions, or one is negative.
         """
-        counts = unpack(repeats)
+        counts = unpack(times, repeats)
         new = len(counts) - self.ndim
         if new < 0 or any(count < 0 for count in counts):
             raise ShapeError(
@@ -86,9 +86,9 @@ class RearrangingMethods(TensorBase):
         total = [count * extent for count, extent in zip(counts, shape, strict=True)]
         return spread.expand(*pairs).clone().reshape(*total)
 
-    def tile(self, *dims: Any) -> Tensor:
+    def tile(self, *times: Any, dims: Any = None) -> Tensor:
         """Return copies laid beside each other; missing numbers are 1, in front."""
-        return rearranging.tile(self, unpack(dims))
+        return rearranging.tile(self, unpack(times, dims))
 
     def expand_as(self, other: TensorBase) -> Tensor:
         """Return a view expanded to the shape of another tensor."""

@@ -114,7 +114,7 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(unpack((repeats,)))
+        counts = np.array(unpack((repeats,)), np.int64)
     if counts.ndim > 1 or counts.size not in (1, extent):
         raise ShapeError(
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim, resolve_shape
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase, unpack, whole
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -40,7 +40,7 @@ def split(
                 f"dimension {dim}, and none be negative."
             )
         return _pieces(tensor, d, lengths)
-    (size,) = unpack((split_size_or_sections,))
+    size = whole("split_size_or_sections", split_size_or_sections)
     if size < 0 or (size == 0 and extent):
         raise ShapeError(f"split() takes pieces of at least one element; {size} was given.")
     if not extent:
@@ -49,9 +49,9 @@ def split(
 
 
 def _pieces(tensor: TensorBase, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
-    starts = [sum(lengths[:i]) for i in range(len(lengths))]
+    starts = accumulate(lengths, initial=0)
     return tuple(
-        tensor.narrow(dim, start, length) for start, length in zip(starts, lengths, strict=True)
+        tensor.narrow(dim, start, length) for start, length in zip(starts, lengths, strict=False)
     )
 
 
@@ -63,7 +63,7 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """
     require_tensors("chunk", input)
     d = existing_dim("chunk", dim, input.shape)
-    (count,) = unpack((chunks,))
+    count = whole("chunks", chunks)
     if count < 1:
         raise ShapeError(f"chunk() makes at least one piece; {chunks} was given.")
     extent = input.shape[d]
@@ -71,14 +71,14 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def tensor_split(
-    input: TensorBase, indices_or_sections: int | Sequence[int], dim: int = 0
+    input: TensorBase, indices_or_sections: int | Sequence[int] | TensorBase, dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Return views along a dimension, cut before each index or into a number of even sections.
 
     Args:
         input: at least one dimension.
         indices_or_sections: where to cut, as slices count; or the number of sections, whose
-            lengths differ by at most one, longer ones first.
+            lengths differ by at most one, longer ones first. Either may be a tensor.
         dim: the dimension.
 
     Raises:
@@ -87,8 +87,10 @@ def tensor_split(
     require_tensors("tensor_split", input)
     d = existing_dim("tensor_split", dim, input.shape)
     extent = input.shape[d]
+    if isinstance(indices_or_sections, TensorBase):
+        indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
-        (count,) = unpack((indices_or_sections,))
+        count = whole("indices_or_sections", indices_or_sections)
         if count < 1:
             raise ShapeError(f"tensor_split() makes at least one section; {count} was given.")
         return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])

@@ -11,7 +11,7 @@ from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase, unpack, whole
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -104,7 +104,7 @@ def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         IndexingError: a dimension does not exist, or is named twice.
     """
     _at_least("rot90", 2, input)
-    (k,), named = unpack((k,)), unpack((dims,))
+    k, named = whole("k", k), unpack((dims,))
     if len(named) != 2:
         raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")
     first, second = normalize_dims(named, input.ndim)
@@ -130,7 +130,7 @@ def diag_embed(input: TensorBase, offset: int = 0, dim1: int = -2, dim2: int = -
         IndexingError: a dimension does not exist, or both are the same.
     """
     _at_least("diag_embed", 1, input)
-    (offset,) = unpack((offset,))
+    offset = whole("offset", offset)
     first, second = (normalize_dim(dim, input.ndim + 1) for dim in (dim1, dim2))
     if first == second:
         raise IndexingError(f"diag_embed() needs two dimensions; {dim1} and {dim2} are the same.")

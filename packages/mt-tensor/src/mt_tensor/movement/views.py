@@ -12,7 +12,7 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase, unpack, whole
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -206,22 +206,22 @@ class MovementMethods(TensorBase):
 
     __slots__ = ()
 
-    def view(self, *shape: Any) -> Tensor:
+    def view(self, *shape: Any, size: Any = None) -> Tensor:
         """Return the same elements in another shape, sharing memory; one extent may be -1.
 
         Raises:
             ShapeError: the number of elements differs, or the strides would need a copy.
         """
-        resolved = resolve_shape(unpack(shape), self.numel())
+        resolved = resolve_shape(unpack(shape, size), self.numel())
         return View.apply(self, resolved)
 
-    def reshape(self, *shape: Any) -> Tensor:
+    def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
         """Return the same elements in another shape, copying only if it must be.
 
         Raises:
             ShapeError: the number of elements differs.
         """
-        resolved = resolve_shape(unpack(shape), self.numel())
+        resolved = resolve_shape(unpack(sizes, shape), self.numel())
         if self._tensor.view(resolved) is None:
             return View.apply(self.contiguous(), resolved)
         return View.apply(self, resolved)
@@ -234,9 +234,9 @@ class MovementMethods(TensorBase):
         merged = size_of(self.shape[start : end + 1])
         return self.reshape(*self.shape[:start], merged, *self.shape[end + 1 :])
 
-    def permute(self, *order: Any) -> Tensor:
+    def permute(self, *order: Any, dims: Any = None) -> Tensor:
         """Return a view with the dimensions in another order."""
-        given = unpack(order)
+        given = unpack(order, dims)
         return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
@@ -257,9 +257,9 @@ class MovementMethods(TensorBase):
         """The view with the last two dimensions exchanged."""
         return self.transpose(-2, -1)
 
-    def expand(self, *shape: Any) -> Tensor:
+    def expand(self, *shape: Any, size: Any = None) -> Tensor:
         """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
-        given = unpack(shape)
+        given = unpack(shape, size)
         new = len(given) - self.ndim
         resolved = given
         if -1 in given:
@@ -271,14 +271,14 @@ class MovementMethods(TensorBase):
             raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
         return Expand.apply(self, resolved)
 
-    def broadcast_to(self, shape: Sequence[int]) -> Tensor:
+    def broadcast_to(self, *shape: Any, size: Any = None) -> Tensor:
         """Return a view of another shape in which extents of 1 are repeated."""
-        return self.expand(*shape)
+        return self.expand(*shape, size=size)
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Tensor:
         """Drop dimensions of extent 1: all of them, or those named that are."""
-        dims = normalize_dims(dim, self.ndim)
-        return squeeze_dims(self, tuple(d for d in dims if self.shape[d] == 1))
+        normal = normalize_dims(dim, self.ndim)
+        return squeeze_dims(self, tuple(d for d in normal if self.ndim and self.shape[d] == 1))
 
     def unsqueeze(self, dim: int) -> Tensor:
         """Return a view with a new dimension of extent 1 before `dim`."""
@@ -286,9 +286,10 @@ class MovementMethods(TensorBase):
         return self.view(*self.shape[:d], 1, *self.shape[d:])
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
-        """Return a view of `length` elements from `start` on along `dim`; negative from the end."""
+        """Return a view of `length` elements along `dim`; `start` may count from the end."""
         d = existing_dim("narrow", dim, self.shape)
-        if start < 0:
+        start, length = whole("start", start), whole("length", length)
+        if -self.shape[d] <= start < 0:
             start += self.shape[d]
         if start < 0 or length < 0 or start + length > self.shape[d]:
             raise ShapeError(
@@ -297,9 +298,9 @@ class MovementMethods(TensorBase):
             )
         return self._itself()[(slice(None),) * d + (slice(start, start + length),)]
 
-    def flip(self, *dims: Any) -> Tensor:
+    def flip(self, *axes: Any, dims: Any = None) -> Tensor:
         """Return a view with the order of elements reversed in some dimensions."""
-        reverse = {normalize_dim(d, self.ndim) for d in unpack(dims)}
+        reverse = normalize_dims(unpack(axes, dims), self.ndim)
         return self._itself()[
             tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
         ]
@@ -311,7 +312,7 @@ class MovementMethods(TensorBase):
             ShapeError: the window is longer than the dimension, or `step` is not positive.
         """
         d = existing_dim("unfold", dimension, self.shape)
-        size, step = unpack((size, step))
+        size, step = whole("size", size), whole("step", step)
         if not 0 <= size <= self.shape[d] or step < 1:
             raise ShapeError(
                 f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "

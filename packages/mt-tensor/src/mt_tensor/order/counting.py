@@ -10,9 +10,10 @@ import numpy as np
 from mt_tensor.dtypes import Number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.indexing.gathering import scatter_add
+from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.on_host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import normalize_dim
+from mt_tensor.strides import is_integer, normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -47,10 +48,11 @@ def unique(
 
     Raises:
         IndexingError: there is no such dimension.
+        ShapeError: there are no dimensions, but one was named.
     """
     require_tensors("unique", input)
     array = input.backend.as_array(input._tensor)
-    axis = None if dim is None else normalize_dim(dim, input.ndim)
+    axis = None if dim is None else existing_dim("unique", dim, input.shape)
     values, inverse, counts = np.unique(
         array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
     )
@@ -112,7 +114,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
         raise ShapeError(f"bincount() takes 1-D tensors of one length; got {given}.")
     if input.dtype.kind != "integer":
         raise DTypeError(f"bincount() counts integers; {input.dtype.name} was given.")
-    if type(minlength) is not int or minlength < 0:
+    if not is_integer(minlength) or minlength < 0:
         raise DomainError(f"minlength is an integer from 0 on; {minlength!r} was given.")
     index = input.to(int64)
     low, high = (int(index.amin()), int(index.amax())) if index.numel() else (0, -1)

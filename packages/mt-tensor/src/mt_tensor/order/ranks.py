@@ -19,7 +19,7 @@ from mt_tensor.order.selection import ValuesAndIndices
 from mt_tensor.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import normalize_dim
+from mt_tensor.strides import is_integer, normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) ->
     """
     require_tensors("kthvalue", input)
     dim = normalize_dim(dim, input.ndim)
-    if type(k) is not int:
+    if not is_integer(k):
         raise TypeError(f"kthvalue() takes an integer k; {k!r} was given.")
     extent = input.shape[dim] if input.ndim else 1
     if not 1 <= k <= extent:
@@ -147,8 +147,9 @@ def _between(ordered: Tensor, place: Tensor, interpolation: str) -> Tensor:
     low, high = elementwise("floor", place), elementwise("ceil", place)
     weight = (high - low) * 0.5 if interpolation == "midpoint" else place - low
     below, above = _at(ordered, low), _at(ordered, high)
-    # Equal neighbours, infinite ones among them, are not subtracted from each other.
-    return elementwise("where", below == above, below, below + weight * (above - below))
+    # Equal infinities are not subtracted from each other; other neighbours share the gradient.
+    same = (below == above) & below.isinf()
+    return elementwise("where", same, below, below + weight * (above - below))
 
 
 def _shares(name: str, input: TensorBase, q: Any) -> Any:
@@ -161,7 +162,7 @@ def _shares(name: str, input: TensorBase, q: Any) -> Any:
         if q.ndim > 1:
             raise ShapeError(f"{name}() takes a number or a 1-D tensor as q; got {q.shape}.")
         shares = np.array(q.backend.as_array(q._tensor))
-    elif isinstance(q, Number):
+    elif isinstance(q, Number | np.generic):
         shares = np.asarray(q, input.dtype.numpy)
     else:
         raise TypeError(f"{name}() takes a number or a tensor as q; {q!r} was given.")
@@ -201,12 +202,12 @@ def diff(
     """
     require_tensors("diff", input)
     dim = existing_dim("diff", dim, input.shape)
-    if type(n) is not int or n < 0:
+    if not is_integer(n) or n < 0:
         raise DomainError(f"diff() takes an integer n from 0 on; {n!r} was given.")
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
     out = cat(parts, dim) if len(parts) > 1 else input._itself()
     name = "logical_xor" if out.dtype is bool_ else "sub"
-    for _ in range(n):
+    for _ in range(min(n, out.shape[dim])):  # after which nothing is left
         rest = max(out.shape[dim] - 1, 0)
         out = elementwise(
             name, out.narrow(dim, out.shape[dim] - rest, rest), out.narrow(dim, 0, rest)

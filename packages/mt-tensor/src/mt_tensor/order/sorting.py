@@ -31,7 +31,12 @@ def _order(x: TensorBase, dim: int, descending: bool) -> Tensor:
     """Return the indices that sort along `dim`; equal elements keep their order, nan is largest."""
 
     def ascending(values: Array) -> Array:
-        return np.argsort(values, dim, kind="stable")
+        if values.ndim <= 32:  # in more NumPy does not sort
+            return np.argsort(values, dim, kind="stable")
+        rows = np.moveaxis(values, dim, -1)
+        shape = math.prod(rows.shape[:-1]), rows.shape[-1]
+        order = np.argsort(rows.reshape(shape), -1, kind="stable")
+        return np.moveaxis(order.reshape(rows.shape), -1, dim)
 
     def from_the_end(values: Array) -> Array:
         backwards = np.flip(ascending(np.flip(values, dim)), dim)

@@ -7,13 +7,15 @@ shape and return one of that shape; integers become float32 unless something els
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from mt_tensor.dtypes import Number
+from mt_tensor.dtypes import Number, as_setting
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import normalize_dim
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -45,6 +47,7 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
             `softplus` of the operator table decides everywhere.
     """
     require_tensors("softplus", input)
+    beta, threshold = as_setting("beta", beta), as_setting("threshold", threshold)
     scaled = input._itself() if beta == 1 else input * beta
     smooth = elementwise("softplus", scaled)
     return elementwise("where", scaled > threshold, input, smooth if beta == 1 else smooth / beta)
@@ -95,6 +98,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
         DomainError: `alpha` is 0.
     """
     require_tensors("celu", input)
+    alpha = as_setting("alpha", alpha)
     if alpha == 0:
         raise DomainError("the alpha of celu() must not be 0, which its argument is divided by.")
     return elementwise("celu", input, alpha)
@@ -114,12 +118,16 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
     """
     require_tensors("hardtanh", input)
     check_on_bool("hardtanh", input.dtype)
+    min_val, max_val = as_setting("min_val", min_val), as_setting("max_val", max_val)
     if min_val > max_val:
         raise DomainError(
             f"min_val is at most max_val; {min_val!r} and {max_val!r} were given to hardtanh()."
         )
     if input.dtype.kind == "integer":
-        min_val, max_val = (input.dtype.checked(int(bound)) for bound in (min_val, max_val))
+        min_val, max_val = (
+            input.dtype.checked(int(bound) if math.isfinite(bound) else bound)
+            for bound in (min_val, max_val)
+        )
     return elementwise("hardtanh", input, min_val, max_val)
 
 
@@ -129,12 +137,14 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     The dtype stays too.
     """
     require_tensors("threshold", input)
+    threshold = as_setting("threshold", threshold)
     return input.masked_fill(input <= threshold, value)
 
 
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """Return `input`, and 0 where it lies between `-lambd` and `lambd`; nan stays."""
     require_tensors("hardshrink", input)
+    lambd = as_setting("lambd", lambd)
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
@@ -145,6 +155,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
         DomainError: `lambd` is negative.
     """
     require_tensors("softshrink", input)
+    lambd = as_setting("lambd", lambd)
     if not lambd >= 0:
         raise DomainError(f"the lambd of softshrink() is at least 0; {lambd!r} was given.")
     return input - elementwise("clamp", input, -lambd, lambd)
@@ -167,7 +178,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         ShapeError: the extent is odd, or there is no dimension.
     """
     require_tensors("glu", input)
-    extent: int = input.size(dim) if input.ndim else 1
+    extent: int = input.shape[normalize_dim(dim, input.ndim)] if input.ndim else 1
     if extent % 2:
         raise ShapeError(
             f"glu() halves a dimension of even extent; dimension {dim} of a tensor of shape "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mt_operators import OPERATORS, Operator
-from mt_tensor.dtypes import Number
+from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.direct import method, reflected
 from mt_tensor.pointwise.elementwise import elementwise
@@ -15,6 +15,21 @@ from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
+
+def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
+    """Return a number, or a tensor of no dimensions, as an element of a dtype.
+
+    Raises:
+        DTypeError: the number is out of the range of the dtype.
+        ShapeError: the tensor has dimensions.
+        TypeError: it is something else.
+    """
+    if not isinstance(value, TensorBase):
+        return dtype.checked(value)
+    if value.ndim:
+        raise ShapeError(f"{name}() takes a number or a 0-D tensor; shape {value.shape} was given.")
+    return value.to(dtype)
 
 
 def _python(name: str) -> Callable[..., Tensor]:
@@ -84,9 +99,15 @@ class ArithmeticMethods(TensorBase):
         """Return this tensor where the condition holds, and `other` elsewhere."""
         return elementwise("where", condition, self, other)
 
-    def masked_fill(self, mask: Tensor, value: Number) -> Tensor:
-        """Return a copy in which the elements under the mask are `value`."""
-        return elementwise("where", mask, self.dtype.checked(value), self).to(self.dtype)
+    def masked_fill(self, mask: Tensor, value: Number | Tensor) -> Tensor:
+        """Return a copy in which the elements under the mask are `value`, a number or a 0-D tensor.
+
+        Raises:
+            DTypeError: the number is out of the range of the dtype.
+            ShapeError: `value` is a tensor with dimensions.
+        """
+        filling = single("masked_fill", value, self.dtype)
+        return elementwise("where", mask, filling, self).to(self.dtype)
 
 
 def _install(operator: Operator) -> None:

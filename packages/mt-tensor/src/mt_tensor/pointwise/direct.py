@@ -15,7 +15,7 @@ import numpy as np
 from mt_autodiff.mode import recording
 from mt_operators import Operator
 from mt_tensor.dtypes import bool_
-from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS
+from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase, constant
 
@@ -78,7 +78,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     truth = operator.result == "truth"
     direct = {"float"}  # the kinds of elements that need no conversion and no check
     if truth:
-        direct |= {"integer", "bool"}
+        direct |= {"integer"} if name in NOT_ON_BOOL else {"integer", "bool"}
     elif name in _SIMPLE_ON_INTEGERS:
         direct |= {"integer"}
 

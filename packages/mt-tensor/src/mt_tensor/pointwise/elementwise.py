@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mt_autodiff.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import ROUNDING
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
 
 _make = TensorBase._make
 
-_NOT_ON_BOOL = {
+NOT_ON_BOOL = {
     "neg": "use logical_not",
     "sub": "use ne",
+    "is_close": "use eq",
     **dict.fromkeys(("pow", "abs", "relu", "relu6", "hardtanh", "clamp", *ROUNDING), ""),
     **dict.fromkeys(("floor_divide", "remainder", "fmod", "gcd", "lcm"), ""),
     **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ""),
@@ -89,8 +92,11 @@ class ElementwiseOperation:
 
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of the dtype of the computation."""
-        for value in args:  # a NumPy scalar or an array is refused here, not promoted by chance
+        for place, value in enumerate(args):  # an array is refused here, not promoted by chance
             if not isinstance(value, OPERANDS):
+                if isinstance(value, np.generic):
+                    number = value.item()
+                    return self._promoted((*args[:place], number, *args[place + 1 :]), backend)
                 raise TypeError(
                     f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
@@ -111,7 +117,7 @@ class ElementwiseOperation:
         check_on_bool(self.operator.name, dtype)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
         if dtype.kind == "integer" and self.operator.name in _ON_INTEGERS:
-            _ON_INTEGERS[self.operator.name](args[1], operands[1])
+            _ON_INTEGERS[self.operator.name](args[1], *operands)
         if len(values) < len(args):
             return (_as_tensor(args[0], bool_, backend), *operands)
         return operands
@@ -131,10 +137,10 @@ class ElementwiseOperation:
 
 def check_on_bool(name: str, dtype: DType) -> None:
     """Raise DTypeError if an operator has no meaning on truth values."""
-    if dtype is bool_ and name in _NOT_ON_BOOL:
+    if dtype is bool_ and name in NOT_ON_BOOL:
         raise DTypeError(
             f"{name} is not defined on bool tensors; "
-            f"{_NOT_ON_BOOL[name] or 'convert with x.to(...) first'}."
+            f"{NOT_ON_BOOL[name] or 'convert with x.to(...) first'}."
         )
 
 
@@ -148,6 +154,7 @@ class WholeNumberOperation(ElementwiseOperation):
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator; see `ElementwiseOperation.__call__`."""
         name = self.operator.name
+        args = tuple(v.item() if isinstance(v, np.generic) else v for v in args)
         if all(isinstance(value, TensorBase | Number) for value in args):
             dtype = result_type(*args)
             if dtype.is_floating_point:
@@ -160,7 +167,7 @@ class WholeNumberOperation(ElementwiseOperation):
         return super().__call__(*args)
 
 
-def _check_integer_power(exponent: Any, _: Tensor) -> None:
+def _check_integer_power(exponent: Any, *_: Tensor) -> None:
     """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
     lowest = (
         exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
@@ -172,9 +179,11 @@ def _check_integer_power(exponent: Any, _: Tensor) -> None:
         )
 
 
-def _check_integer_divisor(given: Any, divisor: Tensor) -> None:
+def _check_integer_divisor(given: Any, dividend: Tensor, divisor: Tensor) -> None:
     """Raise DivisionByZeroError if an integer is to be divided by zero: no integer is right."""
-    if isinstance(given, Number):
+    if not dividend.numel():
+        zero = False
+    elif isinstance(given, Number):
         zero = divisor.dtype.convert(given) == 0  # 256 is zero among eight bits
     else:
         zero = bool((divisor == 0).any())
@@ -185,11 +194,11 @@ def _check_integer_divisor(given: Any, divisor: Tensor) -> None:
         )
 
 
-_ON_INTEGERS: dict[str, Callable[[Any, Tensor], None]] = {
+_ON_INTEGERS: dict[str, Callable[..., None]] = {
     "pow": _check_integer_power,
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), _check_integer_divisor),
 }
-"""Among integers, checks of an operator's second argument: as it was given, and as a tensor."""
+"""Among integers, checks of the second argument as it was given, and of both as tensors."""
 
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Number, result_type
+from mt_tensor.dtypes import Number, as_setting, result_type
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, whole
 
 if TYPE_CHECKING:
     from mt_tensor.pointwise.table_functions import Operand
@@ -41,27 +41,31 @@ def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
 
 
 def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
-    if type(factor) is not int or factor != 1:
-        _check_factor(factor_name, factor, input, other)
-        check_on_bool(name, result_type(input, other))  # which the product is not
-        other = other * factor
-    return FUNCTIONS[name](input, other)
+    return FUNCTIONS[name](input, scaled(name, input, other, factor_name, factor))
 
 
-def _check_factor(name: str, factor: Any, *operands: Any) -> None:
-    """Raise unless the product of a number and the operands has the dtype of the operands."""
-    if not isinstance(factor, Number):
-        raise TypeError(
-            f"{name} is a number; {factor!r} of type {type(factor).__name__} was given."
-        )
+def scaled(name: str, input: Operand, other: Operand, factor_name: str, factor: Any) -> Operand:
+    """Return what an operator adds or subtracts: `other` times a factor that fits the operands."""
+    if type(factor) is int and factor == 1:
+        return other
+    factor = _checked_factor(factor_name, factor, input, other)
+    check_on_bool(name, result_type(input, other))  # which the product is not
+    product: Operand = other * factor
+    return product
+
+
+def _checked_factor(name: str, factor: Any, *operands: Any) -> Number:
+    """Return a number whose product with the operands has their dtype."""
+    number = as_setting(name, factor)
     kind = result_type(*operands).kind
-    if (isinstance(factor, float) and kind != "float") or (
-        isinstance(factor, bool) and kind != "bool"
+    if (isinstance(number, float) and kind != "float") or (
+        isinstance(number, bool) and kind != "bool"
     ):
         raise DTypeError(
             f"{name}={factor!r} does not fit operands of kind {kind}: give an integer, or convert "
             "them, as in x.float()."
         )
+    return number
 
 
 def pow(input: Operand, exponent: Operand) -> Tensor:
@@ -151,6 +155,32 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     return elementwise("lerp", input, end, weight)
 
 
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """Return the nearest number of so many decimals, of two the even one; gradient 0.
+
+    Args:
+        input: any shape.
+        decimals: how many digits stay after the point; of those before it, if negative, that many
+            become zeros.
+
+    Raises:
+        ShapeError: `decimals` is no integer.
+        DTypeError: integers are to be rounded to other than 0 decimals, or the elements are bool.
+    """
+    require_tensors("round", input)
+    decimals = whole("decimals", decimals)
+    if decimals == 0:
+        return FUNCTIONS["round"](input)
+    if not input.is_floating_point():
+        raise DTypeError(
+            f"round() of {input.dtype.name} takes decimals=0; convert first, as in x.float()."
+        )
+    unit = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return elementwise("round", input / unit) * unit
+    return elementwise("round", input * unit) / unit
+
+
 # --- Bounds -------------------------------------------------------------------------------------
 
 
@@ -196,6 +226,8 @@ def clamp_max(input: Tensor, max: Operand) -> Tensor:
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
+    if isinstance(bound, np.generic):
+        bound = bound.item()
     if isinstance(bound, bool):
         check_on_bool("clamp", x.dtype)
     if x.dtype.kind != "integer" or not isinstance(bound, int):
@@ -301,5 +333,8 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
         eps: if given, `input` is taken between `eps` and `1 - eps`.
     """
     require_tensors("logit", input)
-    x = input._itself() if eps is None else clamp(input, eps, 1.0 - eps)
+    x = input._itself()
+    if eps is not None:
+        eps = float(as_setting("eps", eps))
+        x = clamp(input, eps, 1.0 - eps)
     return elementwise("log", x) - elementwise("log1p", x * -1.0)

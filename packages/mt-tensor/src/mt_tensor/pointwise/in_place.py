@@ -15,10 +15,12 @@ from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import Number, float64, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.pointwise.elementwise import OPERANDS, check_on_bool, elementwise
+from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
 from mt_tensor.pointwise.table_functions import ALIASES
-from mt_tensor.recording.aliasing import AliasMethods
+from mt_tensor.recording.aliasing import AliasMethods, Instead
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
 from mt_tensor.tensor_base import TensorBase
@@ -99,11 +101,17 @@ class InPlaceMethods(AliasMethods):
         """Store the elements of `source`, broadcast and converted, and return self."""
         if not isinstance(source, TensorBase):
             source = self._with(self.backend.upload(np.array(source)))
-        return self._replace(source.to(self.backend))
+        source = source.to(self.backend)
+        if source.requires_grad and self.requires_grad:
+            source = Instead.apply(source, self)
+        return self._replace(source)
 
-    def fill_(self, value: Number) -> Self:
-        """Store a number in every element, and return self."""
-        return self.copy_(self._with(self.backend.full((), self.dtype, self.dtype.checked(value))))
+    def fill_(self, value: Number | Tensor) -> Self:
+        """Store a number, or that of a 0-D tensor, in every element, and return self."""
+        filling = single("fill_", value, self.dtype)
+        if not isinstance(filling, TensorBase):
+            filling = self._with(self.backend.full((), self.dtype, filling))
+        return self.copy_(filling)
 
     def zero_(self) -> Self:
         """Store zero in every element, and return self."""
@@ -162,6 +170,7 @@ class InPlaceMethods(AliasMethods):
             or data.shape != second.shape
             or not (data.dtype.is_floating_point and data.is_contiguous())
             or ((self._requires_grad or other._requires_grad) and is_grad_enabled())
+            or (self._base is not None and self._base.requires_grad)
         ):
             return False
         return data is second or not self.backend.same_memory(data.storage, second.storage)
@@ -177,11 +186,11 @@ class InPlaceMethods(AliasMethods):
 
     def add_(self, other: Any, alpha: Number = 1) -> Self:
         """Add `alpha * other` in place, and return self."""
-        return self._in_place("add", other if alpha == 1 else other * alpha)
+        return self._in_place("add", scaled("add", self._itself(), other, "alpha", alpha))
 
     def sub_(self, other: Any, alpha: Number = 1) -> Self:
         """Subtract `alpha * other` in place, and return self."""
-        return self._in_place("sub", other if alpha == 1 else other * alpha)
+        return self._in_place("sub", scaled("sub", self._itself(), other, "alpha", alpha))
 
     def mul_(self, other: Any) -> Self:
         """Multiply in place, and return self."""
@@ -303,13 +312,12 @@ def _moving(name: str) -> Callable[..., Any]:
     """Return the in-place form of a movement."""
 
     def method(self: InPlaceMethods, *args: Any, **options: Any) -> Any:
-        if is_grad_enabled() and self.requires_grad:
-            raise InPlaceError(
-                f"{name}_() would turn a tensor that requires grad, whose gradient has its shape: "
-                f"write x = x.{name}(...)."
-            )
-        self._tensor = getattr(self, name)(*args, **options)._tensor
+        recorded = self._change_is_recorded()
+        moved = getattr(self, name)(*args, **options)
+        self._tensor = moved._tensor
         self._tensor.changed()
+        if recorded:
+            self._moved_to(moved._node)
         return self
 
     return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")

@@ -32,6 +32,7 @@ class PointwiseMethods(TensorBase):
     positive = functions.positive
     pow = functions.pow
     rad2deg = functions.rad2deg
+    round = functions.round
     square = functions.square
     sub = functions.sub
     subtract = functions.sub

@@ -91,9 +91,8 @@ mul: Binary
 ne: Binary
 neg: Unary
 quick_gelu: Unary
-relu6: Unary
 relu: Unary
-round: Unary
+relu6: Unary
 rsqrt: Unary
 selu: Unary
 sigmoid: Unary

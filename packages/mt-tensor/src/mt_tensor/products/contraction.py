@@ -175,23 +175,23 @@ def promoted(name: str, *tensors: TensorBase) -> list[Tensor]:
     return [tensor.to(dtype) for tensor in tensors]
 
 
-def tensordot(input: TensorBase, other: TensorBase, dims: Any = 2) -> Tensor:
+def tensordot(a: TensorBase, b: TensorBase, dims: Any = 2) -> Tensor:
     """Return products summed over pairs of dimensions.
 
     Args:
-        input: a tensor.
-        other: a tensor.
+        a: a tensor.
+        b: a tensor.
         dims: two sequences, the dimensions of each that are summed over together; or a number, for
-            the last so many of `input` and the first so many of `other`.
+            the last so many of `a` and the first so many of `b`.
 
     Returns:
-        A tensor with the remaining dimensions of `input`, and then those of `other`.
+        A tensor with the remaining dimensions of `a`, and then those of `b`.
 
     Raises:
         ShapeError: the extents of a pair differ, or `dims` is no such number or pair.
         IndexingError: a dimension does not exist, or is named twice.
     """
-    a, b = promoted("tensordot", input, other)
+    a, b = promoted("tensordot", a, b)
     first, second = _paired(dims, a.ndim, b.ndim)
     inputs: list[list[Label]] = [
         [("a", d) for d in range(a.ndim)],
@@ -224,6 +224,7 @@ def _paired(dims: Any, ndim_a: int, ndim_b: int) -> tuple[Sequence[int], Sequenc
     if not isinstance(dims, Sequence) or isinstance(dims, str) or len(dims) != 2:
         raise ShapeError(f"tensordot() takes a number or two sequences as dims; got {dims!r}.")
     first, second = (d if isinstance(d, Sequence) else (d,) for d in dims)
+    first, second = normalize_dims(first, ndim_a), normalize_dims(second, ndim_b)
     if len(first) != len(second):
         raise ShapeError(f"tensordot() pairs dimensions; the numbers in {dims} differ.")
-    return normalize_dims(first, ndim_a), normalize_dims(second, ndim_b)
+    return first, second

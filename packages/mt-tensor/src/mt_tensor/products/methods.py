@@ -35,7 +35,7 @@ class ProductMethods(TensorBase):
     mv = vectors.mv
     outer = vectors.outer
     trace = vectors.trace
-    vdot = vectors.dot
+    vdot = vectors.vdot
 
     matmul = matrices.matmul
 

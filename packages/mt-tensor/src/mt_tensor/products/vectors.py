@@ -44,17 +44,19 @@ def _of_ranks(name: str, tensors: Sequence[TensorBase], ranks: Sequence[int]) ->
 # --- Of two tensors -----------------------------------------------------------------------------
 
 
-def dot(input: TensorBase, other: TensorBase) -> Tensor:
+def dot(input: TensorBase, tensor: TensorBase) -> Tensor:
     """Return the sum of the products of two vectors' elements, a 0-D tensor.
 
     Raises:
         ShapeError: the tensors are not 1-D, or not of one length.
         DTypeError: they are bool.
     """
-    return matmul(*_of_ranks("dot", (input, other), (1, 1)))
+    return matmul(*_of_ranks("dot", (input, tensor), (1, 1)))
 
 
-vdot = dot
+def vdot(input: TensorBase, other: TensorBase) -> Tensor:
+    """Return what `dot` does, which would only differ on complex numbers."""
+    return dot(input, other)
 
 
 def mv(input: TensorBase, vec: TensorBase) -> Tensor:
@@ -208,7 +210,7 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
         TypeError: `n` is no integer.
     """
     require_tensors("matrix_power", input)
-    if type(n) is not int:
+    if not is_integer(n):
         raise TypeError(f"matrix_power() takes an integer as n; {n!r} was given.")
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
         raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")

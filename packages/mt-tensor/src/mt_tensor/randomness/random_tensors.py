@@ -58,7 +58,8 @@ def _shape(name: str, size: Any) -> Shape:
 
 
 def rand(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: _Generator = None,
     dtype: Any = None,
     backend: Backend = None,
@@ -70,7 +71,7 @@ def rand(
         ShapeError: an extent is no integer, or negative.
         DTypeError: the element type is not floating-point.
     """
-    kind, shape = _floats("rand", dtype), unpack_sizes(size)
+    kind, shape = _floats("rand", dtype), unpack_sizes(sizes, size)
     return from_values(
         unit_values(numbers_of(generator), shape, kind), kind, backend, requires_grad
     )
@@ -177,7 +178,7 @@ def randperm(
         ShapeError: `n` is negative or no integer.
         DTypeError: n - 1 does not fit the element type.
     """
-    (count,) = unpack_sizes((n,))
+    (count,) = unpack_sizes(([n],))
     kind = int64 if dtype is None else as_dtype(dtype)
     if count:
         kind.checked(count - 1)
@@ -189,7 +190,8 @@ def randperm(
 
 
 def randn(
-    *size: Any,
+    *sizes: Any,
+    size: Any = None,
     generator: _Generator = None,
     dtype: Any = None,
     backend: Backend = None,
@@ -201,7 +203,7 @@ def randn(
         ShapeError: an extent is no integer, or negative.
         DTypeError: the element type is not floating-point.
     """
-    kind, shape = _floats("randn", dtype), unpack_sizes(size)
+    kind, shape = _floats("randn", dtype), unpack_sizes(sizes, size)
     values = np.asarray(numbers_of(generator).standard_normal(shape))
     return from_values(values, kind, backend, requires_grad)
 

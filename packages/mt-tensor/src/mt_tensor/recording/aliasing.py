@@ -36,6 +36,19 @@ class Stored(Function):
         return grad, None
 
 
+class Instead(Function):
+    """`value`, stored over the elements of `old`, which get a gradient of zero."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, old: Tensor) -> Tensor:
+        ctx.shape = old.shape
+        return value._with(value._tensor)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return grad, grad._with(grad.backend.full(ctx.shape, grad.dtype, 0))
+
+
 class Cleared(Function):
     """What a tensor holds after its elements were replaced by constants."""
 
@@ -127,12 +140,11 @@ class AliasMethods(TensorBase):
         """
         if not is_grad_enabled() or not self.dtype.is_floating_point:
             return False
-        changed = self.requires_grad
-        if not changed and not any(
+        base = self if self._base is None else self._base
+        if not (self.requires_grad or base.requires_grad) and not any(
             isinstance(other, TensorBase) and other.requires_grad for other in others
         ):
             return False
-        base = self if self._base is None else self._base
         if base.requires_grad and base.is_leaf:
             raise InPlaceError(
                 f"{'a leaf' if base is self else 'a view of a leaf'} that requires grad cannot be "
@@ -153,14 +165,21 @@ class AliasMethods(TensorBase):
             old._node, old._requires_grad = self._node, True
         return old
 
+    def _moved_to(self, node: Any) -> None:
+        """Let another node stand for this tensor; what keeps its gradient goes along."""
+        old = self._node
+        if old is not None and old.retained is not None and old.retained() is self:
+            node.retained, old.retained = old.retained, None
+        self._node = node
+        self._seen = self._tensor.version
+
     def _moved_on(self, value: Tensor) -> None:
         """Take note that this tensor now holds the elements of `value`, and its history."""
         if value.requires_grad:
             now = Stored.apply(value, self._tensor)
         else:
             now = Cleared.apply(self._itself())
-        self._node = now._node
-        self._seen = self._tensor.version
+        self._moved_to(now._node)
         base = self._base
         if base is None:
             self._requires_grad = True

@@ -74,6 +74,11 @@ class Function:
             result = cls.forward(ctx, *args)
         finally:
             recording.enabled = enabled
+        if not isinstance(result, TensorBase):
+            raise TypeError(
+                f"forward of {cls.__name__} returned {result!r}; a Function has one result, a "
+                "tensor."
+            )
         if True in needs:
             if any(result is arg for arg in args):
                 result = result.detach()

@@ -38,10 +38,10 @@ class ReductionMethods(TensorBase):
     logsumexp = exponentials.logsumexp
     softmax = exponentials.softmax
 
-    def sum_to_size(self, *shape: Any) -> Tensor:
+    def sum_to_size(self, *shape: Any, size: Any = None) -> Tensor:
         """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
 
         Raises:
             ShapeError: a tensor of `shape` does not broadcast to this one.
         """
-        return sums.sum_to_size(self, tuple(unpack(shape)))
+        return sums.sum_to_size(self, unpack(shape, size))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mt_tensor.dtypes import Number, as_dtype, float16
 from mt_tensor.errors import DTypeError
 from mt_tensor.pointwise.elementwise import elementwise
@@ -49,9 +51,9 @@ def norm(
     """
     require_tensors("norm", input)
     check_floating("norm", input)
-    if p is None or p == "fro":
+    if p is None or (isinstance(p, str) and p == "fro"):
         p = 2
-    if isinstance(p, bool) or not isinstance(p, Number):
+    if isinstance(p, bool) or not isinstance(p, Number | np.generic):
         raise TypeError(f"norm() takes a number, inf, -inf or 'fro' as p; {p!r} was given.")
     target = input.dtype if dtype is None else as_dtype(dtype)
     if not target.is_floating_point:

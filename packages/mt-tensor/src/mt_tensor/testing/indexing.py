@@ -256,7 +256,7 @@ row(
     ((1, 3, 2), ()),
     errors=(
         (lambda x: x.index_fill(1, AT[0](x), x), ShapeError, "a number or a 0-D tensor"),
-        (lambda x: x.index_fill(1, AT[0](x), "1"), TypeError, "'1' was given"),
+        (lambda x: x.index_fill(1, AT[0](x), "1"), TypeError, "'1' of type str"),
         (lambda x: x.index_fill(0, AT[0](x), 1), IndexingError, "index 2 is out of range"),
     ),
 )

@@ -1,0 +1,260 @@
+"""What arguments may be: torch's names, NumPy's numbers, and wrong ones, which errors name."""
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError, UnknownBackendError
+
+X = mt.tensor([[1.5, -2.0, 3.0], [0.5, 2.0, -1.0]])
+N = mt.tensor([3, -1, 2])
+
+# --- Names --------------------------------------------------------------------------------------
+
+BY_NAME = (
+    lambda x: x.view(size=(3, 2)),
+    lambda x: x.reshape(shape=(3, 2)),
+    lambda x: x.permute(dims=(1, 0)),
+    lambda x: x.expand(size=(2, 2, 3)),
+    lambda x: x.broadcast_to(2, 2, 3),
+    lambda x: x.broadcast_to(size=(2, 2, 3)),
+    lambda x: x.flip(dims=(1,)),
+    lambda x: x.repeat(repeats=(2, 1)),
+    lambda x: x.tile(dims=(2,)),
+    lambda x: x.sum_to_size(size=(2, 1)),
+    lambda x: x[0].dot(tensor=x[1]),
+    lambda x: x[0].vdot(other=x[1]),
+    lambda x: x.squeeze((0, -1)),
+    lambda x: x[:, :1].squeeze(np.int64(1)),
+    lambda x: x.narrow(1, -2, 2),
+    lambda x: x.round(decimals=1),
+    lambda x: (x * 100).round(decimals=-2),
+)
+
+
+@pytest.mark.parametrize("call", BY_NAME)
+def test_arguments_by_their_names(call):
+    torch = pytest.importorskip("torch")
+    assert call(X).tolist() == call(torch.tensor(X.tolist())).tolist()
+
+
+def test_functions_with_names_of_their_own():
+    torch = pytest.importorskip("torch")
+    for m in (mt, torch):
+        x = m.tensor(X.tolist())
+        assert m.tensordot(a=x, b=x, dims=2).item() == 20.5
+        assert [place.tolist() for place in m.where(x > 2)] == [[0], [2]]
+        assert [part.tolist() for part in x[1].tensor_split(m.tensor([1, 2]))] == [[0.5], [2], [-1]]
+        assert [len(part) for part in x[1].tensor_split(m.tensor(2))] == [2, 1]
+        for make in (m.zeros, m.ones, m.empty, m.rand, m.randn):
+            assert make(size=(2, 3)).shape == (2, 3)
+
+
+def test_rounding_has_no_gradient_and_happens_in_place():
+    x = mt.tensor([1.26, -0.349], requires_grad=True)
+    y = x * 1.0
+    y.round_(decimals=1).sum().backward()
+    assert (y.isclose(mt.tensor([1.3, -0.3])).all(), x.grad.tolist()) == (True, [0, 0])
+
+
+def test_arrays_of_other_libraries():
+    torch = pytest.importorskip("torch")
+    for dtype in ("float64", "int16", "bool"):
+        given = torch.ones(2, 3, dtype=getattr(torch, dtype))
+        for made in (
+            mt.tensor(given),
+            mt.as_tensor(given),
+            mt.tensor(given, dtype="float32").to(dtype),
+        ):
+            assert (made.dtype.name, made.tolist()) == (dtype, given.tolist())
+
+
+def test_sizes_are_given_once():
+    with pytest.raises(TypeError, match="given twice"):
+        X.view(3, 2, size=(3, 2))
+    with pytest.raises(TypeError, match="given twice"):
+        mt.zeros(3, size=(3, 2))
+
+
+# --- Numbers of NumPy ---------------------------------------------------------------------------
+
+WITH_A_NUMBER = (
+    lambda x, n, number: x.add(number),
+    lambda x, n, number: x.sub(x, alpha=number),
+    lambda x, n, number: x.clamp(number),
+    lambda x, n, number: x.clamp(max=number),
+    lambda x, n, number: x.atan2(x * number),
+    lambda x, n, number: x.maximum(x * 0 + number),
+    lambda x, n, number: x.square().pow(number),
+    lambda x, n, number: x.ge(number),
+    lambda x, n, number: n.add(number),
+    lambda x, n, number: x.fill_(number),
+    lambda x, n, number: x.masked_fill(x > 0, number),
+    lambda x, n, number: x.nan_to_num(number),
+    lambda x, n, number: x.norm(number),
+    lambda x, n, number: x.sigmoid().logit(number * 0),
+)
+WITH_AN_INTEGER = (
+    lambda x, n, number: n.bitwise_and(number),
+    lambda x, n, number: n.clamp(number),
+    lambda x, n, number: n.floor_divide(number),
+    lambda x, n, number: x.diff(number),
+    lambda x, n, number: x.kthvalue(number)[0],
+    lambda x, n, number: x[:, :2].matrix_power(number),
+    lambda x, n, number: x.select(number, number),
+    lambda x, n, number: x.quantile(number),
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "number"),
+    [
+        *((call, number) for call in WITH_A_NUMBER for number in (np.float32(1.5), np.int64(2))),
+        *((call, np.int16(1)) for call in WITH_AN_INTEGER),
+    ],
+)
+def test_numbers_of_numpy_count_as_those_of_python(call, number):
+    given, plain = (call(X.clone(), N, value) for value in (number, number.item()))
+    assert (given.dtype, given.tolist()) == (plain.dtype, plain.tolist())
+
+
+def test_result_type_of_numbers_of_numpy():
+    assert mt.result_type(N, np.float64(1)) is mt.float32
+    assert mt.result_type(N.to("int8"), np.int64(1)) is mt.int8
+
+
+# --- What does not fit --------------------------------------------------------------------------
+
+ARRAY = np.array([0, 1])
+
+WRONG = (
+    (lambda: X.sum(ARRAY[:, None]), IndexingError, "a dimension is an integer"),
+    (lambda: X.sort(ARRAY), IndexingError, "a dimension is an integer"),
+    (lambda: X.view(ARRAY), ShapeError, "are integers"),
+    (lambda: X.broadcast_to(1.5), ShapeError, "are integers"),
+    (lambda: X.topk(ARRAY), ShapeError, "integer k"),
+    (lambda: X.chunk((1, 2)), ShapeError, "chunks is an integer"),
+    (lambda: X.diag([0, 1]), ShapeError, "diagonal is an integer"),
+    (lambda: X.diagonal("a"), ShapeError, "offset is an integer"),
+    (lambda: X.rot90((0, 1)), ShapeError, "k is an integer"),
+    (lambda: X.unfold(0, 1.5, 1), ShapeError, "size is an integer"),
+    (lambda: X.squeeze(1.5), IndexingError, "a dimension is an integer"),
+    (lambda: X.squeeze((0, 0)), IndexingError, "twice"),
+    (lambda: X[0, 0].size(0), IndexingError, "0-dimensional tensor has no dimension 0"),
+    (lambda: X[0, 0].stride(-1), IndexingError, "0-dimensional tensor has no dimension -1"),
+    (lambda: X[0, 0].unique(dim=0), ShapeError, "at least one dimension"),
+    (lambda: X[0, 0].take_along_dim(mt.tensor(0), 0), ShapeError, "at least one dimension"),
+    (lambda: mt.glu(X, None), IndexingError, "a dimension is an integer"),
+    (lambda: mt.linspace(0, 1, (2, 3)), ShapeError, "non-negative integers"),
+    (lambda: mt.arange(10**20), DTypeError, "out of range for int64"),
+    (lambda: mt.randperm((2, 3)), ShapeError, "non-negative integers"),
+    (lambda: mt.is_close(X > 0, True), DTypeError, "not defined on bool"),
+    (lambda: mt.is_close(X > 0, X > 1), DTypeError, "not defined on bool"),
+    (lambda: mt.promote_types(mt.int8, 3), DTypeError, "3 is no element type"),
+    (lambda: mt.gradcheck(lambda x: x, 3), TypeError, "takes tensors; 3"),
+    (lambda: mt.gradcheck(lambda x: x, [X, "a"]), TypeError, "takes tensors; 'a'"),
+    (lambda: mt.zeros(ARRAY), ShapeError, "non-negative integers"),
+    (lambda: X.repeat_interleave([]), ShapeError, "one number"),
+    (lambda: X.type_as(3), TypeError, "takes tensors"),
+    (lambda: X.clone().fill_(None), TypeError, "None of type NoneType"),
+    (lambda: X.clone().fill_(X), ShapeError, "a number or a 0-D tensor"),
+    (lambda: X.clone().fill_diagonal_("a"), TypeError, "'a' of type str"),
+    (lambda: X.masked_fill(X > 0, [0]), TypeError, "of type list"),
+    (lambda: X.masked_fill(X > 0, X), ShapeError, "a number or a 0-D tensor"),
+    (lambda: X.nan_to_num("a"), TypeError, "'a' of type str"),
+    (lambda: X.logit("a"), TypeError, "eps is a number"),
+    (lambda: X.norm(ARRAY), TypeError, "norm"),
+    (lambda: X.add(X, alpha="a"), TypeError, "alpha is a number"),
+    (lambda: mt.hardtanh(X, None), TypeError, "min_val is a number"),
+    (lambda: mt.hardtanh(N, float("nan")), DTypeError, "nan is out of range"),
+    (lambda: X.flip((0, -2)), IndexingError, "twice"),
+    (lambda: X.narrow(1, -4, 2), ShapeError, "does not lie in dimension 1"),
+    (lambda: X.narrow(1, None, 2), ShapeError, "start is an integer"),
+    (lambda: X.round(decimals="a"), ShapeError, "decimals is an integer"),
+    (lambda: N.round(decimals=1), DTypeError, "takes decimals=0"),
+    (lambda: X.clone().add_(X, alpha=None), TypeError, "alpha is a number"),
+    (lambda: N.clone().sub_(N, alpha=0.5), DTypeError, "alpha=0.5 does not fit"),
+    (lambda: mt.threshold(X, None, 0), TypeError, "threshold is a number"),
+    (lambda: X.isclose(X, None), TypeError, "rtol is a number"),
+    (lambda: mt.tensordot(X[0, 0], X, (0, 1)), ShapeError, "pairs dimensions"),
+    (lambda: mt.hardshrink(X, None), TypeError, "lambd is a number"),
+    (lambda: mt.softshrink(X, "a"), TypeError, "lambd is a number"),
+    (lambda: mt.softplus(X, None), TypeError, "beta is a number"),
+    (lambda: mt.celu(X, ARRAY), TypeError, "alpha is a number"),
+    (lambda: mt.result_type(X, None), TypeError, "no tensor is a number; None"),
+    (lambda: mt.result_type(X, ARRAY), TypeError, "no tensor is a number; array"),
+    (lambda: mt.tensor([1], dtype=mt.tensor(1)), DTypeError, "no element type"),
+    (lambda: mt.ones(1, backend=["numpy"]), UnknownBackendError, "itself or by name"),
+)
+
+
+@pytest.mark.parametrize(("call", "error", "message"), WRONG)
+def test_errors_name_what_was_given(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# --- Beyond all bounds --------------------------------------------------------------------------
+
+TOO_LARGE = (
+    lambda: mt.zeros(2**40, 2**40),
+    lambda: mt.empty(10**20),
+    lambda: X.diag_embed(10**20),
+    lambda: mt.ones(1).expand(2**62) + 1,
+    lambda: mt.arange(0.0, 1e20),
+    lambda: mt.eye(2**32),
+    lambda: mt.rand(0, 10**20),
+    lambda: mt.randn(10**20),
+    lambda: mt.ones(1).expand(2**40, 2**40).sum(),
+)
+
+
+@pytest.mark.parametrize("call", TOO_LARGE)
+def test_shapes_that_no_memory_holds(call):
+    with pytest.raises(ShapeError, match="more elements than this machine can address"):
+        call()
+
+
+def test_numbers_beyond_all_extents():
+    assert X.diff(10**20).shape == (2, 0)
+    assert X.tril(10**20).equal(X)
+    assert X.triu(-(10**20)).equal(X)
+    assert X.triu(10**20).equal(mt.zeros(2, 3))
+    assert X.tril(-(10**20)).equal(mt.zeros(2, 3))
+    assert len(mt.zeros(20_000).split(1)) == 20_000  # in time that grows with their number
+
+
+@pytest.mark.parametrize("ndim", [32, 33, 64])
+def test_more_dimensions_than_numpy_indexes_or_sorts(ndim):
+    x = mt.tensor([3.0, 1.0, 2.0]).view(*(1,) * (ndim - 1), 3)
+    index = mt.tensor([1, 0, 1]).view(x.shape)
+    back = mt.tensor([0.0, 0.0, 0.0]).view(x.shape)
+    assert x.gather(-1, index).flatten().tolist() == [1, 3, 1]
+    assert back.scatter(-1, index, 5.0).flatten().tolist() == [5, 5, 0]
+    assert back.scatter_add(-1, index, x).flatten().tolist() == [1, 5, 0]
+    assert x.sort().values.flatten().tolist() == [1, 2, 3]
+    assert x.transpose(0, -1).argsort(0).flatten().tolist() == [1, 2, 0]
+    assert x[..., mt.tensor([2])].flatten().tolist() == [2]
+
+
+def test_no_tensor_has_65_dimensions_on_numpy():
+    with pytest.raises(ShapeError, match="at most 64"):
+        mt.ones((1,) * 65)
+
+
+# --- Empty tensors among others -----------------------------------------------------------------
+
+
+def test_empty_rows_join_anything():
+    torch = pytest.importorskip("torch")
+    for m in (mt, torch):
+        empty, rows = m.zeros(0), m.ones((2, 3), dtype=m.int64)
+        for dim in (0, 1, -1):
+            joined = m.cat([empty, rows, empty, rows], dim)
+            assert (joined.dtype, tuple(joined.shape)) == (
+                m.float32,
+                (4, 3) if dim == 0 else (2, 6),
+            )
+        assert m.cat([empty, empty]).shape == (0,)
+        with pytest.raises((IndexError, ValueError)):
+            m.cat([empty, rows], 2)
