@@ -18,7 +18,7 @@ for _name in ("concat", "concatenate"):
         lambda a, b, n=_name: getattr(mt, n)([a, b], -1),
         lambda a, b: np.concatenate([a, b], -1),
         ((2, 3), (2, 1)),
-        ((2,), (0,)),
+        ((2,), (3,)),
     )
 row("row_stack", lambda x, y: mt.row_stack((x, y)), lambda x, y: np.vstack((x, y)), ((3,), (2, 3)))
 row(
