@@ -17,7 +17,7 @@ from mt_operators.errors import UnknownOperatorError
 
 KERNELS = {kernel.name: kernel for kernel in inspection.every_kernel()}
 
-REDUCED_IN_FLOAT64 = re.compile(r"(sin|cos|tan)(_gradient_0)?_float(16|32)_")
+REDUCED_IN_FLOAT64 = re.compile(r"(sin|cos|tan|sinc|lgamma|digamma)(_gradient_0)?_float(16|32)_")
 """CUDA's own functions of huge float32 angles take one step in float64."""
 
 

@@ -41,7 +41,12 @@ def oracle(spec: OpSpec, *args: float) -> float:
 def check(spec: OpSpec, *args: float) -> None:
     value = float(OPERATORS[spec.name].function(*args))
     expected = oracle(spec, *args)
-    np.testing.assert_allclose(value, expected, rtol=4e-15, atol=5e-324, err_msg=f"at {args}")
+    with np.errstate(all="ignore"):
+        size = 0.0 if spec.size is None else float(spec.size(np, *args))
+    lost = 4e-15 * size if math.isfinite(size) else 0.0
+    np.testing.assert_allclose(
+        value, expected, rtol=4e-15, atol=5e-324 + lost, err_msg=f"at {args}"
+    )
 
 
 @pytest.mark.parametrize("spec", SPEC_ROWS)
@@ -64,7 +69,8 @@ def test_nan_exactly_outside_the_domain(name: str, data: st.DataObject) -> None:
     operator = OPERATORS[name]
     ((low, high),) = operator.domain
     x = data.draw(st.floats(allow_nan=False, allow_infinity=False))
-    assert math.isnan(operator.function(x)) == (not low <= x <= high)
+    if SPECS[name].kink(x) != 0:  # at a pole, the sides of which differ, it may have no value
+        assert math.isnan(operator.function(x)) == (not low <= x <= high)
     assert operator.result == "truth" or math.isnan(operator.function(math.nan))
 
 

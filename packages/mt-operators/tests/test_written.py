@@ -9,12 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, special
 from mt_operators.lifting import NAMED
 from mt_operators.testing import SPECS, OpSpec
 from mt_operators.written import written, written_partials
 
-FUNCTIONS = {name: function for function, name in NAMED.items()}
+FUNCTIONS = {
+    **vars(special),  # what long formulas only name
+    **{name: function for function, name in NAMED.items()},
+    "inf": math.inf,
+    "nan": math.nan,
+}
 
 
 @pytest.mark.parametrize("spec", [pytest.param(spec, id=spec.name) for spec in SPECS.values()])
@@ -25,12 +30,12 @@ def test_the_text_computes_the_same(spec: OpSpec, data: st.DataObject) -> None:
     out = operator.function(*args)
     names = operator.parameters
     numbers = map(np.float64, (*args, out))  # which may be divided by zero
-    values = {**FUNCTIONS, **dict(zip((*names, "out"), numbers, strict=True)), "inf": math.inf}
+    values = {**FUNCTIONS, **dict(zip((*names, "out"), numbers, strict=True))}
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         patch.setattr("mt_operators.written.DIGITS", 17)  # numbers as they are
-        assert eval(written(operator), values) == out
+        assert np.array_equal(eval(written(operator), values), out, equal_nan=True)
         for text, partial in zip(written_partials(operator), operator.partials, strict=True):
-            assert eval(text, values) == partial(*args, out)
+            assert np.array_equal(eval(text, values), partial(*args, out), equal_nan=True)
 
 
 def test_parentheses_where_they_are_needed() -> None:

@@ -336,3 +336,21 @@ def test_everything_that_makes_takes_the_same_options(make: Any) -> None:
     assert isinstance(make(backend=mt.get_backend("numpy")).backend, NumpyOps)
     with pytest.raises(errors.UnknownBackendError, match="no backend is called"):
         make(backend="nowhere")
+
+
+@pytest.mark.parametrize("name", ["tril_indices", "triu_indices"])
+@pytest.mark.parametrize("args", [(3, 4), (4, 2, 1), (2, 3, -1), (0, 3), (3, 0), (3, 3, 9)])
+def test_triangles_like_torch(name: str, args: Any) -> None:
+    torch = pytest.importorskip("torch")
+    ours, theirs = getattr(mt, name)(*args), getattr(torch, name)(*args)
+    assert ours.dtype is mt.int64
+    assert ours.shape == tuple(theirs.shape)
+    assert ours.tolist() == theirs.tolist()
+    assert getattr(mt, name)(*args, dtype="int32", backend="simple").tolist() == theirs.tolist()
+
+
+def test_bad_triangles() -> None:
+    with pytest.raises(mt.errors.DTypeError, match="int32 or int64; float32"):
+        mt.tril_indices(2, 2, dtype="float32")
+    with pytest.raises(mt.errors.ShapeError, match="non-negative"):
+        mt.triu_indices(2, -2)

@@ -278,3 +278,14 @@ def test_a_view_of_everything_is_another_tensor(view) -> None:
     assert not y.is_leaf
     (y * y).sum().backward()
     assert x.grad.tolist() == [[2.0] * 3] * 2
+
+
+def test_broadcast_shapes():
+    assert mt.broadcast_shapes() == ()
+    assert mt.broadcast_shapes(3) == (3,)
+    assert mt.broadcast_shapes((2, 1), 3, (1, 1, 1), ()) == (1, 2, 3)
+    assert mt.broadcast_shapes((2, 1), (0,)) == (2, 0)
+    with pytest.raises(mt.errors.IndexingError, match="broadcast"):
+        mt.broadcast_shapes((2,), (3,))
+    with pytest.raises(mt.errors.ShapeError, match="non-negative"):
+        mt.broadcast_shapes((2, -1))

@@ -195,6 +195,8 @@ def test_derivatives_of_one_argument(name: str) -> None:
     ours, theirs = getattr(mt, name), theirs_of(name)
     low, high = OPERATORS[name].domain[0]
     within = [point for point in SPECIAL if low <= point <= high]
+    if name == "digamma":  # a sine that just misses 0 makes large numbers of torch's poles
+        within = [point for point in within if point >= 0 or point % 1 != 0]
     check_gradients(ours, theirs, pair(within, "float64"), order=1)
     inside = [point for point in (*OFF_KINKS, 0.97, -0.97) if low < point < high]
     check_gradients(ours, theirs, pair(inside, "float64"), order=1 + (name not in ONCE_IN_TORCH))

@@ -24,14 +24,15 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:The use of `x.T` on tensors of dimension other than 2",
     "ignore:Using torch.cross without specifying the dim",
     "ignore:torch.chain_matmul is deprecated",
+    "ignore:index_reduce.. is in beta",
 )
 
 DTYPES = list(PROMOTION["same"])
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5}
 
 FUNCTIONAL = """
-    celu elu gelu glu hardsigmoid hardswish hardtanh leaky_relu mish one_hot pad relu6 silu softplus
-    softshrink softsign tanhshrink threshold
+    celu elu gelu glu hardsigmoid hardswish hardtanh leaky_relu mish one_hot pad relu6 silu softmin
+    softplus softshrink softsign tanhshrink threshold
 """
 ELSEWHERE = {name: getattr(torch.nn.functional, name) for name in FUNCTIONAL.split()}
 """Functions, and some of them methods, of mt_tensor that torch has in another module."""
@@ -51,6 +52,9 @@ NOT_IN_TORCH = {
         BOOL,
         "it has the product of truth values for some shapes and not for others",
     ),
+    **listed("cdist pdist", FLOATS[:1], "its CPU has no kernel"),
+    **listed("cumulative_trapezoid trapezoid", ["uint8"], "its steps downwards wrap around"),
+    **listed("vander", ["float16", "bool"], "its linalg.vander does not take them"),
     **listed("kthvalue threshold topk", BOOL, "its CPU has no kernel"),
     **listed("take_along_dim", BOOL, "the row uses argmax, which neither has"),
     **listed("tanhshrink", BOOL, "it has no difference of a truth value and a number"),
@@ -68,14 +72,18 @@ NOT_IN_TORCH = {
 }
 """Element types on which torch differs, with the reason."""
 
-NO_GRADIENT_IN_TORCH = {"heaviside": "it raises; here the gradient by the value at zero is known"}
+NO_GRADIENT_IN_TORCH = {
+    "heaviside": "it raises; here the gradient by the value at zero is known",
+    "vander": "it changes in place what its gradient needs, and raises",
+}
 """Operations that only torch does not differentiate, with the reason."""
 
 ACCEPTED_BY_TORCH = {
     "'nuc' was given": "the nuclear norm is not offered here",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",
-    "nothing is inverted": "there is no inverse here",
+    "integers from 0 to 255": "it wraps a number around that does not fit",
+    "with 6 element": "it takes what is left of places beyond the end",
     "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
     "value=0.5": "it cuts off the fraction of a factor of integers",
     "takes an integer as beta; 0.5": "it cuts off the fraction of a factor of integers",
@@ -267,6 +275,10 @@ NUMBERS_HERE = {
 """Operators with values and derivatives at places where torch gives nan, with the reason."""
 
 
+NINE_DIGITS = {"digamma": "its trigamma, the derivative, has no more in float64 either"}
+"""Operators whose derivatives are less accurate in torch, with the reason."""
+
+
 def torch_operator(name):
     return TORCH_OPERATORS.get(name) or getattr(torch, name)
 
@@ -321,7 +333,8 @@ def test_operators_at_special_values(spec, dtype):
         assert (our is None) == (their is None)
         if our is not None:
             compared = defined & ~(np.isnan(their) & more_here)
-            assert_close(our[compared], their[compared], TOLERANCE.get(dtype, 1e-12))
+            tolerance = TOLERANCE.get(dtype, 1e-8 if spec.name in NINE_DIGITS else 1e-12)
+            assert_close(our[compared], their[compared], tolerance)
 
 
 def value_and_gradients(library, operation, columns, dtype):

@@ -25,6 +25,7 @@ from mt_operators.state_dict import IncompatibleKeys
 from mt_operators.table import OPERATORS
 
 from mt_operators import activations as activations  # isort: skip - its rows come after the others
+from mt_operators import special as special  # isort: skip
 
 __version__ = "0.1.0"
 

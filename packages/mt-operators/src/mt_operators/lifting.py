@@ -51,10 +51,10 @@ def lift(function: Callable[..., Any], spelling: Spelling) -> Callable[..., Any]
             f"cannot lift {function!r}: an operator's source must be a Python function "
             "written with arithmetic, comparisons and the functions of mt_operators.elementary."
         )
-    return _Lifting(spelling).function(function)
+    return Lifting(spelling).function(function)
 
 
-class _Lifting:
+class Lifting:
     """One walk over a function and what it uses; remembers what is lifted already."""
 
     def __init__(self, spelling: Spelling) -> None:

@@ -3,7 +3,8 @@
 Each row gives an operator's name, its value and the partial derivative for each argument, in terms
 of the arguments and the output. Every stage and backend lifts these rows, so a row added here (and
 a row of samples in `mt_operators.testing`) is a new operator everywhere, with its gradient. The
-rows of networks, which go on where this file ends, are in `mt_operators.activations`.
+rows that go on where this file ends are in `mt_operators.activations`, of networks, and in
+`mt_operators.special`.
 
 How to write a row: arithmetic, comparisons and the functions of `mt_operators.elementary`; no `if`,
 `and`, `or` on values (choose with `where`), so that the source runs on whole arrays too. A partial
@@ -94,6 +95,7 @@ WITHIN_1 = ((-1.0, 1.0),)
 LN_2 = math.log(2.0)
 LN_10 = math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
+ROOT_PI_BY_2 = math.sqrt(math.pi) / 2.0
 
 # --- Arithmetic ---------------------------------------------------------------------------------
 

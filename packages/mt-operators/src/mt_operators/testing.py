@@ -57,6 +57,72 @@ def _erfc(np: Any, x: Any) -> Any:
     return np.vectorize(math.erfc, otypes=[np.float64])(x)
 
 
+def _erfinv(np: Any, y: Any) -> Any:
+    """Return the inverse of erf by Newton's iteration, which approaches it from below."""
+
+    def found(y: float) -> float:
+        size, x = abs(y), 0.0
+        if not size < 1.0:
+            return math.copysign(math.inf, y) if size == 1.0 else math.nan
+        for _ in range(100):
+            missed = size - math.erf(x) if size < 0.5 else math.erfc(x) - (1.0 - size)
+            x += math.sqrt(math.pi) / 2.0 * math.exp(x * x) * missed
+        return math.copysign(x, y)
+
+    return np.vectorize(found, otypes=[np.float64])(y)
+
+
+def _sine_of_half_turns(np: Any, x: Any) -> Any:
+    """Return sin(pi x) with as many digits as x has."""
+    whole = np.round(x)
+    sine = np.sin(math.pi * (x - whole))
+    return np.where(np.mod(whole, 2.0) == 0.0, sine, -sine)
+
+
+def _sinc(np: Any, x: Any) -> Any:
+    return np.where(x == 0.0, 1.0, _sine_of_half_turns(np, x) / (math.pi * x))
+
+
+def _lgamma(np: Any, x: Any) -> Any:
+    def found(x: float) -> float:
+        try:
+            return math.lgamma(x)
+        except (OverflowError, ValueError):  # too large, or a pole
+            return math.inf
+
+    return np.vectorize(found, otypes=[np.float64])(x)
+
+
+def _digamma(np: Any, x: Any) -> Any:
+    """Return the derivative of lgamma: far out by its asymptotic series, else by recurrence."""
+    right = np.where(x < 0.0, 1.0 - x, x)
+    value = np.zeros_like(right)
+    for _ in range(40):
+        few = right < 40.0
+        value = value - np.where(few, 1.0 / right, 0.0)
+        right = right + few
+    square = 1.0 / right / right
+    value = value + np.log(right) - 0.5 / right
+    value = value - square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))
+    beyond = x - np.round(x)
+    turned = np.sin(math.pi * (0.5 - abs(beyond))) / np.sin(math.pi * beyond)
+    left = np.where(beyond == 0.0, math.nan, value - math.pi * turned)
+    return np.where(x < 0.0, left, value)
+
+
+def _at_poles_or(*changes: float) -> Callable[..., float]:
+    """Return the distance to 0, -1, -2, ..., or to where one formula takes over from another.
+
+    Those of the right are also met from the left, in the formulas for `1 - x`.
+    """
+
+    def distance(x: float) -> float:
+        right, pole = (1.0 - x, _at_whole(x)) if x < 0.0 else (x, x)
+        return min(pole, *(right - change for change in changes), key=abs)
+
+    return distance
+
+
 def _xlogy(np: Any, x: Any, y: Any) -> Any:
     return np.where((x == 0.0) & ~np.isnan(y), 0.0, x * np.log(y))
 
@@ -98,7 +164,8 @@ class OpSpec:
         oracle: `oracle(numpy, *arrays)`, the expected value in float64.
         ranges: for each argument, the interval from which it is drawn where large numbers would
             only test the element type. It lies inside the operator's domain.
-        kink: zero where the operator is not differentiable, at a pole for example, and elsewhere
+        kink: zero where the operator is not differentiable, at a pole for example, or one
+            approximation takes over from another, and elsewhere
             in absolute value at most the distance to such a point. Finite differences are never
             taken across it.
         size: `size(numpy, *arrays)`, how large the numbers are that the operator adds up, for one
@@ -360,6 +427,25 @@ sample(
     ),
     WIDE,
     kink=_at_zero,
+)
+
+# --- Special functions --------------------------------------------------------------------------
+
+sample("sinc", _sinc, WIDE)
+sample("erfinv", _erfinv, INSIDE_ONE)
+sample(
+    "lgamma",
+    _lgamma,
+    (-4.0, 20.0),
+    kink=_at_poles_or(10.0, *(n + 0.5 for n in range(10))),
+    size=lambda np, x: 4.0 + np.abs(_lgamma(np, x)),
+)
+sample(
+    "digamma",
+    _digamma,
+    (-4.0, 20.0),
+    kink=_at_poles_or(10.0),
+    size=lambda np, x: 4.0 + np.abs(_digamma(np, x)) + np.log1p(np.abs(x)),
 )
 
 # --- Whole numbers ------------------------------------------------------------------------------

@@ -13,14 +13,18 @@ they were called, and so what the source returns is its own formula:
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.formula import Operator, Source
-from mt_operators.lifting import NAMED, lift
+from mt_operators.lifting import NAMED, Lifting, lift
 
 COMPARISON, LOGIC, SUM, PRODUCT, ATOM = range(5)
 """How tightly a formula binds its parts; a part that binds less is put in parentheses."""
+
+LONGEST = 600
+"""How many characters people read; in a longer formula the functions it calls are only named."""
 
 DIGITS = 6
 """To how many digits plain numbers are rounded."""
@@ -41,7 +45,19 @@ def _lifted_to_text(source: Source, names: tuple[str, ...]) -> str:
     for name in NAMED.values():
         if name not in _SPELLING:
             _SPELLING[name] = _call(name)
-    return _text(lift(source, _SPELLING)(*map(Text, names))).text
+    text = _text(lift(source, _SPELLING)(*map(Text, names))).text
+    if len(text) <= LONGEST:
+        return text
+    return _text(_Outline(_SPELLING).function(source)(*map(Text, names))).text  # type: ignore[arg-type]
+
+
+class _Outline(Lifting):
+    """A lifting of one function, in which others are not written out."""
+
+    def _value(self, name: str, value: Any) -> Any:
+        if isinstance(value, FunctionType) and value.__name__ not in self.spelling:
+            return _call(value.__name__)
+        return super()._value(name, value)
 
 
 def _call(name: str) -> Callable[..., Text]:

@@ -46,6 +46,8 @@ from mt_tensor.creation.from_rules import (
     logspace,
     ones,
     ones_like,
+    tril_indices,
+    triu_indices,
     zeros,
     zeros_like,
 )
@@ -72,15 +74,38 @@ from mt_tensor.indexing.filling import (
     index_fill,
     index_put,
     masked_scatter,
+    put,
     select_scatter,
     slice_scatter,
 )
-from mt_tensor.indexing.finding import argwhere, masked_select, nonzero, take, take_along_dim
+from mt_tensor.indexing.finding import (
+    argwhere,
+    masked_select,
+    nonzero,
+    take,
+    take_along_dim,
+    unravel_index,
+)
 from mt_tensor.indexing.gathering import gather, index_select, scatter_add
-from mt_tensor.indexing.scattering import index_add, one_hot, scatter, scatter_reduce
+from mt_tensor.indexing.scattering import (
+    index_add,
+    index_reduce,
+    one_hot,
+    scatter,
+    scatter_reduce,
+)
+from mt_tensor.linalg.systems import (
+    det,
+    inverse,
+    logdet,
+    pinverse,
+    slogdet,
+)
 from mt_tensor.movement.diagonals import diag, diagonal, tril, triu
 from mt_tensor.movement.functions import (
     broadcast_to,
+    clone,
+    detach,
     flatten,
     flip,
     masked_fill,
@@ -93,6 +118,7 @@ from mt_tensor.movement.functions import (
 )
 from mt_tensor.movement.joining import atleast_1d, atleast_2d, cat, hstack, stack, vstack
 from mt_tensor.movement.rearranging import (
+    broadcast_shapes,
     broadcast_tensors,
     meshgrid,
     movedim,
@@ -102,7 +128,29 @@ from mt_tensor.movement.rearranging import (
     swapdims,
     tile,
 )
-from mt_tensor.movement.splitting import chunk, split, tensor_split, unbind, unflatten
+from mt_tensor.movement.splitting import (
+    chunk,
+    dsplit,
+    hsplit,
+    narrow_copy,
+    split,
+    split_with_sizes,
+    tensor_split,
+    unbind,
+    unflatten,
+    vsplit,
+)
+from mt_tensor.movement.stacking import (
+    atleast_3d,
+    block_diag,
+    cartesian_prod,
+    column_stack,
+    combinations,
+    concat,
+    concatenate,
+    dstack,
+    row_stack,
+)
 from mt_tensor.movement.turning import (
     adjoint,
     diag_embed,
@@ -116,10 +164,32 @@ from mt_tensor.movement.turning import (
     t,
 )
 from mt_tensor.movement.views import pad
-from mt_tensor.order.counting import bincount, unique, unique_consecutive
+from mt_tensor.order.counting import (
+    bincount,
+    histc,
+    unique,
+    unique_consecutive,
+)
 from mt_tensor.order.ranks import diff, kthvalue, msort, nanquantile, quantile
 from mt_tensor.order.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
-from mt_tensor.order.sorting import argsort, median, sort, topk
+from mt_tensor.order.searching import (
+    bucketize,
+    isin,
+    searchsorted,
+)
+from mt_tensor.order.sorting import (
+    argsort,
+    median,
+    mode,
+    nanmedian,
+    sort,
+    topk,
+)
+from mt_tensor.order.trapezoids import (
+    cumulative_trapezoid,
+    trapezoid,
+    trapz,
+)
 from mt_tensor.pointwise.activations import (
     celu,
     elu,
@@ -185,7 +255,9 @@ from mt_tensor.pointwise.integers import (
     remainder,
     true_divide,
 )
-from mt_tensor.pointwise.table_functions import FUNCTIONS as _FUNCTIONS
+from mt_tensor.pointwise.table_functions import (
+    FUNCTIONS as _FUNCTIONS,
+)
 from mt_tensor.pointwise.table_functions import abs as abs
 from mt_tensor.pointwise.table_functions import (
     absolute,
@@ -207,9 +279,11 @@ from mt_tensor.pointwise.table_functions import (
     copysign,
     cos,
     cosh,
+    digamma,
     eq,
     erf,
     erfc,
+    erfinv,
     exp,
     exp2,
     expit,
@@ -232,6 +306,7 @@ from mt_tensor.pointwise.table_functions import (
     le,
     less,
     less_equal,
+    lgamma,
     log,
     log1p,
     log2,
@@ -265,6 +340,7 @@ from mt_tensor.pointwise.table_functions import (
     signbit,
     silu,
     sin,
+    sinc,
     sinh,
     softsign,
     sqrt,
@@ -276,6 +352,12 @@ from mt_tensor.pointwise.table_functions import (
 from mt_tensor.pointwise.table_functions import id as id
 from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
 from mt_tensor.products.contraction import tensordot
+from mt_tensor.products.distances import (
+    cdist,
+    dist,
+    pairwise_distance,
+    pdist,
+)
 from mt_tensor.products.einsum import einsum
 from mt_tensor.products.matmul import matmul
 from mt_tensor.products.vectors import (
@@ -292,6 +374,7 @@ from mt_tensor.products.vectors import (
     mv,
     outer,
     trace,
+    vander,
     vdot,
 )
 from mt_tensor.randomness.generator import (
@@ -319,8 +402,20 @@ from mt_tensor.reductions.extremes import amax, amin, aminmax, argmax, argmin
 from mt_tensor.reductions.extremes import max as max
 from mt_tensor.reductions.extremes import min as min
 from mt_tensor.reductions.norms import norm
-from mt_tensor.reductions.softmax import log_softmax, logsumexp, softmax
-from mt_tensor.reductions.statistics import std, std_mean, var, var_mean
+from mt_tensor.reductions.softmax import (
+    log_softmax,
+    logsumexp,
+    softmax,
+    softmin,
+)
+from mt_tensor.reductions.statistics import (
+    corrcoef,
+    cov,
+    std,
+    std_mean,
+    var,
+    var_mean,
+)
 from mt_tensor.reductions.sums import mean, nanmean, nansum, prod
 from mt_tensor.reductions.sums import sum as sum
 from mt_tensor.reductions.truth import all as all
@@ -371,6 +466,7 @@ __all__ = [
     "atanh",
     "atleast_1d",
     "atleast_2d",
+    "atleast_3d",
     "autograd",
     "backends",
     "baddbmm",
@@ -382,11 +478,16 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "block_diag",
     "bmm",
     "bool_",
+    "broadcast_shapes",
     "broadcast_tensors",
     "broadcast_to",
+    "bucketize",
+    "cartesian_prod",
     "cat",
+    "cdist",
     "ceil",
     "celu",
     "chain_matmul",
@@ -395,28 +496,42 @@ __all__ = [
     "clamp_max",
     "clamp_min",
     "clip",
+    "clone",
+    "column_stack",
+    "combinations",
+    "concat",
+    "concatenate",
     "copysign",
+    "corrcoef",
     "cos",
     "cosh",
     "cosine_similarity",
     "count_nonzero",
+    "cov",
     "cross",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
+    "cumulative_trapezoid",
     "current_backend",
     "default_generator",
     "deg2rad",
+    "det",
+    "detach",
     "diag",
     "diag_embed",
     "diagflat",
     "diagonal",
     "diagonal_scatter",
     "diff",
+    "digamma",
+    "dist",
     "div",
     "divide",
     "dot",
+    "dsplit",
+    "dstack",
     "einsum",
     "elementwise",
     "elu",
@@ -427,6 +542,7 @@ __all__ = [
     "equal",
     "erf",
     "erfc",
+    "erfinv",
     "errors",
     "exp",
     "exp2",
@@ -475,12 +591,15 @@ __all__ = [
     "hardswish",
     "hardtanh",
     "heaviside",
+    "histc",
+    "hsplit",
     "hstack",
     "hypot",
     "index_add",
     "index_copy",
     "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
     "initial_seed",
     "inner",
@@ -489,6 +608,7 @@ __all__ = [
     "int32",
     "int64",
     "inv",
+    "inverse",
     "is_close",
     "is_complex",
     "is_floating_point",
@@ -499,6 +619,7 @@ __all__ = [
     "is_tensor",
     "isclose",
     "isfinite",
+    "isin",
     "isinf",
     "isnan",
     "isneginf",
@@ -512,6 +633,7 @@ __all__ = [
     "lerp",
     "less",
     "less_equal",
+    "lgamma",
     "linalg",
     "linspace",
     "log",
@@ -523,6 +645,7 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logcumsumexp",
+    "logdet",
     "logical_and",
     "logical_not",
     "logical_or",
@@ -545,6 +668,7 @@ __all__ = [
     "minimum",
     "mish",
     "mm",
+    "mode",
     "moveaxis",
     "movedim",
     "msort",
@@ -554,9 +678,11 @@ __all__ = [
     "mv",
     "nan_to_num",
     "nanmean",
+    "nanmedian",
     "nanquantile",
     "nansum",
     "narrow",
+    "narrow_copy",
     "ne",
     "neg",
     "negative",
@@ -571,12 +697,16 @@ __all__ = [
     "ones_like",
     "outer",
     "pad",
+    "pairwise_distance",
+    "pdist",
     "permute",
+    "pinverse",
     "positive",
     "prelu",
     "printoptions",
     "prod",
     "promote_types",
+    "put",
     "quantile",
     "quick_gelu",
     "rad2deg",
@@ -598,10 +728,12 @@ __all__ = [
     "result_type",
     "roll",
     "rot90",
+    "row_stack",
     "rsqrt",
     "scatter",
     "scatter_add",
     "scatter_reduce",
+    "searchsorted",
     "select",
     "select_scatter",
     "selu",
@@ -614,14 +746,18 @@ __all__ = [
     "signbit",
     "silu",
     "sin",
+    "sinc",
     "sinh",
     "slice_scatter",
+    "slogdet",
     "softmax",
+    "softmin",
     "softplus",
     "softshrink",
     "softsign",
     "sort",
     "split",
+    "split_with_sizes",
     "sqrt",
     "square",
     "squeeze",
@@ -646,8 +782,12 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "trapezoid",
+    "trapz",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "true_divide",
     "trunc",
     "uint8",
@@ -656,11 +796,14 @@ __all__ = [
     "uniform",
     "unique",
     "unique_consecutive",
+    "unravel_index",
     "unsqueeze",
     "use_backend",
+    "vander",
     "var",
     "var_mean",
     "vdot",
+    "vsplit",
     "vstack",
     "where",
     "xlogy",

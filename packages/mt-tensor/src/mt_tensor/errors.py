@@ -34,6 +34,10 @@ class DivisionByZeroError(TensorError, RuntimeError, ZeroDivisionError):
     """An integer divided by zero, which no integer is the result of."""
 
 
+class LinAlgError(TensorError, RuntimeError):
+    """A matrix without what was asked for: singular, it has no inverse, for example."""
+
+
 class EquationError(TensorError, ValueError):
     """An equation for `einsum` that cannot be read, or that does not fit its operands."""
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.creation.from_data import Backend, from_values
+from mt_tensor.creation.from_data import Array, Backend, from_values
 from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, type_of_number
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import Shape, is_integer, size_of
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import not_an_array
 from mt_tensor.tensors import Tensor
 
@@ -133,45 +134,53 @@ def ones(
 # --- Like another tensor ------------------------------------------------------------------------
 
 
-def empty_like(
-    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
-) -> Tensor:
+class Options(TypedDict, total=False):
+    """What a tensor made after the model of another may differ in; the rest is the model's.
+
+    Attributes:
+        dtype: the element type.
+        backend: a backend or its name.
+        requires_grad: whether a gradient is wanted; False if not given.
+    """
+
+    dtype: Any
+    backend: Backend
+    requires_grad: bool
+
+
+def after(model: TensorBase, options: Options) -> Options:
+    """Return options in which what is left out, or None, is the model's."""
+    given = {name: value for name, value in options.items() if value is not None}
+    merged: Any = {"dtype": model.dtype, "backend": model.backend, **given}
+    return merged  # type: ignore[no-any-return]
+
+
+def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return arbitrary elements, by default of the shape, type and backend of `input`."""
     require_tensors("empty_like", input)
-    return empty(
-        input.shape,
-        dtype=dtype or input.dtype,
-        backend=backend or input.backend,
-        requires_grad=requires_grad,
-    )
+    return empty(input.shape, **after(input, options))
 
 
-def full_like(
-    input: Tensor,
-    fill_value: Any,
-    dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Return a number everywhere, by default of the shape, type and backend of `input`."""
+def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
+    """Return a number everywhere, by default of the shape, type and backend of `input`.
+
+    Args:
+        input: the model.
+        fill_value: a number, or a tensor of one element.
+        **options: another `dtype` or `backend`, and `requires_grad`, as in `full`.
+    """
     require_tensors("full_like", input)
-    return full(
-        input.shape, fill_value, dtype or input.dtype, backend or input.backend, requires_grad
-    )
+    return full(input.shape, fill_value, **after(input, options))
 
 
-def zeros_like(
-    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
-) -> Tensor:
+def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return zeros, by default of the shape, type and backend of `input`."""
-    return full_like(input, 0, dtype, backend, requires_grad)
+    return full_like(input, 0, **options)
 
 
-def ones_like(
-    input: Tensor, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
-) -> Tensor:
+def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return ones, by default of the shape, type and backend of `input`."""
-    return full_like(input, 1, dtype, backend, requires_grad)
+    return full_like(input, 1, **options)
 
 
 # --- Evenly spaced ------------------------------------------------------------------------------
@@ -234,6 +243,11 @@ def arange(
     return from_values(values, kind, backend, requires_grad)
 
 
+def _spaced(start: Any, end: Any, steps: int) -> Array:
+    (count,) = unpack_sizes(([steps],))
+    return np.linspace(float(as_number(start)), float(as_number(end)), count)
+
+
 def linspace(
     start: Any,
     end: Any,
@@ -248,8 +262,7 @@ def linspace(
         ShapeError: `steps` is negative or no integer.
         DTypeError: the element type is bool.
     """
-    (count,) = unpack_sizes(([steps],))
-    values = np.linspace(float(as_number(start)), float(as_number(end)), count)
+    values = _spaced(start, end, steps)
     return from_values(values, _numeric("linspace", dtype or float32), backend, requires_grad)
 
 
@@ -268,10 +281,8 @@ def logspace(
         ShapeError: `steps` is negative or no integer.
         DTypeError: the element type is bool.
     """
-    (count,) = unpack_sizes(([steps],))
-    exponents = np.linspace(float(as_number(start)), float(as_number(end)), count)
     with np.errstate(all="ignore"):
-        values = np.power(float(base), exponents)
+        values = np.power(float(base), _spaced(start, end, steps))
     return from_values(values, _numeric("logspace", dtype or float32), backend, requires_grad)
 
 
@@ -289,3 +300,42 @@ def eye(
     """
     rows, columns = unpack_sizes((n, n if m is None else m))
     return from_values(np.eye(rows, columns), dtype or float32, backend, requires_grad)
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, backend: Backend = None
+) -> Tensor:
+    """Return where the elements of a matrix on and below a diagonal are: rows, then columns.
+
+    Args:
+        row: how many rows the matrix has.
+        col: how many columns.
+        offset: how far to the right of the main diagonal; negative below it.
+        dtype: the element type, by default int64.
+        backend: a backend or its name; by default the current one.
+
+    Returns:
+        Shape (2, n), row by row; its two rows index such a matrix.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+        DTypeError: the element type is neither int32 nor int64.
+    """
+    return _triangle("tril_indices", np.tril_indices, row, col, offset, dtype, backend)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, backend: Backend = None
+) -> Tensor:
+    """Return where the elements on and above a diagonal are; see `tril_indices`."""
+    return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype, backend)
+
+
+def _triangle(
+    name: str, find: Any, row: int, col: int, offset: int, dtype: Any, backend: Backend
+) -> Tensor:
+    rows, columns = unpack_sizes((row, col))
+    kind = int64 if dtype is None else as_dtype(dtype)
+    if kind.name not in ("int32", "int64"):
+        raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")
+    return from_values(np.stack(find(rows, offset, columns)), kind, backend, False)

@@ -1,14 +1,17 @@
-"""New tensors after the model of one: of its element type and on its backend."""
+"""New tensors after the model of one: of its element type and on its backend.
+
+The functions that make tensors need `Tensor` itself, and so are imported when they are called.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
-    from mt_tensor.creation.from_data import Backend
+    from mt_tensor.creation.from_rules import Options
     from mt_tensor.tensors import Tensor
 
 
@@ -17,74 +20,33 @@ class NewTensorMethods(TensorBase):
 
     __slots__ = ()
 
-    def new_tensor(
-        self,
-        data: Any,
-        *,
-        dtype: Any = None,
-        backend: Backend = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
+    def new_tensor(self, data: Any, **options: Unpack[Options]) -> Tensor:
         """Return a new tensor with a copy of `data`; see `mt_tensor.tensor`."""
         from mt_tensor.creation.from_data import tensor
+        from mt_tensor.creation.from_rules import after
 
-        return tensor(data, dtype or self.dtype, backend or self.backend, requires_grad)
+        return tensor(data, **after(self, options))
 
-    def new_empty(
-        self,
-        *size: Any,
-        dtype: Any = None,
-        backend: Backend = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
+    def new_empty(self, *size: Any, **options: Unpack[Options]) -> Tensor:
         """Return a tensor with arbitrary elements; see `mt_tensor.empty`."""
-        from mt_tensor.creation.from_rules import empty
+        from mt_tensor.creation.from_rules import after, empty
 
-        return empty(
-            *size,
-            dtype=dtype or self.dtype,
-            backend=backend or self.backend,
-            requires_grad=requires_grad,
-        )
+        return empty(*size, **after(self, options))
 
-    def new_full(
-        self,
-        size: Sequence[int],
-        fill_value: Any,
-        *,
-        dtype: Any = None,
-        backend: Backend = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
+    def new_full(self, size: Sequence[int], fill_value: Any, **options: Unpack[Options]) -> Tensor:
         """Return a tensor in which every element is `fill_value`; see `mt_tensor.full`."""
-        from mt_tensor.creation.from_rules import full
+        from mt_tensor.creation.from_rules import after, full
 
-        return full(size, fill_value, dtype or self.dtype, backend or self.backend, requires_grad)
+        return full(size, fill_value, **after(self, options))
 
-    def new_zeros(
-        self,
-        *size: Any,
-        dtype: Any = None,
-        backend: Backend = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        """Return a tensor of zeros."""
-        from mt_tensor.creation.from_rules import unpack_sizes
+    def new_zeros(self, *size: Any, **options: Unpack[Options]) -> Tensor:
+        """Return a tensor of zeros; see `mt_tensor.zeros`."""
+        from mt_tensor.creation.from_rules import after, zeros
 
-        return self.new_full(
-            unpack_sizes(size), 0, dtype=dtype, backend=backend, requires_grad=requires_grad
-        )
+        return zeros(*size, **after(self, options))
 
-    def new_ones(
-        self,
-        *size: Any,
-        dtype: Any = None,
-        backend: Backend = None,
-        requires_grad: bool = False,
-    ) -> Tensor:
-        """Return a tensor of ones."""
-        from mt_tensor.creation.from_rules import unpack_sizes
+    def new_ones(self, *size: Any, **options: Unpack[Options]) -> Tensor:
+        """Return a tensor of ones; see `mt_tensor.ones`."""
+        from mt_tensor.creation.from_rules import after, ones
 
-        return self.new_full(
-            unpack_sizes(size), 1, dtype=dtype, backend=backend, requires_grad=requires_grad
-        )
+        return ones(*size, **after(self, options))

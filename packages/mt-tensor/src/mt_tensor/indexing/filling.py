@@ -130,6 +130,34 @@ def index_put(
     return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
+def put(
+    input: TensorBase, index: TensorBase, source: TensorBase, accumulate: bool = False
+) -> Tensor:
+    """Return a copy of `input` with elements of `source` at places of the flattened tensor.
+
+    Args:
+        input: any tensor, counted row by row.
+        index: int64, of any shape; negative from the end.
+        source: of the dtype of `input`, with as many elements as `index`.
+        accumulate: whether to add to what is there; see `index_put`.
+
+    Raises:
+        DTypeError: `index` is not int64, or `source` has another dtype than `input`.
+        IndexingError: an index is out of range.
+        ShapeError: there are not as many elements as indices.
+    """
+    require_tensors("put", input, index, source)
+    if index.dtype is not int64:
+        raise DTypeError(f"put() takes an index of int64; {index.dtype.name} was given.")
+    if index.numel() != source.numel():
+        raise ShapeError(
+            f"put() takes an element for each index; {source.numel()} were given for "
+            f"{index.numel()}."
+        )
+    places, values = (index.flatten(),), source.flatten()
+    return index_put(input.flatten(), places, values, accumulate).reshape(input.shape)
+
+
 # --- A view of a copy, replaced -----------------------------------------------------------------
 
 
@@ -189,48 +217,3 @@ def diagonal_scatter(
         IndexingError: a dimension does not exist, or both are the same.
     """
     return _with_view("diagonal_scatter", input, lambda x: diagonal(x, offset, dim1, dim2), src)
-
-
-class FillingMethods(TensorBase):
-    """The methods of `Tensor` that return copies with other elements in some places."""
-
-    __slots__ = ()
-
-    def index_copy(self, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
-        """Return a copy with slices replaced; see `mt_tensor.index_copy`."""
-        return index_copy(self, dim, index, source)
-
-    def index_fill(self, dim: int, index: TensorBase, value: Number | TensorBase) -> Tensor:
-        """Return a copy with slices filled; see `mt_tensor.index_fill`."""
-        return index_fill(self, dim, index, value)
-
-    def masked_scatter(self, mask: TensorBase, source: TensorBase) -> Tensor:
-        """Return a copy with elements in masked places; see `mt_tensor.masked_scatter`."""
-        return masked_scatter(self, mask, source)
-
-    def index_put(
-        self, indices: Sequence[Any], values: TensorBase, accumulate: bool = False
-    ) -> Tensor:
-        """Return a copy with elements at an index; see `mt_tensor.index_put`."""
-        return index_put(self, indices, values, accumulate)
-
-    def select_scatter(self, src: TensorBase, dim: int, index: int) -> Tensor:
-        """Return a copy with one slice replaced; see `mt_tensor.select_scatter`."""
-        return select_scatter(self, src, dim, index)
-
-    def slice_scatter(
-        self,
-        src: TensorBase,
-        dim: int = 0,
-        start: int | None = None,
-        end: int | None = None,
-        step: int = 1,
-    ) -> Tensor:
-        """Return a copy with a range of slices replaced; see `mt_tensor.slice_scatter`."""
-        return slice_scatter(self, src, dim, start, end, step)
-
-    def diagonal_scatter(
-        self, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
-    ) -> Tensor:
-        """Return a copy with a diagonal replaced; see `mt_tensor.diagonal_scatter`."""
-        return diagonal_scatter(self, src, offset, dim1, dim2)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.indexing.gathering import gather
+from mt_tensor.indexing.gathering import check_range, gather
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
+from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -112,27 +113,30 @@ def argwhere(input: TensorBase) -> Tensor:
     return input.nonzero()
 
 
-class FindingMethods(TensorBase):
-    """The methods of `Tensor` that find and select elements."""
+def unravel_index(indices: TensorBase, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Return the index for each dimension of what stands at places of the flattened tensor.
 
-    __slots__ = ()
+    Args:
+        indices: integers, of any shape, from 0 on.
+        shape: that of the tensor the places are in.
 
-    def nonzero(self, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-        """Return where elements are not zero; see `mt_tensor.nonzero`."""
-        return nonzero(self, as_tuple=as_tuple)
+    Returns:
+        For each dimension an int64 tensor of the shape of `indices`; together they can index.
 
-    def masked_select(self, mask: TensorBase) -> Tensor:
-        """Return the elements under a mask; see `mt_tensor.masked_select`."""
-        return masked_select(self, mask)
-
-    def take_along_dim(self, indices: TensorBase, dim: int | None = None) -> Tensor:
-        """Return elements at positions; see `mt_tensor.take_along_dim`."""
-        return take_along_dim(self, indices, dim)
-
-    def take(self, index: TensorBase) -> Tensor:
-        """Return the elements at places of the flattened tensor; see `mt_tensor.take`."""
-        return take(self, index)
-
-    def argwhere(self) -> Tensor:
-        """Return the indices of the elements that are not zero, one a row."""
-        return argwhere(self)
+    Raises:
+        DTypeError: `indices` holds no integers.
+        ShapeError: an extent is no integer, or negative.
+        IndexingError: an index is out of range.
+    """
+    require_tensors("unravel_index", indices)
+    if indices.dtype.kind != "integer":
+        raise DTypeError(
+            f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
+        )
+    extents = unpack((shape,))
+    if min(extents, default=0) < 0:
+        raise ShapeError(f"a shape is made of non-negative integers; {extents} was given.")
+    places = indices.to(int64)
+    check_range(places, size_of(extents), f"a tensor of shape {extents}")
+    steps = zip(strides_from_shape(extents), extents, strict=True)
+    return tuple(places // max(step, 1) % max(extent, 1) for step, extent in steps)

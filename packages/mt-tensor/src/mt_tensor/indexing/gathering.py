@@ -72,7 +72,7 @@ def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
             f"tensor of shape {x.shape}. It needs as many dimensions, none longer but {dim}."
         )
-    _check_range(index, x.shape[dim], dim)
+    check_range(index, x.shape[dim], f"dimension {dim}")
     return dim
 
 
@@ -82,15 +82,14 @@ def lowest_and_highest(index: TensorBase) -> tuple[int, int]:
     return int(array.min()), int(array.max())
 
 
-def _check_range(index: TensorBase, extent: int, dim: int) -> None:
-    """Raise IndexingError unless all indices are between 0 and `extent` - 1."""
+def check_range(index: TensorBase, extent: int, what: str) -> None:
+    """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
     if index.numel() == 0:
         return
     low, high = lowest_and_highest(index)
     if low < 0 or high >= extent:
         raise IndexingError(
-            f"index {low if low < 0 else high} is out of range for dimension {dim} with "
-            f"{extent} element(s)."
+            f"index {low if low < 0 else high} is out of range for {what} with {extent} element(s)."
         )
 
 
@@ -136,7 +135,7 @@ def check_1d_index(name: str, input: TensorBase, dim: int, index: TensorBase) ->
     dim = normalize_dim(dim, input.ndim)
     if input.ndim == 0:
         raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
-    _check_range(index, input.shape[dim], dim)
+    check_range(index, input.shape[dim], f"dimension {dim}")
     return dim
 
 
@@ -184,21 +183,3 @@ def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
     """
     dim = check_1d_index("index_select", input, dim, index)
     return take(input, dim, index.to(int64))
-
-
-class IndexingMethods(TensorBase):
-    """The methods of `Tensor` that read and write by index."""
-
-    __slots__ = ()
-
-    def gather(self, dim: int, index: TensorBase) -> Tensor:
-        """Return elements read along `dim`; see `mt_tensor.gather`."""
-        return gather(self, dim, index)
-
-    def scatter_add(self, dim: int, index: TensorBase, src: Tensor) -> Tensor:
-        """Return a copy with elements added; see `mt_tensor.scatter_add`."""
-        return scatter_add(self, dim, index, src)
-
-    def index_select(self, dim: int, index: TensorBase) -> Tensor:
-        """Return the slices along `dim` that a 1-D tensor of indices names."""
-        return index_select(self, dim, index)

@@ -286,6 +286,41 @@ def index_add(
     return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
 
 
+def index_reduce(
+    input: TensorBase,
+    dim: int,
+    index: TensorBase,
+    source: TensorBase,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """Return a copy of `input` in which slice `index[i]` is reduced with slice `i` of `source`.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+        reduce: "prod", "mean", "amax" or "amin", as in `scatter_reduce`.
+        include_self: whether the elements of `input` take part, too.
+
+    Raises:
+        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
+        ShapeError: `index` is not 1-D, or `source` has another shape.
+        IndexingError: an index is out of range.
+        ValueError: there is no such reduction.
+    """
+    if reduce == "sum" or reduce not in REDUCTIONS:
+        raise ValueError(
+            f"index_reduce() reduces by one of {', '.join(REDUCTIONS[1:])}; {reduce!r} was given. "
+            "Sums are those of index_add()."
+        )
+    dim = check_slices("index_reduce", input, dim, index, source)
+    places = along(index.to(int64), dim, input.shape)
+    return scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
+
+
 def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
     """Return int64 of shape (*input.shape, num_classes): 1 at the class of each element, else 0.
 
@@ -315,38 +350,3 @@ def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
         )
     zeros = input._with(input.backend.full((*input.shape, count), int64, 0))
     return scatter(zeros, -1, input.unsqueeze(-1), 1)
-
-
-class ScatteringMethods(TensorBase):
-    """The methods of `Tensor` that write by index into a copy."""
-
-    __slots__ = ()
-
-    def scatter(
-        self,
-        dim: int,
-        index: TensorBase,
-        src: TensorBase | Number | None = None,
-        *,
-        value: Number | None = None,
-    ) -> Tensor:
-        """Return a copy with elements replaced; see `mt_tensor.scatter`."""
-        return scatter(self, dim, index, src, value=value)
-
-    def scatter_reduce(
-        self,
-        dim: int,
-        index: TensorBase,
-        src: TensorBase,
-        reduce: str,
-        *,
-        include_self: bool = True,
-    ) -> Tensor:
-        """Return a copy with places reduced; see `mt_tensor.scatter_reduce`."""
-        return scatter_reduce(self, dim, index, src, reduce, include_self=include_self)
-
-    def index_add(
-        self, dim: int, index: TensorBase, source: TensorBase, *, alpha: Number = 1
-    ) -> Tensor:
-        """Return a copy with slices added; see `mt_tensor.index_add`."""
-        return index_add(self, dim, index, source, alpha=alpha)

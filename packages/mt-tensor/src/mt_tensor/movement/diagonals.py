@@ -126,25 +126,3 @@ def _masked(name: str, input: TensorBase, is_zero: Any, diagonal: int) -> Tensor
     rows, columns = np.ogrid[: input.shape[-2], : input.shape[-1]]
     mask = input._with(input.backend.upload(is_zero(rows, columns, offset)))
     return input.masked_fill(mask, 0)
-
-
-class DiagonalMethods(TensorBase):
-    """The methods of `Tensor` for diagonals and triangles."""
-
-    __slots__ = ()
-
-    def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-        """Return a view of a diagonal; see `mt_tensor.diagonal`."""
-        return diagonal(self, offset, dim1, dim2)
-
-    def diag(self, diagonal: int = 0) -> Tensor:
-        """Return a matrix with this diagonal, or a diagonal of this matrix."""
-        return diag(self, diagonal)
-
-    def tril(self, diagonal: int = 0) -> Tensor:
-        """Return a copy with zeros above a diagonal of the last two dimensions."""
-        return tril(self, diagonal)
-
-    def triu(self, diagonal: int = 0) -> Tensor:
-        """Return a copy with zeros below a diagonal of the last two dimensions."""
-        return triu(self, diagonal)

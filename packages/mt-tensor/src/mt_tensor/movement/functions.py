@@ -58,6 +58,16 @@ def flip(input: TensorBase, dims: Any) -> Tensor:
     return _checked("flip", input).flip(dims=dims)
 
 
+def clone(input: TensorBase) -> Tensor:
+    """Return a copy, to which gradients flow."""
+    return _checked("clone", input).clone()
+
+
+def detach(input: TensorBase) -> Tensor:
+    """Return a view of the same elements that is not part of the graph."""
+    return _checked("detach", input).detach()
+
+
 def masked_fill(input: TensorBase, mask: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy in which the elements under the mask are `value`."""
     return _checked("masked_fill", input).masked_fill(mask, value)

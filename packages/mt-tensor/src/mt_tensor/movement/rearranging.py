@@ -167,6 +167,25 @@ def broadcast_tensors(*tensors: TensorBase) -> tuple[Tensor, ...]:
     return tuple(tensor.expand(shape) for tensor in tensors)
 
 
+def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
+    """Return the shape that tensors of some shapes broadcast to.
+
+    Args:
+        *shapes: tuples of extents; a number stands for a vector's.
+
+    Raises:
+        IndexingError: the shapes do not broadcast.
+        ShapeError: an extent is no integer, or negative.
+    """
+    common: tuple[int, ...] = ()
+    for given in shapes:
+        shape = _several(given)
+        if min(shape, default=0) < 0:
+            raise ShapeError(f"a shape is made of non-negative integers; {shape} was given.")
+        common = shape_broadcast(common, shape)
+    return common
+
+
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: for each 1-D tensor a view of the grid's shape.
 
@@ -196,69 +215,3 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return broadcast_tensors(
         *(line.reshape(-1, *(1,) * (len(lines) - 1 - d)) for d, line in enumerate(lines))
     )
-
-
-class RearrangingMethods(TensorBase):
-    """The methods of `Tensor` that roll, repeat and exchange dimensions."""
-
-    __slots__ = ()
-
-    def roll(self, shifts: Ints, dims: Ints | None = None) -> Tensor:
-        """Return a copy with elements moved along dimensions; see `mt_tensor.roll`."""
-        return roll(self, shifts, dims)
-
-    def repeat(self, *times: Any, repeats: Any = None) -> Tensor:
-        """Return copies laid beside each other, `times[d]` of them along dimension `d`.
-
-        Raises:
-            ShapeError: there are fewer numbers than dimensions, or one is negative.
-        """
-        counts = unpack(times, repeats)
-        new = len(counts) - self.ndim
-        if new < 0 or any(count < 0 for count in counts):
-            raise ShapeError(
-                f"repeat() takes a non-negative number for each of the {self.ndim} dimension(s), "
-                f"and may take more in front; {counts} was given."
-            )
-        shape = (1,) * new + self.shape
-        spread = self.reshape(*(e for extent in shape for e in (1, extent)))
-        pairs = [e for pair in zip(counts, shape, strict=True) for e in pair]
-        total = [count * extent for count, extent in zip(counts, shape, strict=True)]
-        return spread.expand(*pairs).clone().reshape(*total)
-
-    def tile(self, *times: Any, dims: Any = None) -> Tensor:
-        """Return copies laid beside each other; missing numbers are 1, in front."""
-        return tile(self, unpack(times, dims))
-
-    def repeat_interleave(
-        self, repeats: int | TensorBase, dim: int | None = None, *, output_size: int | None = None
-    ) -> Tensor:
-        """Return a copy with each slice repeated; see `mt_tensor.repeat_interleave`."""
-        return repeat_interleave(self, repeats, dim, output_size=output_size)
-
-    def movedim(self, source: Ints, destination: Ints) -> Tensor:
-        """Return a view with dimensions moved to other places; the rest keep their order."""
-        return movedim(self, source, destination)
-
-    def swapdims(self, dim0: int, dim1: int) -> Tensor:
-        """Return a view with two dimensions exchanged, like `transpose`."""
-        return self.transpose(dim0, dim1)
-
-    def swapaxes(self, axis0: int, axis1: int) -> Tensor:
-        """Return a view with two dimensions exchanged, like `transpose`."""
-        return self.transpose(axis0, axis1)
-
-    def expand_as(self, other: TensorBase) -> Tensor:
-        """Return a view expanded to the shape of another tensor."""
-        require_tensors("expand_as", other)
-        return self.expand(other.shape)
-
-    def view_as(self, other: TensorBase) -> Tensor:
-        """Return a view in the shape of another tensor."""
-        require_tensors("view_as", other)
-        return self.view(other.shape)
-
-    def reshape_as(self, other: TensorBase) -> Tensor:
-        """Return the same elements in the shape of another tensor."""
-        require_tensors("reshape_as", other)
-        return self.reshape(other.shape)

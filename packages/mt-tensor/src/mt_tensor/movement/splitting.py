@@ -100,6 +100,63 @@ def tensor_split(
     )
 
 
+def hsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Return views side by side: of vectors along their dimension, of others along the second.
+
+    Args:
+        input: at least one dimension.
+        indices_or_sections: where to cut, or into how many sections of equal length.
+
+    Raises:
+        ShapeError: there are no dimensions, or no sections of equal length.
+    """
+    return _even_split("hsplit", input, indices_or_sections, 1)
+
+
+def vsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Return views below each other, along the first of two dimensions or more; see `hsplit`."""
+    return _even_split("vsplit", input, indices_or_sections, 2)
+
+
+def dsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """Return views in depth, along the third of three dimensions or more; see `hsplit`."""
+    return _even_split("dsplit", input, indices_or_sections, 3)
+
+
+def _even_split(
+    name: str, input: TensorBase, indices_or_sections: int | Sequence[int], least: int
+) -> tuple[Tensor, ...]:
+    """Split a tensor of so many dimensions at least; into sections only if they are even."""
+    require_tensors(name, input)
+    if input.ndim < least:
+        raise ShapeError(
+            f"{name}() needs at least {least} dimension(s); shape {input.shape} was given."
+        )
+    dim = {"hsplit": min(1, input.ndim - 1), "vsplit": 0, "dsplit": 2}[name]
+    if not isinstance(indices_or_sections, Sequence):
+        (count,) = unpack((indices_or_sections,))
+        if count < 1 or input.shape[dim] % count:
+            raise ShapeError(
+                f"{name}() makes sections of equal length, which {count} of {input.shape[dim]} "
+                "element(s) are not: use tensor_split()."
+            )
+    return tensor_split(input, indices_or_sections, dim)
+
+
+def split_with_sizes(
+    input: TensorBase, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Return views of pieces of the given lengths along a dimension; see `split`."""
+    require_tensors("split_with_sizes", input)
+    return split(input, tuple(unpack((split_sizes,))), dim)
+
+
+def narrow_copy(input: TensorBase, dim: int, start: int, length: int) -> Tensor:
+    """Return a copy of `length` elements from `start` on along `dim`: what `narrow` views."""
+    require_tensors("narrow_copy", input)
+    return input.narrow(dim, start, length).clone()
+
+
 def unbind(input: TensorBase, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension, which they no longer have."""
     require_tensors("unbind", input)
@@ -123,31 +180,3 @@ def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Tensor:
     return input.view(
         *input.shape[:d], *resolve_shape(given, input.shape[d]), *input.shape[d + 1 :]
     )
-
-
-class SplittingMethods(TensorBase):
-    """The methods of `Tensor` that take it apart."""
-
-    __slots__ = ()
-
-    def split(self, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-        """Return views of pieces along a dimension; see `mt_tensor.split`."""
-        return split(self, split_size, dim)
-
-    def chunk(self, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-        """Return at most `chunks` views of equal length along a dimension."""
-        return chunk(self, chunks, dim)
-
-    def tensor_split(
-        self, indices_or_sections: int | Sequence[int] | TensorBase, dim: int = 0
-    ) -> tuple[Tensor, ...]:
-        """Return views along a dimension; see `mt_tensor.tensor_split`."""
-        return tensor_split(self, indices_or_sections, dim)
-
-    def unbind(self, dim: int = 0) -> tuple[Tensor, ...]:
-        """Return views of all slices along a dimension, which they no longer have."""
-        return unbind(self, dim)
-
-    def unflatten(self, dim: int, sizes: Sequence[int]) -> Tensor:
-        """Return a view with one dimension spread over several; one of the sizes may be -1."""
-        return unflatten(self, dim, sizes)

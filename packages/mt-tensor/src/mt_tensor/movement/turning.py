@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.diagonals import OnDiagonal, diag
-from mt_tensor.movement.rearranging import Ints, movedim
+from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
@@ -147,61 +147,3 @@ def diagflat(input: TensorBase, offset: int = 0) -> Tensor:
 
 
 moveaxis = movedim
-
-
-class TurningMethods(TensorBase):
-    """The methods of `Tensor` for transposes, mirrors and turns."""
-
-    __slots__ = ()
-
-    @property
-    def H(self) -> Tensor:  # noqa: N802 - torch's name
-        """The transpose of a matrix: its adjoint, as its elements are real."""
-        if self.ndim != 2:
-            raise ShapeError(f"H is for matrices; this tensor has shape {self.shape}. Use mH.")
-        return self._itself().mT
-
-    @property
-    def mH(self) -> Tensor:  # noqa: N802 - torch's name
-        """The view with the last two dimensions exchanged."""
-        return adjoint(self)
-
-    def adjoint(self) -> Tensor:
-        """Return the view with the last two dimensions exchanged."""
-        return adjoint(self)
-
-    def t(self) -> Tensor:
-        """Return the transpose of a matrix as a view; what has fewer dimensions as it is."""
-        return t(self)
-
-    def select(self, dim: int, index: int) -> Tensor:
-        """Return the slice at one index along a dimension, which is dropped, as a view."""
-        return select(self, dim, index)
-
-    def ravel(self) -> Tensor:
-        """Return all elements in one dimension, copying only if it must be."""
-        return ravel(self)
-
-    def fliplr(self) -> Tensor:
-        """Return a view with the columns, dimension 1, in reverse order."""
-        return fliplr(self)
-
-    def flipud(self) -> Tensor:
-        """Return a view with the rows, dimension 0, in reverse order."""
-        return flipud(self)
-
-    def rot90(self, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-        """Return a view turned by quarter turns; see `mt_tensor.rot90`."""
-        return rot90(self, k, dims)
-
-    def diag_embed(self, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-        """Return matrices with the rows on their diagonals; see `mt_tensor.diag_embed`."""
-        return diag_embed(self, offset, dim1, dim2)
-
-    def diagflat(self, offset: int = 0) -> Tensor:
-        """Return the matrix with all elements on a diagonal."""
-        return diagflat(self, offset)
-
-    def moveaxis(self, source: Ints, destination: Ints) -> Tensor:
-        """Return a view with dimensions moved to other places; the rest keep their order."""
-        return movedim(self, source, destination)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import float32, float64, int64
+from mt_tensor.dtypes import Number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.indexing.gathering import scatter_add
 from mt_tensor.movement.views import existing_dim
@@ -127,27 +128,37 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
     return scatter_add(input._with(start), 0, index, counted)
 
 
-class CountingMethods(TensorBase):
-    """The methods of `Tensor` that find out which elements there are."""
+def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+    """Return how many elements lie in each of equal parts of a range, as numbers of their dtype.
 
-    __slots__ = ()
+    Args:
+        input: floating-point numbers; nan and what lies outside of the range do not count.
+        bins: into how many parts the range is divided.
+        min: where it begins.
+        max: where it ends, itself included. If both are equal, the range is that of the elements;
+            and if these are equal, too, it reaches from one below them to one above.
 
-    def unique(
-        self,
-        sorted: bool = True,
-        return_inverse: bool = False,
-        return_counts: bool = False,
-        dim: int | None = None,
-    ) -> Any:
-        """Return the different elements in order; see `mt_tensor.unique`."""
-        return unique(self, sorted, return_inverse, return_counts, dim)
-
-    def unique_consecutive(
-        self, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-    ) -> Any:
-        """Return elements without repetitions; see `mt_tensor.unique_consecutive`."""
-        return unique_consecutive(self, return_inverse, return_counts, dim)
-
-    def bincount(self, weights: TensorBase | None = None, minlength: int = 0) -> Tensor:
-        """Return how often each number occurs; see `mt_tensor.bincount`."""
-        return bincount(self, weights, minlength)
+    Raises:
+        DTypeError: the elements are no floating-point numbers.
+        DomainError: `bins` is no positive integer, or the range is not finite or runs backwards.
+    """
+    require_tensors("histc", input)
+    if not input.dtype.is_floating_point:
+        raise DTypeError(f"histc() counts floating-point numbers; {input.dtype.name} was given.")
+    if type(bins) is not int or bins < 1:
+        raise DomainError(f"histc() makes at least one bin; bins={bins!r} was given.")
+    array = input.backend.as_array(input._tensor).reshape(-1)
+    values = array.astype(np.float32) if array.dtype == np.float16 else array
+    low, high = float(min), float(max)
+    if low == high and values.size:
+        low, high = float(values.min()), float(values.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise DomainError(
+            f"histc() takes a finite range from min to max; {low} and {high} were given."
+        )
+    inside = values[(values >= low) & (values <= high)]
+    places = ((inside - low) / (high - low) * bins).astype(np.int64)
+    counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
+    return input._with(input.backend.upload(counts.astype(input.dtype.numpy)))

@@ -246,29 +246,3 @@ def cummin(input: TensorBase, dim: int) -> ValuesAndIndices:
     """
     require_tensors("cummin", input)
     return _running_extreme(np.minimum, input, normalize_dim(dim, input.ndim))
-
-
-class ScanMethods(TensorBase):
-    """The methods of `Tensor` that fold along a dimension and keep every step."""
-
-    __slots__ = ()
-
-    def cumsum(self, dim: int, dtype: Any = None) -> Tensor:
-        """Return running sums along `dim`; see `mt_tensor.cumsum`."""
-        return cumsum(self, dim, dtype)
-
-    def cumprod(self, dim: int, dtype: Any = None) -> Tensor:
-        """Return running products along `dim`; see `mt_tensor.cumprod`."""
-        return cumprod(self, dim, dtype)
-
-    def logcumsumexp(self, dim: int) -> Tensor:
-        """Return logarithms of running sums of exponentials; see `mt_tensor.logcumsumexp`."""
-        return logcumsumexp(self, dim)
-
-    def cummax(self, dim: int) -> ValuesAndIndices:
-        """Return the largest elements so far and their indices; see `mt_tensor.cummax`."""
-        return cummax(self, dim)
-
-    def cummin(self, dim: int) -> ValuesAndIndices:
-        """Return the smallest elements so far and their indices; see `mt_tensor.cummin`."""
-        return cummin(self, dim)

@@ -16,6 +16,7 @@ from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.order.on_host import Array, on_host
 from mt_tensor.order.selection import ValuesAndIndices, take_along
+from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual
 from mt_tensor.reductions.sums import check_not_empty
@@ -139,61 +140,88 @@ def median(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
         DTypeError: the elements are bool; or there are none and they are integers.
         TypeError: `keepdim` without `dim`.
     """
-    require_tensors("median", input)
+    return _median("median", input, dim, keepdim)
+
+
+def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
+    """Return the element in the middle of the order of all but nan; nan where there is none.
+
+    Arguments, results and errors are those of `median`.
+    """
+    return _median("nanmedian", input, dim, keepdim)
+
+
+def _median(name: str, input: TensorBase, dim: int | None, keepdim: bool) -> Any:
+    require_tensors(name, input)
     if input.dtype is bool_:
-        raise DTypeError("median() is not defined on bool tensors; convert with x.long().")
+        raise DTypeError(f"{name}() is not defined on bool tensors; convert with x.long().")
     if dim is not None:
-        return _median_along(input, normalize_dim(dim, input.ndim), keepdim)
+        return _median_along(name, input, normalize_dim(dim, input.ndim), keepdim)
     if keepdim:
-        raise TypeError("median() takes keepdim together with dim only.")
+        raise TypeError(f"{name}() takes keepdim together with dim only.")
     if input.numel() == 0:
         if not input.dtype.is_floating_point:
             raise DTypeError(
-                f"median() of no elements is nan, which {input.dtype.name} cannot hold."
+                f"{name}() of no elements is nan, which {input.dtype.name} cannot hold."
             )
         return input._with(input.backend.full((), input.dtype, math.nan))
-    value = _median_along(input.detach().reshape(-1), 0, False).values
+    value = _median_along(name, input.detach().reshape(-1), 0, False).values
+    if name == "nanmedian":  # no nan has a part in the value, unless it is nan
+        away = -math.inf if value.item() == math.inf else math.inf
+        input = input.masked_fill(input.isnan(), away) if value.item() == value.item() else input
     return SharedByEqual.apply(input, value, tuple(range(input.ndim)))
 
 
-def _median_along(x: TensorBase, dim: int, keepdim: bool) -> ValuesAndIndices:
+def _median_along(name: str, x: TensorBase, dim: int, keepdim: bool) -> ValuesAndIndices:
     if x.ndim == 0:
         return sort(x)
-    check_not_empty("median", x, (dim,))
-    order = _order(x, dim, False)
+    check_not_empty(name, x, (dim,))
+    order = _order(x, dim, False)  # nan is last, and counts as the median
+    missing = elementwise("ne", x, x).sum(dim, keepdim=True)
     extent = x.shape[dim]
-    # nan is last in the order, and counts as the median
-    last = order.narrow(dim, extent - 1, 1)
-    middle = order.narrow(dim, (extent - 1) // 2, 1)
-    at_end = take_along(x.detach(), dim, last)
-    index = last.where(at_end != at_end, middle)
+    if name == "nanmedian":
+        middle = (extent - 1 - missing).clamp_min(0) // 2
+    else:
+        middle = elementwise("where", missing > 0, extent - 1, (extent - 1) // 2)
+    index = take_along(order, dim, middle)
     values = take_along(x, dim, index)
     if keepdim:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
 
 
-class SortingMethods(TensorBase):
-    """The methods of `Tensor` that put elements in order."""
+def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+    """Return the elements that occur most often along a dimension, and where they stand last.
 
-    __slots__ = ()
+    Args:
+        input: a tensor; of elements that occur equally often the smallest counts, and every nan is
+            one of its own.
+        dim: the dimension to look along.
+        keepdim: whether it stays, with extent 1.
 
-    def sort(
-        self, dim: int = -1, descending: bool = False, *, stable: bool = False
-    ) -> ValuesAndIndices:
-        """Return the elements in order, and their indices; see `mt_tensor.sort`."""
-        return sort(self, dim, descending, stable=stable)
+    Raises:
+        IndexingError: there is no such dimension.
+        ShapeError: it has no elements.
+    """
+    require_tensors("mode", input)
+    dim = normalize_dim(dim, input.ndim)
+    if not input.ndim:
+        return sort(input)
+    check_not_empty("mode", input, (dim,))
+    order = _order(input, dim, False)
+    ordered = take_along(input.detach(), dim, order)
 
-    def argsort(self, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
-        """Return the indices that sort along `dim`; see `mt_tensor.argsort`."""
-        return argsort(self, dim, descending, stable=stable)
+    def ends(values: Array) -> Array:
+        """Count on from where the run of equal elements began: the longest ends highest."""
+        shape = [-1 if d == dim else 1 for d in range(values.ndim)]
+        here = np.arange(values.shape[dim]).reshape(shape)
+        begins = values != np.roll(values, 1, dim)
+        np.moveaxis(begins, dim, 0)[0] = True
+        length = here - np.maximum.accumulate(np.where(begins, here, 0), dim)
+        return np.broadcast_to(length.argmax(dim, keepdims=True), values.shape)
 
-    def topk(
-        self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-    ) -> ValuesAndIndices:
-        """Return the `k` largest elements, and their indices; see `mt_tensor.topk`."""
-        return topk(self, k, dim, largest, sorted)
-
-    def median(self, dim: int | None = None, keepdim: bool = False) -> Any:
-        """Return the element in the middle of the order; see `mt_tensor.median`."""
-        return median(self, dim, keepdim)
+    index = take_along(order, dim, on_host(ends, ordered, dtype=int64).narrow(dim, 0, 1))
+    values = take_along(input, dim, index)
+    if keepdim:
+        return ValuesAndIndices(values, index)
+    return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))

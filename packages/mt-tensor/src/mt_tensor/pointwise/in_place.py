@@ -261,7 +261,8 @@ BINARY = """
 """
 OTHERS = """
     addbmm addcdiv addcmul addmm addmv addr baddbmm cumprod cumsum index_add index_copy index_fill
-    index_put lerp masked_fill masked_scatter scatter scatter_add scatter_reduce tril triu
+    index_put index_reduce lerp masked_fill masked_scatter put scatter scatter_add scatter_reduce
+    tril triu
 """
 IN_PLACE = (*UNARY.split(), *BINARY.split(), *OTHERS.split())
 """The operations that torch has in place, and that need nothing of their own for it."""

@@ -105,39 +105,3 @@ def addbmm(
     """Return `beta * input + alpha * bmm(batch1, batch2).sum(0)`; see `addmm`."""
     product = bmm(batch1, batch2)
     return _added("addbmm", input, sum(product, 0, dtype=product.dtype), beta, alpha)
-
-
-class AddedProductMethods(TensorBase):
-    """The methods of `Tensor` that add a product to it."""
-
-    __slots__ = ()
-
-    def addmm(
-        self, mat1: TensorBase, mat2: TensorBase, *, beta: Number = 1, alpha: Number = 1
-    ) -> Tensor:
-        """Return `beta * self + alpha * (mat1 @ mat2)`; see `mt_tensor.addmm`."""
-        return addmm(self, mat1, mat2, beta=beta, alpha=alpha)
-
-    def addmv(
-        self, mat: TensorBase, vec: TensorBase, *, beta: Number = 1, alpha: Number = 1
-    ) -> Tensor:
-        """Return `beta * self + alpha * (mat @ vec)`."""
-        return addmv(self, mat, vec, beta=beta, alpha=alpha)
-
-    def addr(
-        self, vec1: TensorBase, vec2: TensorBase, *, beta: Number = 1, alpha: Number = 1
-    ) -> Tensor:
-        """Return `beta * self + alpha * outer(vec1, vec2)`."""
-        return addr(self, vec1, vec2, beta=beta, alpha=alpha)
-
-    def baddbmm(
-        self, batch1: TensorBase, batch2: TensorBase, *, beta: Number = 1, alpha: Number = 1
-    ) -> Tensor:
-        """Return `beta * self + alpha * bmm(batch1, batch2)`."""
-        return baddbmm(self, batch1, batch2, beta=beta, alpha=alpha)
-
-    def addbmm(
-        self, batch1: TensorBase, batch2: TensorBase, *, beta: Number = 1, alpha: Number = 1
-    ) -> Tensor:
-        """Return `beta * self + alpha * bmm(batch1, batch2).sum(0)`."""
-        return addbmm(self, batch1, batch2, beta=beta, alpha=alpha)

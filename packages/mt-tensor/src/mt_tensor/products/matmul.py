@@ -68,18 +68,3 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
     if input.ndim == 1:
         out = out.squeeze(-2)
     return out.squeeze(-1) if other.ndim == 1 else out
-
-
-class ProductMethods(TensorBase):
-    """The methods of `Tensor` that multiply matrices."""
-
-    __slots__ = ()
-
-    def matmul(self, other: Tensor) -> Tensor:
-        """Return the matrix product; see `mt_tensor.matmul`."""
-        return matmul(self, other)
-
-    def __matmul__(self, other: Tensor) -> Tensor:
-        if not isinstance(other, TensorBase):
-            return NotImplemented
-        return matmul(self, other)

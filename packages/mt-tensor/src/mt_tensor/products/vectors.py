@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mt_tensor.dtypes import bool_
-from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.pointwise.elementwise import elementwise
@@ -201,11 +201,12 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
 
     Args:
         input: shape (*batch, m, m).
-        n: how many factors; not negative, for there is no inverse here.
+        n: how many factors; if negative, of the inverses of float32 or float64.
 
     Raises:
         ShapeError: the matrices are not square.
-        DomainError: `n` is negative.
+        LinAlgError: `n` is negative, and a matrix singular.
+        DTypeError: `n` is negative, and there are no such inverses.
         TypeError: `n` is no integer.
     """
     require_tensors("matrix_power", input)
@@ -214,7 +215,9 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
         raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
     if n < 0:
-        raise DomainError(f"matrix_power() takes n from 0 on, as nothing is inverted; got {n}.")
+        from mt_tensor.linalg.systems import inv
+
+        return matrix_power(inv(input), -n)
     power, square = None, input._itself()
     while n:
         if n & 1:
@@ -303,55 +306,24 @@ def chain_matmul(*matrices: TensorBase) -> Tensor:
     return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
 
 
-class VectorMethods(TensorBase):
-    """The methods of `Tensor` for products of vectors and matrices."""
+def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Tensor:
+    """Return the powers of each element of a vector in a row: its Vandermonde matrix.
 
-    __slots__ = ()
+    Args:
+        x: 1-D; integers and bools become int64.
+        N: how many powers; as many as there are elements if not given.
+        increasing: whether the powers grow from 0 on; else they fall to 0.
 
-    def dot(self, tensor: TensorBase) -> Tensor:
-        """Return the dot product of two vectors."""
-        return dot(self, tensor)
-
-    def vdot(self, other: TensorBase) -> Tensor:
-        """Return the dot product of two vectors."""
-        return vdot(self, other)
-
-    def mv(self, vec: TensorBase) -> Tensor:
-        """Return the product of this matrix and a vector."""
-        return mv(self, vec)
-
-    def mm(self, mat2: TensorBase) -> Tensor:
-        """Return the product of two matrices."""
-        return mm(self, mat2)
-
-    def bmm(self, mat2: TensorBase) -> Tensor:
-        """Return the products of matrices, one for each place in the batch."""
-        return bmm(self, mat2)
-
-    def outer(self, vec2: TensorBase) -> Tensor:
-        """Return all products of elements of two vectors."""
-        return outer(self, vec2)
-
-    def ger(self, vec2: TensorBase) -> Tensor:
-        """Return all products of elements of two vectors."""
-        return ger(self, vec2)
-
-    def inner(self, other: TensorBase) -> Tensor:
-        """Return the dot products of rows; see `mt_tensor.inner`."""
-        return inner(self, other)
-
-    def kron(self, other: TensorBase) -> Tensor:
-        """Return the Kronecker product; see `mt_tensor.kron`."""
-        return kron(self, other)
-
-    def cross(self, other: TensorBase, dim: int | None = None) -> Tensor:
-        """Return the cross products of vectors of three; see `mt_tensor.cross`."""
-        return cross(self, other, dim)
-
-    def trace(self) -> Tensor:
-        """Return the sum of this matrix's diagonal."""
-        return trace(self)
-
-    def matrix_power(self, n: int) -> Tensor:
-        """Return a product of `n` times this matrix; see `mt_tensor.matrix_power`."""
-        return matrix_power(self, n)
+    Raises:
+        ShapeError: `x` is not 1-D, or `N` is negative or no integer.
+    """
+    require_tensors("vander", x)
+    if x.ndim != 1:
+        raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
+    count = x.shape[0] if N is None else N
+    if not is_integer(count) or count < 0:
+        raise ShapeError(f"vander() takes an integer N from 0 on; {N!r} was given.")
+    base = x._itself() if x.dtype.is_floating_point else x.long()
+    powers = np.arange(count) if increasing else np.arange(count)[::-1]
+    exponents = x._with(x.backend.upload(powers.astype(base.dtype.numpy)))
+    return elementwise("pow", base.unsqueeze(1), exponents)

@@ -6,12 +6,12 @@ The numbers are drawn on the host, so that a seed gives the same numbers on ever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from mt_tensor.creation.from_data import Backend, from_values
-from mt_tensor.creation.from_rules import as_number, unpack_sizes
+from mt_tensor.creation.from_rules import Options, after, as_number, unpack_sizes
 from mt_tensor.dtypes import DType, as_dtype, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, generator, manual_seed, numbers_of
@@ -77,22 +77,10 @@ def rand(
     )
 
 
-def rand_like(
-    input: Tensor,
-    generator: _Generator = None,
-    dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-) -> Tensor:
+def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
     """Return what `rand` does, by default of the shape, type and backend of `input`."""
     require_tensors("rand_like", input)
-    return rand(
-        input.shape,
-        generator=generator,
-        dtype=dtype or input.dtype,
-        backend=backend or input.backend,
-        requires_grad=requires_grad,
-    )
+    return rand(input.shape, generator=generator, **after(input, options))
 
 
 def uniform(
@@ -167,16 +155,14 @@ def randint_like(
     input: Tensor,
     low: int,
     high: int | None = None,
-    dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
+    *,
     generator: _Generator = None,
+    **options: Unpack[Options],
 ) -> Tensor:
     """Return what `randint` does, by default of the shape, type and backend of `input`."""
     require_tensors("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
-    kind, place = dtype or input.dtype, backend or input.backend
-    return randint(low, high, input.shape, kind, place, requires_grad, generator)
+    return randint(low, high, input.shape, generator=generator, **after(input, options))
 
 
 def randperm(
@@ -223,21 +209,11 @@ def randn(
 
 
 def randn_like(
-    input: Tensor,
-    generator: _Generator = None,
-    dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
+    input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]
 ) -> Tensor:
     """Return what `randn` does, by default of the shape, type and backend of `input`."""
     require_tensors("randn_like", input)
-    return randn(
-        input.shape,
-        generator=generator,
-        dtype=dtype or input.dtype,
-        backend=backend or input.backend,
-        requires_grad=requires_grad,
-    )
+    return randn(input.shape, generator=generator, **after(input, options))
 
 
 def normal(

@@ -84,19 +84,3 @@ def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
 def _off_zero(x: Tensor) -> Tensor:
     """Return a tensor with 1 in place of each 0, and no gradient there."""
     return elementwise("where", x == 0, 1.0, x)
-
-
-class NormMethods(TensorBase):
-    """The methods of `Tensor` that measure lengths."""
-
-    __slots__ = ()
-
-    def norm(
-        self,
-        p: float | str | None = "fro",
-        dim: Dims = None,
-        keepdim: bool = False,
-        dtype: Any = None,
-    ) -> Tensor:
-        """Return the p-norm of the elements over dimensions; see `mt_tensor.norm`."""
-        return norm(self, p, dim, keepdim, dtype)

@@ -67,6 +67,12 @@ def log_softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
     return _log_softmax(input if dtype is None else input.to(dtype), dim)
 
 
+def softmin(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+    """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
+    require_tensors("softmin", input)
+    return softmax(-input._itself(), dim, dtype)
+
+
 def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
 
@@ -89,21 +95,3 @@ def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
         shift = elementwise("where", largest.abs() == math.inf, 0.0, largest)
     out = ((x - shift).exp().sum(dims, keepdim=True).log() + shift).to(target)
     return out if keepdim else squeeze_dims(out, dims)
-
-
-class SoftmaxMethods(TensorBase):
-    """The methods of `Tensor` that add up exponentials."""
-
-    __slots__ = ()
-
-    def softmax(self, dim: int, dtype: Any = None) -> Tensor:
-        """Return exponentials along `dim`, scaled to add up to 1."""
-        return softmax(self, dim, dtype)
-
-    def log_softmax(self, dim: int, dtype: Any = None) -> Tensor:
-        """Return the logarithm of `softmax`, without overflow."""
-        return log_softmax(self, dim, dtype)
-
-    def logsumexp(self, dim: Dims, keepdim: bool = False) -> Tensor:
-        """Return `log(sum(exp(x)))` over dimensions, without overflow."""
-        return logsumexp(self, dim, keepdim)

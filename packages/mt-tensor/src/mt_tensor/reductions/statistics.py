@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.dtypes import Number
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.dtypes import Number, bool_
+from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.sums import Dims, check_floating, mean, reduced_dims, root, sum, wide
 from mt_tensor.strides import size_of
 from mt_tensor.tensor_base import TensorBase
@@ -124,29 +126,89 @@ def std_mean(
     return root(variance).to(input.dtype), center.to(input.dtype)
 
 
-class StatisticsMethods(TensorBase):
-    """The methods of `Tensor` that measure spread."""
+# --- How variables vary together ----------------------------------------------------------------
 
-    __slots__ = ()
 
-    def var(
-        self,
-        dim: Any = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: float | None = None,
-    ) -> Tensor:
-        """Return the variance over dimensions; see `mt_tensor.var`."""
-        return var(self, dim, unbiased, keepdim, correction=correction)
+def cov(
+    input: TensorBase,
+    *,
+    correction: int = 1,
+    fweights: TensorBase | None = None,
+    aweights: TensorBase | None = None,
+) -> Tensor:
+    """Return the covariances of variables: the mean products of deviations from their means.
 
-    def std(
-        self,
-        dim: Any = None,
-        unbiased: bool | None = None,
-        keepdim: bool = False,
-        *,
-        correction: float | None = None,
-    ) -> Tensor:
-        """Return the standard deviation over dimensions; see `mt_tensor.std`."""
-        return std(self, dim, unbiased, keepdim, correction=correction)
+    Args:
+        input: a variable in each row, an observation in each column; or one variable, 1-D or 0-D.
+            Integers are computed as float32.
+        correction: what is subtracted from the number of observations to divide by.
+        fweights: integers: how often each observation was made.
+        aweights: floating-point numbers: how much each counts.
+
+    Returns:
+        A symmetric matrix; of one variable its variance, 0-D.
+
+    Raises:
+        ShapeError: `input` has more than two dimensions, or there is not one weight for each
+            observation.
+        DTypeError: `input` is bool, or weights are of another kind.
+        DomainError: a weight is negative.
+    """
+    require_tensors("cov", input)
+    if input.dtype is bool_:
+        raise DTypeError("cov() is not defined on bool tensors: convert with x.float().")
+    if input.ndim > 2:
+        raise ShapeError(f"cov() takes up to two dimensions; shape {input.shape} was given.")
+    x = input._itself() if input.dtype.is_floating_point else input.float()
+    x = x if x.ndim == 2 else x.reshape(1, -1)
+    kinds = ("fweights", fweights, "integer"), ("aweights", aweights, "float")
+    weights = [_weights(label, x, given, kind) for label, given, kind in kinds if given is not None]
+    if not weights:
+        centered = x - mean(x, 1, True)
+        products = centered @ centered.T
+        freedom: Any = max(x.shape[1] - correction, 0)
+    else:
+        weight = weights[0] * weights[1] if len(weights) == 2 else weights[0]
+        total = weight.sum()
+        centered = x - (x * weight).sum(1, keepdim=True) / total
+        products = (centered * weight) @ centered.T
+        lost = total if aweights is None else (weight * weights[-1]).sum()
+        freedom = elementwise("maximum", total - correction * (lost / total), 0)
+    covariances: Tensor = (products / freedom).to(x.dtype)
+    return covariances.squeeze()
+
+
+def _weights(label: str, x: Tensor, weights: TensorBase, kind: str) -> Tensor:
+    """Return weights in the dtype of what they weigh."""
+    require_tensors("cov", weights)
+    common_backend(x, weights)
+    if weights.shape != (x.shape[1],):
+        raise ShapeError(
+            f"cov() takes {label} of shape ({x.shape[1]},); {weights.shape} was given."
+        )
+    if weights.dtype.kind != kind:
+        raise DTypeError(f"cov() takes {label} of kind {kind}; {weights.dtype.name} was given.")
+    if bool((weights.detach() < 0).any()):
+        raise DomainError(f"cov() takes {label} that are not negative.")
+    return weights.to(x.dtype)
+
+
+def corrcoef(input: TensorBase) -> Tensor:
+    """Return the correlation coefficients of variables: covariances by standard deviations.
+
+    Args:
+        input: a variable in each row, an observation in each column; or one variable, 1-D or 0-D.
+
+    Returns:
+        A symmetric matrix of numbers from -1 to 1; 0-D for one variable. A variable that does not
+        vary gives nan.
+
+    Raises:
+        ShapeError: `input` has more than two dimensions.
+        DTypeError: `input` is bool.
+    """
+    together = cov(input)
+    if not together.ndim:
+        return together / together
+    deviations = together.diagonal().sqrt()
+    return (together / deviations.unsqueeze(1) / deviations).clamp(-1, 1)

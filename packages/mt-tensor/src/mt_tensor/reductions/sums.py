@@ -14,7 +14,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -244,41 +244,3 @@ def prod(
     else:
         out = Product.apply(wide(x).reshape(-1), 0).to(x.dtype).view(*(1,) * x.ndim)
     return out if keepdim else squeeze_dims(out, dims)
-
-
-class ReductionMethods(TensorBase):
-    """The methods of `Tensor` that fold dimensions by adding and multiplying."""
-
-    __slots__ = ()
-
-    def sum(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-        """Return the sum over dimensions, all of them if none is named."""
-        return sum(self, dim, keepdim, dtype=dtype)
-
-    def mean(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-        """Return the mean over dimensions, all of them if none is named.
-
-        Raises:
-            DTypeError: the elements are no floating-point numbers.
-        """
-        return mean(self, dim, keepdim, dtype=dtype)
-
-    def nansum(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-        """Return the sum over dimensions of all elements but nan."""
-        return nansum(self, dim, keepdim, dtype=dtype)
-
-    def nanmean(self, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-        """Return the mean over dimensions of all elements but nan."""
-        return nanmean(self, dim, keepdim, dtype=dtype)
-
-    def prod(self, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-        """Return the product over one dimension, or of all elements."""
-        return prod(self, dim, keepdim, dtype=dtype)
-
-    def sum_to_size(self, *shape: Any, size: Any = None) -> Tensor:
-        """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
-
-        Raises:
-            ShapeError: a tensor of `shape` does not broadcast to this one.
-        """
-        return sum_to_size(self, unpack(shape, size))

@@ -58,21 +58,3 @@ def count_nonzero(input: TensorBase, dim: Dims = None) -> Tensor:
     """
     require_tensors("count_nonzero", input)
     return sum(_nonzero(input), dim)
-
-
-class TruthMethods(TensorBase):
-    """The methods of `Tensor` that ask whether elements are non-zero."""
-
-    __slots__ = ()
-
-    def all(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return whether all elements are non-zero."""
-        return all(self, dim, keepdim)
-
-    def any(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return whether any element is non-zero."""
-        return any(self, dim, keepdim)
-
-    def count_nonzero(self, dim: Dims = None) -> Tensor:
-        """Return the number of non-zero elements, as int64."""
-        return count_nonzero(self, dim)

@@ -9,7 +9,20 @@ of its subject.
 from __future__ import annotations
 
 # Importing a subject enters its rows.
-from mt_tensor.testing import in_place, indexing, movement, order, pointwise, products, reductions
+from mt_tensor.testing import (
+    distances,
+    factors,
+    in_place,
+    indexing,
+    joining,
+    linalg,
+    movement,
+    order,
+    pointwise,
+    products,
+    reductions,
+    searching,
+)
 from mt_tensor.testing.specs import (
     FLOATS,
     PROMOTION,
@@ -21,7 +34,20 @@ from mt_tensor.testing.specs import (
     row,
 )
 
-SUBJECTS = (pointwise, reductions, order, products, movement, indexing, in_place)
+SUBJECTS = (
+    pointwise,
+    reductions,
+    order,
+    searching,
+    products,
+    distances,
+    linalg,
+    factors,
+    movement,
+    joining,
+    indexing,
+    in_place,
+)
 """The modules that hold the rows."""
 
 __all__ = [

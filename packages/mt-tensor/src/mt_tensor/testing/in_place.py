@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.errors import (
@@ -397,3 +398,48 @@ for _name, _dims, _oracle in _MOVES:
         ((2, 1, 3),),
         differentiable=False,
     )
+row(
+    "index_reduce_",
+    _in_place(lambda x, y: x.index_reduce_(1, AT[0](x), y, "amax")),
+    _in_place_oracle(lambda x, y: x.__setitem__((slice(None), AT[1]), np.maximum(x[:, AT[1]], y))),
+    ((2, 3), (2, 2)),
+    differentiable=False,
+)
+row(
+    "put_",
+    _in_place(lambda x, y: x.put_(AT[0](x), y)),
+    _in_place_oracle(lambda x, y: x.put(AT[1], y)),
+    ((2, 3), (2,)),
+    differentiable=False,
+)
+_NO_FUNCTION: BadCall = (lambda x: x.apply_(str), TypeError, "it returned '1.0'")
+row(
+    "apply_",
+    _in_place(lambda x, y: x.apply_(lambda value: value * value)),
+    lambda x, y: x * x,
+    ((2, 3), ()),
+    ((0,), ()),
+    differentiable=False,
+    errors=(
+        _NO_FUNCTION,
+        (lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad"),
+        (
+            lambda x: x.to(mt.uint8).apply_(lambda value: -value),
+            DTypeError,
+            "integers from 0 to 255",
+        ),
+    ),
+)
+row(
+    "map_",
+    _in_place(lambda x, y: x.map_(y, max)),
+    np.maximum,
+    ((2, 3), (3,)),
+    ((2, 3), ()),
+    differentiable=False,
+    errors=(
+        (lambda x: x.map_(x.double(), max), DTypeError, "one dtype"),
+        (lambda x: x.map_(x.T, max), ShapeError, "extents of 1"),
+        (lambda x: x.requires_grad_().map_(x, max), InPlaceError, "requires grad"),
+    ),
+)

@@ -343,3 +343,42 @@ row(
     differentiable=False,
     dtypes="index",
 )
+_BY_UFUNC = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+for _reduce, _ufunc in _BY_UFUNC.items():
+    row(
+        "index_reduce",
+        lambda x, y, r=_reduce: x.index_reduce(1, AT[0](x), y, r),
+        lambda x, y, f=_ufunc: np.stack([f(x[:, 0], y[:, 1]), x[:, 1], f(x[:, 2], y[:, 0])], 1),
+        ((2, 3), (2, 2)),
+        ((1, 3, 2), (1, 2, 2)),
+        errors=(
+            (lambda x: x.index_reduce(1, AT[0](x), x, "sum"), ValueError, "'sum' was given"),
+            (lambda x: x.index_reduce(1, AT[0](x), x, "amax"), ShapeError, r"shape \(2, 2\)"),
+            (lambda x: x.index_reduce(0, AT[0](x), x, "amax"), IndexingError, "index 2 is out of"),
+        ),
+    )
+row(
+    "index_reduce",
+    lambda x, y: x.index_reduce(0, AT[0](x) * 0, y * 2, "mean", include_self=False),
+    lambda x, y: np.concatenate([2 * y.mean(0, keepdims=True), x[1:]]),
+    ((3, 2), (2, 2)),
+    dtypes="number",
+)
+row(
+    "put",
+    lambda x, y: x.put(mt.tensor([[4, -6]], backend=x.backend), y),
+    lambda x, y: np.stack([[y[1], *x[0, 1:]], [x[1, 0], y[0], x[1, 2]]]),
+    ((2, 3), (2,)),
+    errors=(
+        (lambda x: x.put(x, x), DTypeError, "index of int64; float32"),
+        (lambda x: x.put(x.long(), x[0]), ShapeError, "3 were given for 6"),
+        (lambda x: x.put(x.long(), x), IndexingError, "index 6 is out of range"),
+        (lambda x: x.put(x.long() - 1, x.double()), DTypeError, "float64 to float32"),
+    ),
+)
+row(
+    "put",
+    lambda x, y: x.put(mt.tensor([1, 0, 1], backend=x.backend), y, accumulate=True),
+    lambda x, y: x + np.array([y[1], y[0] + y[2]]),
+    ((2,), (3,)),
+)

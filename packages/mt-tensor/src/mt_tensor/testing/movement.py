@@ -60,7 +60,17 @@ row(
     errors=((lambda x: x.expand(4, 3), ShapeError, "only extents of 1"),),
 )
 row("broadcast_to", lambda x: x.broadcast_to((2, 3)), lambda x: np.broadcast_to(x, (2, 3)), ((3,),))
-row("squeeze", lambda x: x.squeeze(), lambda x: x.squeeze(), *ANY)
+row(
+    "squeeze",
+    lambda x: x.squeeze(),
+    lambda x: x.squeeze(),
+    *ANY,
+    errors=(
+        (lambda x: x.squeeze((0, -2)), IndexingError, "name a dimension twice"),
+        (lambda x: x.squeeze(2), IndexingError, "dimension 2 is out of range"),
+    ),
+)
+row("squeeze", lambda x: x.squeeze((0, -1)), lambda x: x.reshape(-1), ((1, 3, 1),), ((1, 3),))
 row("unsqueeze", lambda x: x.unsqueeze(-1), lambda x: x[..., None], *WITH_EMPTY)
 row("flip", lambda x: x.flip(0), lambda x: x[::-1], *MATRIX)
 row(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mt_tensor.errors import (
@@ -15,6 +17,7 @@ from mt_tensor.testing.specs import (
     MATRIX,
     NOT_A_NUMBER,
     WITH_EMPTY,
+    Array,
     row,
 )
 
@@ -215,4 +218,90 @@ row(
         (lambda x: x.sum().diff(), ShapeError, "at least one dimension"),
         (lambda x: x.diff(-1), DomainError, "-1 was given"),
     ),
+)
+
+
+def _nanmedian(x: Array) -> Any:
+    """Return the lower median of a vector's numbers."""
+    numbers = np.sort(x[~np.isnan(x)])
+    return numbers[(len(numbers) - 1) // 2]
+
+
+def _mode(x: Array) -> Any:
+    """Return what occurs most often in a vector; of several the smallest."""
+    values, counts = np.unique(x, return_counts=True)
+    return values[counts.argmax()]
+
+
+row(
+    "mode",
+    lambda x: (x > 0).float().mode().values,
+    lambda x: np.apply_along_axis(_mode, -1, (x > 0) * 1.0),
+    ((2, 3),),
+    ((4,),),
+    ((5, 1, 7),),
+    differentiable=False,
+    errors=((lambda x: x[:, :0].mode(), ShapeError, r"mode\(\) of no elements"),),
+    dtypes="single",
+)
+row(
+    "mode",
+    lambda x: x.mode(0, True).values,
+    lambda x: np.apply_along_axis(_mode, 0, x)[None],
+    *MATRIX,
+)
+row(
+    "mode",
+    lambda x: (x > 0).mode(0).indices,
+    lambda x: np.apply_along_axis(lambda v: np.flatnonzero(v == _mode(v))[-1], 0, x > 0),
+    ((5, 3),),
+    ((4, 2, 2),),
+    ((1,),),
+    differentiable=False,
+    dtypes="index",
+)
+row(
+    "nanmedian",
+    lambda x: NOT_A_NUMBER[0](x).nanmedian(),
+    lambda x: np.sort(x[x > 0])[((x > 0).sum() - 1) // 2],
+    ((2, 3),),
+    ((7,),),
+    errors=(
+        (lambda x: (x > 0).nanmedian(), DTypeError, r"nanmedian\(\) is not defined on bool"),
+        (lambda x: x[:0].nanmedian(0), ShapeError, "no elements"),
+        (lambda x: x.nanmedian(keepdim=True), TypeError, "together with dim"),
+    ),
+    dtypes="real",
+)
+row(
+    "nanmedian",
+    lambda x: x.where(x > x.min(), np.nan).nanmedian(0, True).values,
+    lambda x: np.apply_along_axis(_nanmedian, 0, np.where(x > x.min(), x, np.nan))[None],
+    ((4, 3),),
+    dtypes="real",
+)
+row(
+    "histc",
+    lambda x: x.histc(4, -1, 1.25),
+    lambda x: np.histogram(x, 4, (-1, 1.25))[0],
+    *WITH_EMPTY,
+    differentiable=False,
+    errors=(
+        (lambda x: x.long().histc(), DTypeError, "int64 was given"),
+        (lambda x: x.histc(0), DomainError, "bins=0"),
+        (lambda x: x.histc(3, 2, 1), DomainError, "2.0 and 1.0 were given"),
+        (lambda x: x.histc(3, 0, np.inf), DomainError, "finite range"),
+        (lambda x: (x / 0).histc(3), DomainError, "finite range"),
+    ),
+    dtypes="float",
+)
+row(
+    "histc",
+    lambda x: x.histc(3),
+    lambda x: np.histogram(x, 3)[0],
+    ((2, 3),),
+    ((5,),),
+    ((1,),),
+    differentiable=False,
+    dtypes="float",
 )

@@ -9,7 +9,6 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.errors import (
-    DomainError,
     DTypeError,
     EquationError,
     IndexingError,
@@ -171,7 +170,6 @@ for _power in (0, 1, 2, 5):
         differentiable=_power > 0,
         errors=(
             (lambda x: x.matrix_power(2), ShapeError, "takes square matrices"),
-            (lambda x: x[:, :2].matrix_power(-1), DomainError, "nothing is inverted"),
             (lambda x: x[:, :2].matrix_power(1.5), TypeError, "takes an integer"),
         ),
         dtypes="real",
@@ -315,4 +313,25 @@ row(
         (lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha; '2'"),
     ),
     dtypes="real",
+)
+
+row(
+    "vander",
+    mt.vander,
+    np.vander,
+    ((3,),),
+    ((1,),),
+    ((0,),),
+    errors=(
+        (mt.vander, ShapeError, "takes a 1-D tensor"),
+        (lambda x: mt.vander(x[0], -1), ShapeError, "-1 was given"),
+    ),
+    dtypes="sum",
+)
+row(
+    "vander",
+    lambda x: mt.vander(x, 4, increasing=True),
+    lambda x: np.vander(x, 4, increasing=True),
+    ((3,),),
+    dtypes="sum",
 )

@@ -268,3 +268,5 @@ row(
     differentiable=False,
     dtypes="float",
 )
+
+row("softmin", lambda x: mt.softmin(x, 0), lambda x: _softmax(-x.T).T, ((4, 3),), dtypes="float")

@@ -1,0 +1,65 @@
+"""What all of linear algebra needs: matrices that are checked, and sent to NumPy's LAPACK."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mt_tensor.errors import DTypeError, LinAlgError, ShapeError
+from mt_tensor.order.on_host import Array
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None:
+    """Check that tensors are matrices to compute with, or batches of them.
+
+    Raises:
+        ShapeError: they have fewer than two dimensions, or are to be square and are not.
+        DTypeError: they are neither float32 nor float64, or not of one dtype.
+        BackendMismatchError: they belong to different backends.
+    """
+    require_tensors(name, *tensors)
+    common_backend(*tensors)
+    for x in tensors:
+        if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
+            raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
+        if x.dtype is not tensors[0].dtype:
+            raise DTypeError(
+                f"{name}() takes tensors of one dtype; {tensors[0].dtype.name} and {x.dtype.name} "
+                "were given."
+            )
+        if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+            kind = "square matrices" if square else "matrices"
+            raise ShapeError(f"{name}() takes {kind}; shape {x.shape} was given.")
+
+
+def on_host(problem: str, function: Callable[..., Array], *tensors: TensorBase) -> Tensor:
+    """Return what a function makes of float64 arrays, as a constant tensor of the tensors' dtype.
+
+    Args:
+        problem: what it means if there is no result.
+        function: takes an array for each tensor, and returns one.
+        *tensors: of one dtype and backend.
+
+    Raises:
+        LinAlgError: there is no result, for what `problem` says.
+    """
+    first = tensors[0]
+    arrays = [np.asarray(x.backend.as_array(x._tensor), np.float64) for x in tensors]
+    try:
+        with np.errstate(all="ignore"):
+            result = np.asarray(function(*arrays))
+    except np.linalg.LinAlgError as error:
+        raise LinAlgError(f"{problem} ({error}).") from None
+    return first._with(first.backend.upload(result.astype(first.dtype.numpy)))
+
+
+def constant(model: Tensor, array: Array) -> Tensor:
+    """Return an array as a constant tensor of the dtype and backend of another."""
+    return model._with(model.backend.upload(array.astype(model.dtype.numpy)))

@@ -1,0 +1,71 @@
+"""Products and parts of matrices, as `torch.linalg` takes their arguments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mt_tensor.errors import ShapeError
+from mt_tensor.movement import diagonals
+from mt_tensor.products import vectors
+from mt_tensor.products.matmul import matmul
+from mt_tensor.products.vectors import matrix_power, multi_dot
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.reductions.sums import check_floating
+
+if TYPE_CHECKING:
+    from mt_tensor.tensor_base import TensorBase
+    from mt_tensor.tensors import Tensor
+
+__all__ = ["cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"]
+
+
+def cross(input: TensorBase, other: TensorBase, *, dim: int = -1) -> Tensor:
+    """Return the cross products of vectors along `dim`, by default the last dimension.
+
+    Raises:
+        ShapeError: the numbers of dimensions differ, or `dim` has not the extent 3.
+        IndexingError: the other dimensions do not broadcast, or there is no such dimension.
+    """
+    return vectors.cross(input, other, dim)
+
+
+def vecdot(x: TensorBase, y: TensorBase, *, dim: int = -1) -> Tensor:
+    """Return the dot products of vectors along `dim`; both tensors are broadcast together.
+
+    Raises:
+        ShapeError: the vectors are not of one length.
+        IndexingError: the shapes do not broadcast, or there is no such dimension.
+        DTypeError: they are no floating-point numbers.
+    """
+    require_tensors("vecdot", x, y)
+    products = x._itself() * y._itself()
+    check_floating("vecdot", products)
+    return products.sum(dim)
+
+
+def diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
+    """Return a view of the diagonals of matrices, by default those of the last two dimensions.
+
+    Raises:
+        IndexingError: a dimension does not exist, or both are the same.
+    """
+    return diagonals.diagonal(A, offset, dim1, dim2)
+
+
+def vander(x: TensorBase, *, N: int | None = None) -> Tensor:
+    """Return the powers, from 0 on, of each element, along a new last dimension.
+
+    Args:
+        x: shape (*batch, n).
+        N: how many powers; n if not given.
+
+    Raises:
+        ShapeError: `x` has no dimensions, or `N` is no integer or below 2.
+    """
+    require_tensors("vander", x)
+    if not x.ndim:
+        raise ShapeError("vander() needs a tensor with at least one dimension.")
+    count = x.shape[-1] if N is None else N
+    if N is not None and (type(N) is not int or N <= 1):
+        raise ShapeError(f"vander() takes an integer N from 2 on; {N!r} was given.")
+    return vectors.vander(x.flatten(), count, increasing=True).reshape(*x.shape, count)

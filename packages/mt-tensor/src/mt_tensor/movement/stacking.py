@@ -1,0 +1,132 @@
+"""Joining tensors in torch's other ways: as columns, in depth, as blocks, in all combinations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mt_tensor.errors import ShapeError
+from mt_tensor.movement.joining import cat, check_list, hstack, stack, vstack
+from mt_tensor.movement.rearranging import meshgrid
+from mt_tensor.movement.views import pad
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import is_integer
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+concat = concatenate = cat
+row_stack = vstack
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Return tensors of three dimensions or more, others as views with extents of 1.
+
+    A matrix gets its new dimension at the end, a vector one on either side.
+
+    Args:
+        *tensors: one, several, or a list of them.
+
+    Returns:
+        One tensor for one, else a tuple of them.
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], Sequence):
+        return tuple(_deep(tensor) for tensor in tensors[0])
+    views = tuple(_deep(tensor) for tensor in tensors)
+    return views[0] if len(views) == 1 else views
+
+
+def _deep(tensor: TensorBase) -> Tensor:
+    require_tensors("atleast_3d", tensor)
+    if tensor.ndim >= 3:
+        return tensor._itself()
+    shape = {0: (1, 1, 1), 1: (1, *tensor.shape, 1), 2: (*tensor.shape, 1)}[tensor.ndim]
+    return tensor.view(*shape)
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join tensors in depth: along the third dimension, which matrices and vectors get.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension.
+    """
+    check_list("dstack", tensors)
+    return cat(atleast_3d(tensors), 2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join tensors side by side, 0-D and 1-D ones as columns.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension than the second.
+    """
+    check_list("column_stack", tensors)
+    return hstack([x.reshape(-1, 1) if x.ndim < 2 else x for x in tensors])
+
+
+def block_diag(*tensors: TensorBase) -> Tensor:
+    """Return the matrix with the given ones along its diagonal, and zeros elsewhere.
+
+    Args:
+        *tensors: matrices; a vector counts as a row, a 0-D tensor as one element.
+
+    Raises:
+        ShapeError: none was given, or one has more than two dimensions.
+    """
+    check_list("block_diag", tensors)
+    if any(x.ndim > 2 for x in tensors):
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(f"block_diag() takes tensors of up to two dimensions; given: {shapes}.")
+    blocks = [x.reshape(1, -1) if x.ndim < 2 else x._itself() for x in tensors]
+    width, left, rows = sum(block.shape[1] for block in blocks), 0, []
+    for block in blocks:
+        own = block.shape[1]
+        rows.append(pad(block, (left, width - left - own)))
+        left += own
+    return cat(rows, 0)
+
+
+def cartesian_prod(*tensors: TensorBase) -> Tensor:
+    """Return all ways to take an element of each vector, one a row, the last varying fastest.
+
+    Args:
+        *tensors: 1-D, of one dtype; a single one is returned as it is.
+
+    Raises:
+        ShapeError: none was given, or one is not 1-D.
+        DTypeError: the dtypes differ.
+    """
+    check_list("cartesian_prod", tensors)
+    if any(x.ndim != 1 for x in tensors):
+        shapes = ", ".join(str(x.shape) for x in tensors)
+        raise ShapeError(f"cartesian_prod() takes 1-D tensors; given: {shapes}.")
+    if len(tensors) == 1:
+        return tensors[0]._itself()
+    return stack([grid.flatten() for grid in meshgrid(*tensors)], 1)
+
+
+def combinations(input: TensorBase, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Return all ways to choose `r` elements of a vector in their order, one a row.
+
+    Args:
+        input: 1-D.
+        r: how many are chosen; of none there is the one empty choice, which torch returns as an
+            empty vector.
+        with_replacement: whether an element may be chosen again.
+
+    Raises:
+        ShapeError: `input` is not 1-D, or `r` is negative or no integer.
+    """
+    require_tensors("combinations", input)
+    if input.ndim != 1:
+        raise ShapeError(f"combinations() takes a 1-D tensor; shape {input.shape} was given.")
+    if not is_integer(r) or r < 0:
+        raise ShapeError(f"combinations() takes an integer r from 0 on; {r!r} was given.")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    chosen = list(choose(range(input.shape[0]), r)) if r else []
+    places = np.array(chosen, np.int64).reshape((len(chosen), r) if r else (0,))
+    return input._itself()[input._with(input.backend.upload(places))]

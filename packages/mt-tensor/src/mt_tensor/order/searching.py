@@ -1,0 +1,162 @@
+"""Places in what is sorted already, and which elements occur elsewhere: found on the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from mt_tensor.dtypes import Number, bool_, int64, result_type
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.order.on_host import Array
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def searchsorted(
+    sorted_sequence: TensorBase,
+    input: TensorBase | Number,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: TensorBase | None = None,
+) -> Tensor:
+    """Return where values would have to be inserted for a sequence to remain in order.
+
+    Args:
+        sorted_sequence: rows along the last dimension, each in ascending order.
+        input: the values: a row for each row of the sequences; of any shape, or a number, where
+            there is a single sequence.
+        out_int32: whether the result is int32; else it is int64.
+        right: whether a value goes behind those that equal it; else it goes before them.
+        side: the same in words, "left" or "right".
+        sorter: the int64 indices that bring the sequence into order, if it is not.
+
+    Returns:
+        For each value how many elements come before it. A nan comes behind all numbers.
+
+    Raises:
+        ShapeError: the sequences have no dimensions, or their rows are not those of the values.
+        DTypeError: the elements are bool, or `sorter` is not int64.
+        IndexingError: an index of `sorter` is out of range.
+        ValueError: `side` is neither, or contradicts `right`.
+    """
+    require_tensors("searchsorted", sorted_sequence)
+    if side not in (None, "left", "right") or (side == "left" and right):
+        raise ValueError(f"side is 'left' or 'right', as right says; {side!r} was given.")
+    sequence = sorted_sequence.backend.as_array(sorted_sequence._tensor)
+    if sorter is not None:
+        sequence = _in_order(sorted_sequence, sequence, sorter)
+    return _found(
+        "searchsorted", sorted_sequence, sequence, input, right or side == "right", out_int32
+    )
+
+
+def bucketize(
+    input: TensorBase | Number,
+    boundaries: TensorBase,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+) -> Tensor:
+    """Return the number of the bucket that each value lies in: how many boundaries are below it.
+
+    Args:
+        input: the values: a tensor of any shape, or a number.
+        boundaries: 1-D, in ascending order; a bucket includes its upper one.
+        out_int32: whether the result is int32; else it is int64.
+        right: whether a bucket includes its lower boundary instead.
+
+    Raises:
+        ShapeError: `boundaries` is not 1-D.
+        DTypeError: the elements are bool.
+    """
+    require_tensors("bucketize", boundaries)
+    if boundaries.ndim != 1:
+        raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
+    sequence = boundaries.backend.as_array(boundaries._tensor)
+    return _found("bucketize", boundaries, sequence, input, right, out_int32)
+
+
+def isin(
+    elements: TensorBase | Number,
+    test_elements: TensorBase | Number,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+) -> Tensor:
+    """Return which elements occur among others, as bool; nan equals nothing.
+
+    Args:
+        elements: a tensor of any shape, or a number.
+        test_elements: what they are compared with: a tensor, or a number if `elements` is none.
+        assume_unique: whether no element is given twice, which makes it faster.
+        invert: whether to return which do not occur instead.
+
+    Raises:
+        DTypeError: the elements are bool.
+        TypeError: both are numbers.
+    """
+    model: Any = test_elements if isinstance(elements, Number) else elements
+    require_tensors("isin", model, *([] if isinstance(test_elements, Number) else [test_elements]))
+    common_backend(elements, test_elements)
+    if any(getattr(x, "dtype", None) is bool_ for x in (elements, test_elements)):
+        raise DTypeError("isin() is not defined on bool tensors; convert with x.long().")
+    first, second = _array(elements), _array(test_elements)
+    found = np.isin(first, second, assume_unique, invert)
+    return model._with(model.backend.upload(np.asarray(found)))  # type: ignore[no-any-return]
+
+
+def _array(values: Any) -> Array:
+    """Return the elements of a tensor, or a number, as an array."""
+    if isinstance(values, TensorBase):
+        return np.asarray(values.backend.as_array(values._tensor))
+    return np.asarray(values)
+
+
+def _in_order(model: TensorBase, sequence: Array, sorter: TensorBase) -> Array:
+    """Return sequences in the order that `sorter` says."""
+    require_tensors("searchsorted", sorter)
+    common_backend(model, sorter)
+    if sorter.dtype is not int64:
+        raise DTypeError(f"searchsorted() takes a sorter of int64; {sorter.dtype.name} was given.")
+    if sorter.shape != model.shape:
+        raise ShapeError(
+            f"searchsorted() takes a sorter of the shape of the sequences, {model.shape}; "
+            f"{sorter.shape} was given."
+        )
+    order = sorter.backend.as_array(sorter._tensor)
+    if order.size and not 0 <= order.min() <= order.max() < model.shape[-1]:
+        raise IndexingError(
+            f"an index of the sorter is out of range for {model.shape[-1]} element(s)."
+        )
+    return np.take_along_axis(sequence, order, -1)
+
+
+def _found(
+    name: str, model: TensorBase, sequence: Array, values: Any, right: bool, out_int32: bool
+) -> Tensor:
+    """Return where values stand in the rows of sequences."""
+    if not isinstance(values, Number):
+        require_tensors(name, values)
+    common_backend(model, values)
+    if result_type(model, values) is bool_:
+        raise DTypeError(f"{name}() is not defined on bool tensors; convert with x.long().")
+    wanted = _array(values)
+    side: Literal["left", "right"] = "right" if right else "left"
+    if sequence.ndim == 0 or (sequence.ndim > 1 and sequence.shape[:-1] != wanted.shape[:-1]):
+        raise ShapeError(
+            f"{name}() takes one sequence, or one for each row of the values; shapes "
+            f"{sequence.shape} and {wanted.shape} were given."
+        )
+    places = np.empty(wanted.shape, np.int32 if out_int32 else np.int64)
+    if sequence.ndim == 1:
+        places[...] = np.searchsorted(sequence, wanted, side)
+    else:
+        for row in np.ndindex(sequence.shape[:-1]):
+            places[row] = np.searchsorted(sequence[row], wanted[row], side)
+    return model._with(model.backend.upload(places))

@@ -1,0 +1,79 @@
+"""Areas under curves by the trapezoidal rule: `(y[i] + y[i + 1]) / 2 * (x[i + 1] - x[i])`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mt_tensor.dtypes import Number, bool_
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.movement.views import existing_dim
+from mt_tensor.order.ranks import diff
+from mt_tensor.order.scans import cumsum
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+def trapezoid(
+    y: TensorBase, x: TensorBase | None = None, *, dx: Number | None = None, dim: int = -1
+) -> Tensor:
+    """Return the area under points that are joined by lines, along a dimension; 0 for no lines.
+
+    Args:
+        y: the heights.
+        x: where they stand: 1-D, one for each along `dim`, or broadcast with `y`.
+        dx: how far apart they stand if `x` is not given; 1 by default.
+        dim: the dimension that is summed over.
+
+    Raises:
+        DTypeError: `y` or `x` is bool.
+        ShapeError: `y` has no dimensions, or `x` another number of points.
+        IndexingError: there is no such dimension, or the shapes do not broadcast.
+        TypeError: both `x` and `dx` are given.
+    """
+    return _areas("trapezoid", y, x, dx, dim).sum(dim)
+
+
+def cumulative_trapezoid(
+    y: TensorBase, x: TensorBase | None = None, *, dx: Number | None = None, dim: int = -1
+) -> Tensor:
+    """Return the areas under the first lines, the first two and so on: one fewer than points.
+
+    Arguments and errors are those of `trapezoid`.
+    """
+    return cumsum(_areas("cumulative_trapezoid", y, x, dx, dim), dim)
+
+
+trapz = trapezoid
+
+
+def _areas(name: str, y: TensorBase, x: TensorBase | None, dx: Number | None, dim: int) -> Tensor:
+    """Return the area under each line."""
+    require_tensors(name, y, *([] if x is None else [x]))
+    common_backend(y, x)
+    if x is not None and dx is not None:
+        raise TypeError(f"{name}() takes either x, places, or dx, a distance; not both.")
+    if bool_ in (y.dtype, None if x is None else x.dtype):
+        raise DTypeError(f"{name}() is not defined on bool tensors; convert with x.float().")
+    d = existing_dim(name, dim, y.shape)
+    lines = max(y.shape[d] - 1, 0)
+    y = _floats(y)
+    first, last = y.narrow(d, 0, lines), y.narrow(d, y.shape[d] - lines, lines)
+    if x is None:
+        return (first + last) * (0.5 if dx is None else dx / 2)
+    if x.ndim == 1:
+        if x.shape[0] != y.shape[d]:
+            raise ShapeError(
+                f"{name}() takes a place for each of {y.shape[d]} points; {x.shape[0]} were given."
+            )
+        steps = diff(_floats(x)).view(-1, *(1,) * (y.ndim - 1 - d))
+    else:
+        steps = diff(_floats(x), dim=dim)
+    return (first + last) / 2 * steps
+
+
+def _floats(x: TensorBase) -> Tensor:
+    """Return integers as float32, whose differences have a sign."""
+    return x._itself() if x.dtype.is_floating_point else x.float()

@@ -1,0 +1,67 @@
+"""Python functions called on each element, in place: slow, and without gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from mt_tensor.dtypes import Number
+from mt_tensor.errors import InPlaceError
+from mt_tensor.pointwise.activations import require_same_dtype
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.tensor_base import TensorBase
+
+
+class CallingMethods(TensorBase):
+    """The methods of `Tensor` that call a function of numbers."""
+
+    __slots__ = ()
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Self:
+        """Replace each element by what a function makes of it, and return self.
+
+        Args:
+            callable: takes a Python number and returns one, which is stored in this dtype.
+
+        Raises:
+            InPlaceError: this tensor requires grad, which cannot follow the function.
+            TypeError: the function returns no number.
+            DTypeError: a number does not fit the dtype.
+        """
+        return self._stored("apply_", map(callable, self.flatten().tolist()))
+
+    def map_(self, tensor: TensorBase, callable: Callable[[Any, Any], Any]) -> Self:
+        """Replace each element by what a function makes of it and that of a tensor; return self.
+
+        Args:
+            tensor: of this dtype; it is broadcast to this shape.
+            callable: takes two Python numbers and returns one, which is stored in this dtype.
+
+        Raises:
+            InPlaceError: this tensor requires grad, which cannot follow the function.
+            TypeError: the function returns no number.
+            DTypeError: `tensor` has another dtype, or a number does not fit it.
+            ShapeError: `tensor` does not broadcast to this shape.
+        """
+        require_tensors("map_", tensor)
+        common_backend(self, tensor)
+        require_same_dtype("map_", self._itself(), tensor._itself())
+        others = tensor.expand(self.shape).flatten().tolist()
+        return self._stored("map_", map(callable, self.flatten().tolist(), others))
+
+    def _stored(self, name: str, numbers: Iterable[Any]) -> Self:
+        """Store numbers, row by row."""
+        if self.requires_grad:
+            raise InPlaceError(
+                f"{name}() cannot be differentiated, but this tensor requires grad: call it on "
+                "x.detach()."
+            )
+        values = [x.item() if isinstance(x, np.generic) else x for x in numbers]
+        for value in values:
+            if not isinstance(value, Number):
+                raise TypeError(f"{name}() takes a function to numbers; it returned {value!r}.")
+        array = np.array([self.dtype.checked(value) for value in values], self.dtype.numpy)
+        self.copy_(self._with(self.backend.upload(array.reshape(self.shape))))
+        return self

@@ -1,0 +1,53 @@
+"""Products as methods of `Tensor`: `x.mm(y)` is `mm(x, y)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mt_tensor.linalg import systems
+from mt_tensor.products import added, distances, vectors
+from mt_tensor.products import matmul as matrices
+from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class ProductMethods(TensorBase):
+    """The functions of several modules, whose first argument is the tensor itself."""
+
+    __slots__ = ()
+
+    addbmm = added.addbmm
+    addmm = added.addmm
+    addmv = added.addmv
+    addr = added.addr
+    baddbmm = added.baddbmm
+
+    bmm = vectors.bmm
+    cross = vectors.cross
+    dot = vectors.dot
+    ger = vectors.outer
+    inner = vectors.inner
+    kron = vectors.kron
+    matrix_power = vectors.matrix_power
+    mm = vectors.mm
+    mv = vectors.mv
+    outer = vectors.outer
+    trace = vectors.trace
+    vdot = vectors.vdot
+
+    matmul = matrices.matmul
+
+    dist = distances.dist
+
+    det = systems.det
+    inverse = systems.inverse
+    logdet = systems.logdet
+    pinverse = systems.pinverse
+    slogdet = systems.slogdet
+
+    def __matmul__(self, other: Tensor) -> Tensor:
+        if not isinstance(other, TensorBase):
+            return NotImplemented
+        return matrices.matmul(self, other)

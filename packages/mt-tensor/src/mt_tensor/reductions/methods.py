@@ -1,0 +1,47 @@
+"""Reductions as methods of `Tensor`: `x.sum(0)` is `sum(x, 0)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.reductions import norms, statistics, sums, truth
+from mt_tensor.reductions import softmax as exponentials
+from mt_tensor.tensor_base import TensorBase, unpack
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class ReductionMethods(TensorBase):
+    """The functions of five modules, whose first argument is the tensor itself."""
+
+    __slots__ = ()
+
+    mean = sums.mean
+    nanmean = sums.nanmean
+    nansum = sums.nansum
+    prod = sums.prod
+    sum = sums.sum
+
+    corrcoef = statistics.corrcoef
+    cov = statistics.cov
+    std = statistics.std
+    var = statistics.var
+
+    norm = norms.norm
+
+    all = truth.all
+    any = truth.any
+    count_nonzero = truth.count_nonzero
+
+    log_softmax = exponentials.log_softmax
+    logsumexp = exponentials.logsumexp
+    softmax = exponentials.softmax
+
+    def sum_to_size(self, *shape: Any, size: Any = None) -> Tensor:
+        """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
+
+        Raises:
+            ShapeError: a tensor of `shape` does not broadcast to this one.
+        """
+        return sums.sum_to_size(self, unpack(shape, size))

@@ -1,0 +1,311 @@
+"""Samples of linear algebra: inverses and equations, determinants, norms of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import mt_tensor as mt
+from mt_tensor.errors import DTypeError, IndexingError, LinAlgError, ShapeError
+from mt_tensor.testing.specs import Array, BadCall, Shapes, row
+
+SQUARE: tuple[Shapes, ...] = (((2, 2),), ((1, 1),), ((3, 3),), ((2, 1, 3, 3),))
+OBLONG: tuple[Shapes, ...] = (((2, 3),), ((3, 2),), ((2, 2),), ((2, 1, 3),))
+
+# --- Matrices to compute with, for tensors and for the oracle -----------------------------------
+
+
+def positive(x: Any) -> Any:
+    """Return x x^T + 1, symmetric and positive definite, of a tensor."""
+    return x @ x.mT + (x.sum(-1) * 0 + 1).diag_embed()
+
+
+def positive_array(x: Array) -> Any:
+    """Return the same of an array."""
+    return x @ np.swapaxes(x, -1, -2) + np.eye(x.shape[-2])
+
+
+def leaning(x: Any) -> Any:
+    """Return a matrix that can be inverted, and is not symmetric."""
+    return positive(x) + x.triu(1)
+
+
+def leaning_array(x: Array) -> Any:
+    """Return the same of an array."""
+    return positive_array(x) + np.triu(x, 1)
+
+
+def varied(x: Any) -> Any:
+    """Return a matrix with singular values far from each other, and from 0."""
+    return x * x - x
+
+
+def not_square(name: str) -> BadCall:
+    """Return a call with a matrix that is not square."""
+    call = lambda x: getattr(mt.linalg, name)(x)  # noqa: E731, PLW0108 - or another's
+    return (call, ShapeError, "takes square matrices")
+
+
+def not_floating(name: str) -> BadCall:
+    """Return a call with integers."""
+    return (lambda x: getattr(mt.linalg, name)(x.long()), DTypeError, "float64; int64 was given")
+
+
+def _solved_triangle(x: Array, y: Array, upper: bool, unit: bool, left: bool) -> Any:
+    a = (np.triu if upper else np.tril)(leaning_array(x))
+    if unit:
+        a = np.where(np.eye(a.shape[-1]) == 1, 1, a)
+    return np.linalg.inv(a) @ y if left else y @ np.linalg.inv(a)
+
+
+# --- Inverses and equations ---------------------------------------------------------------------
+
+_SINGULAR: BadCall = (lambda x: mt.linalg.inv(x[:, :1] * x[:, :1].T * 0), LinAlgError, "singular")
+row(
+    "inverse",
+    lambda x: leaning(x).inverse(),
+    lambda x: np.linalg.inv(leaning_array(x)),
+    *SQUARE,
+    errors=(_SINGULAR, not_square("inv"), not_floating("inv")),
+    dtypes="wide float",
+)
+row(
+    "inv",
+    lambda x: mt.linalg.inv(leaning(x)),
+    lambda x: np.linalg.inv(leaning_array(x)),
+    ((2, 2),),
+    dtypes="wide float",
+)
+_FLAT: tuple[Shapes, ...] = (((2, 3),), ((3, 2),), ((2, 2),), ((2, 0),))
+row(
+    "pinverse",
+    lambda x: varied(x).pinverse(),
+    lambda x: np.linalg.pinv(varied(x)),
+    *_FLAT,
+    dtypes="wide float",
+)
+row(
+    "pinv",
+    lambda x: mt.linalg.pinv(varied(x), rtol=1e-9),
+    lambda x: np.linalg.pinv(varied(x)),
+    *_FLAT,
+    errors=((lambda x: mt.linalg.pinv(x[0]), ShapeError, "takes matrices"),),
+    dtypes="wide float",
+)
+row(
+    "solve",
+    lambda x, y: mt.linalg.solve(leaning(x), y),
+    lambda x, y: np.linalg.solve(leaning_array(x), y),
+    ((2, 2), (2, 3)),
+    ((3, 3), (3,)),
+    ((2, 1, 2, 2), (3, 2, 1)),
+    errors=(
+        (lambda x: mt.linalg.solve(x @ x.T, x.T), ShapeError, r"A X = B cannot have A of"),
+        (lambda x: mt.linalg.solve(x @ x.T, x.double()), DTypeError, "float32 and float64"),
+        (lambda x: mt.linalg.solve(x @ x.T * 0, x), LinAlgError, "singular"),
+        (lambda x: mt.linalg.solve(x, x), ShapeError, "takes square matrices"),
+        (lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False), ShapeError, "X A = B cannot"),
+    ),
+    dtypes="wide float",
+)
+row(
+    "solve",
+    lambda x, y: mt.linalg.solve(leaning(x), y, left=False),
+    lambda x, y: y @ np.linalg.inv(leaning_array(x)),
+    ((2, 2), (3, 2)),
+    dtypes="wide float",
+)
+row(
+    "solve",
+    lambda x, y: mt.linalg.solve(leaning(x), y),
+    lambda x, y: np.linalg.solve(leaning_array(x), y[..., None])[..., 0],
+    ((3, 2, 2), (3, 2)),
+    dtypes="wide float",
+)
+for _upper, _unit, _left in ((True, False, True), (False, True, True), (False, False, False)):
+    row(
+        "solve_triangular",
+        lambda x, y, up=_upper, unit=_unit, left=_left: mt.linalg.solve_triangular(
+            leaning(x), y, upper=up, unitriangular=unit, left=left
+        ),
+        lambda x, y, up=_upper, unit=_unit, left=_left: _solved_triangle(x, y, up, unit, left),
+        ((2, 2), (2, 2)),
+        ((2, 3, 3), (3, 3)),
+        errors=(
+            (
+                lambda x, up=_upper: mt.linalg.solve_triangular(x, x, upper=up),
+                ShapeError,
+                "takes square matrices",
+            ),
+        ),
+        dtypes="wide float",
+    )
+
+
+# --- Determinants -------------------------------------------------------------------------------
+
+row(
+    "det",
+    lambda x: leaning(x).det(),
+    lambda x: np.linalg.det(leaning_array(x)),
+    *SQUARE,
+    errors=(not_square("det"), not_floating("det")),
+    dtypes="wide float",
+)
+_OF_NOTHING = "it takes float16 of no elements"
+row(
+    "det",
+    lambda x: x.det(),
+    lambda x: np.ones(x.shape[:-2]) + x.sum((-1, -2)),
+    ((0, 0),),
+    ((2, 0, 0),),
+    dtypes="wide float",
+    torch=_OF_NOTHING,
+)
+row(
+    "solve",
+    mt.linalg.solve,
+    lambda x, y: y + 0 * x.sum(),
+    ((0, 0), (0, 2)),
+    dtypes="wide float",
+    torch=_OF_NOTHING,
+)
+row(
+    "slogdet",
+    lambda x: (-leaning(x)).slogdet().logabsdet,
+    lambda x: np.linalg.slogdet(leaning_array(x))[1],
+    *SQUARE,
+    errors=(not_square("slogdet"), not_floating("slogdet")),
+    dtypes="wide float",
+)
+row(
+    "slogdet",
+    lambda x: mt.linalg.slogdet(-leaning(x)).sign,
+    lambda x: np.linalg.slogdet(-leaning_array(x))[0],
+    *SQUARE,
+    differentiable=False,
+    dtypes="wide float",
+)
+row(
+    "logdet",
+    lambda x: leaning(x).logdet(),
+    lambda x: np.log(np.linalg.det(leaning_array(x))),
+    *SQUARE,
+    errors=((lambda x: x.logdet(), ShapeError, "takes square matrices"),),
+    dtypes="wide float",
+)
+
+# --- Norms, products and parts ------------------------------------------------------------------
+
+for _ord in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
+    row(
+        "matrix_norm",
+        lambda x, o=_ord: mt.linalg.matrix_norm(varied(x), o, (-1, 0), keepdim=True),
+        lambda x, o=_ord: np.linalg.norm(varied(x), o, (-1, 0), keepdims=True),
+        ((2, 3),),
+        ((3, 2),),
+        ((3, 1, 2),),
+        errors=(
+            (lambda x: mt.linalg.matrix_norm(x, 3), ValueError, "3 was given"),
+            (lambda x: mt.linalg.matrix_norm(x[0]), ShapeError, "takes matrices"),
+            (lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "twice"),
+            (lambda x: mt.linalg.matrix_norm(x, dim=0), ShapeError, "two dimensions"),
+        ),
+        dtypes="wide float" if _ord in ("nuc", 2, -2) else "float",
+    )
+row(
+    "matrix_norm",
+    lambda x: mt.linalg.matrix_norm(x, np.inf),
+    lambda x: x.sum((-1, -2)),
+    ((0, 3),),
+    ((2, 3, 0),),
+    dtypes="float",
+    torch="of no elements it returns a constant",
+)
+row(
+    "vector_norm",
+    lambda x: mt.linalg.vector_norm(x, 3, -1, keepdim=True),
+    lambda x: np.linalg.norm(x, 3, -1, keepdims=True),
+    *OBLONG,
+    ((4,),),
+    errors=(
+        (lambda x: mt.linalg.vector_norm(x, "fro"), TypeError, "'fro' was given"),  # type: ignore[arg-type]
+        (lambda x: mt.linalg.vector_norm(x[:0], np.inf), ShapeError, "no elements"),
+    ),
+    dtypes="float",
+)
+row(
+    "vector_norm",
+    lambda x: mt.linalg.vector_norm(x, dtype="float64").to(x.dtype),
+    lambda x: np.linalg.norm(x.ravel()),
+    *OBLONG,
+    ((0,),),
+    dtypes="float",
+    torch=lambda x: mt.linalg.vector_norm(x, 2),
+)
+row(
+    "norm",
+    lambda x: mt.linalg.norm(varied(x), 2),
+    lambda x: np.linalg.norm(varied(x), 2),
+    ((2, 3),),
+    errors=(
+        (lambda x: mt.linalg.norm(x[None], 2), ShapeError, "one dimension or two"),
+        (lambda x: mt.linalg.norm(x.long()), DTypeError, "int64 was given"),
+    ),
+    dtypes="wide float",
+)
+row(
+    "norm",
+    lambda x: mt.linalg.norm(x, 3),
+    lambda x: np.linalg.norm(x, 3),
+    ((3,),),
+    dtypes="float",
+)
+row(
+    "norm",
+    lambda x: mt.linalg.norm(x, 1, 0),
+    lambda x: np.linalg.norm(x, 1, 0),
+    ((2, 3),),
+    ((3, 1, 2),),
+    dtypes="float",
+)
+row(
+    "vecdot",
+    lambda x, y: mt.linalg.vecdot(x, y, dim=0),
+    lambda x, y: (x * y).sum(0),
+    ((2, 3), (2, 3)),
+    ((3,), (3,)),
+    ((2, 3), (2, 1)),
+    errors=((lambda x: mt.linalg.vecdot(x.long(), x.long()), DTypeError, "int64 was given"),),
+    dtypes="float",
+)
+row(
+    "diagonal",
+    lambda x: mt.linalg.diagonal(x, offset=1),
+    lambda x: np.diagonal(x, 1, -2, -1),
+    *OBLONG,
+    errors=((lambda x: mt.linalg.diagonal(x, dim2=0), IndexingError, "are the same"),),
+)
+row(
+    "vander",
+    lambda x: mt.linalg.vander(x, N=3),
+    lambda x: x[..., None] ** np.arange(3),
+    ((4,),),
+    ((2, 3),),
+    errors=(
+        (lambda x: mt.linalg.vander(x, N=1), ShapeError, "1 was given"),
+        (lambda x: mt.linalg.vander(x.sum()), ShapeError, "at least one dimension"),
+    ),
+    dtypes="sum",
+)
+for _power in (-1, -2):
+    row(
+        "matrix_power",
+        lambda x, n=_power: leaning(x).matrix_power(n),
+        lambda x, n=_power: np.linalg.matrix_power(leaning_array(x), n),
+        ((2, 2),),
+        ((1, 3, 3),),
+        errors=((lambda x: (x @ x.T * 0).matrix_power(-1), LinAlgError, "singular"),),
+        dtypes="wide float",
+    )

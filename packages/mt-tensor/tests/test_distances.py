@@ -1,0 +1,77 @@
+"""Distances and places where they are not smooth, counted and sorted things at nan: as in torch."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize("p", [0, 0.5, 1, 1.5, 2, 3, math.inf])
+def test_distances_of_equal_rows_have_no_gradient(p: float) -> None:
+    torch = pytest.importorskip("torch")
+    rows = [[1.0, 2.0], [1.0, 2.5], [0.0, 1.75]]
+    found = []
+    for m in (mt, torch):
+        x = m.tensor(rows, dtype=m.float64, requires_grad=True)
+        y = m.tensor(rows[:2], dtype=m.float64, requires_grad=True)
+        out = m.cdist(x, y, p)
+        if p:  # 0 counts, and has no gradient
+            (out * out.detach().cos()).sum().backward()
+        found.append([a.numpy() for a in (out.detach(), x.grad, y.grad) if a is not None])
+    for ours, theirs in zip(*found, strict=False):
+        assert np.isfinite(ours).all()
+        np.testing.assert_allclose(ours, theirs, 1e-12, 1e-12)
+
+
+def test_distances_of_equal_rows_can_be_differentiated_twice() -> None:
+    x = mt.zeros(2, 3, dtype="float64", requires_grad=True)
+    (first,) = mt.autograd.grad(mt.cdist(x, x).sum() + mt.pdist(x).sum(), x, create_graph=True)
+    (first * first).sum().backward()
+    assert first.tolist() == x.grad.tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.filterwarnings("ignore:cov")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.histc(x[:4], 3, 0, 2),
+        lambda m, x: m.histc(x[1:2], 3),
+        lambda m, x: m.histc(x[:0], 3),
+        lambda m, x: m.nanmedian(x),
+        lambda m, x: m.nanmedian(x[:1]),
+        lambda m, x: m.nanmedian(x[:0]),
+        lambda m, x: m.nanmedian(x, 0).values,
+        lambda m, x: m.nanmedian(x[:1], 0).indices,
+        lambda m, x: m.isin(x, x),
+        lambda m, x: m.searchsorted(x[1:4], x),
+        lambda m, x: m.bucketize(x, x[1:4], right=True),
+        lambda m, x: m.bucketize(1.5, x[1:4]),
+        lambda m, x: m.searchsorted(x[1:4], 2, out_int32=True),
+        lambda m, x: m.mode(m.tensor(3)).indices,
+        lambda m, x: m.trapezoid(x[:0]),
+        lambda m, x: m.cumulative_trapezoid(x[:1]),
+        lambda m, x: m.cov(x[1]),
+        lambda m, x: m.corrcoef(m.stack([x[1:4], x[1:4] * 0])),
+        lambda m, x: m.combinations(x, 0),
+    ],
+)
+def test_of_nan_and_of_nothing(call: Any) -> None:
+    torch = pytest.importorskip("torch")
+    values = [NAN, 0.5, 1.5, 2.0, math.inf, -math.inf]
+    theirs = call(torch, torch.tensor(values))
+    ours = call(mt, mt.tensor(values))
+    assert f"torch.{ours.dtype.name}" == str(theirs.dtype)
+    assert ours.shape == tuple(theirs.shape)
+    np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-6)
+
+
+def test_the_median_of_numbers_sends_no_gradient_to_nan() -> None:
+    x = mt.tensor([NAN, 2.0, NAN, 2.0, 5.0], requires_grad=True)
+    x.nanmedian().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [0.0, 0.5, 0.0, 0.5, 0.0]
