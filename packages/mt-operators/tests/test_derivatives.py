@@ -48,13 +48,14 @@ def central_difference(operator: Operator, args: tuple[float, ...], index: int, 
 def arguments(spec: OpSpec) -> st.SearchStrategy[tuple[float, ...]]:
     """Return a strategy for arguments: moderate numbers, or any of the domain but subnormal ones.
 
-    The reciprocal of a subnormal number overflows also where the derivative does not.
+    No subnormal numbers: their reciprocals overflow also where the derivative does not, and they
+    hold fewer digits than are compared.
     """
     anywhere = (
         st.floats(low, high, allow_infinity=False, allow_nan=False, allow_subnormal=False)
         for low, high in OPERATORS[spec.name].domain
     )
-    moderate = (st.floats(low, high) for low, high in spec.ranges)
+    moderate = (st.floats(low, high, allow_subnormal=False) for low, high in spec.ranges)
     return st.one_of(st.tuples(*moderate), st.tuples(*anywhere))
 
 

@@ -65,9 +65,10 @@ def derivatives(
     """
     complete: dict[int, Any] = {variable.unique_id: derivative}
     for current in topological_sort(variable):
-        if current.unique_id not in complete:  # no path carried a derivative here
+        total = complete.pop(current.unique_id, None)
+        if total is None:  # no path carried a derivative here
             continue
-        total = current.completed(complete.pop(current.unique_id))
+        total = current.completed(total)
         yield current, total
         for parent, share in current.chain_rule(total):
             key = parent.unique_id

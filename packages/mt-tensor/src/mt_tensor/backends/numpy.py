@@ -189,14 +189,10 @@ class NumpyOps(HostBackend):
         self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
     ) -> Any:
         """Run one function, or the lifted formula, and keep the arrays that it returns."""
-        function = _FUNCTION_OF.get(formula) or self._function(formula, inputs)
-        result = silently(function, *[data.array for data in inputs])
-        if result.__class__ is tuple:
-            return [_kept(array, shape, dtype) for array in result]
-        return _kept(result, shape, dtype)
+        return self.computing(formula)(*inputs, shape, dtype)
 
     def computing(self, formula: Formula) -> Callable[..., Any]:
-        """Return the same for one formula, written out for one and two inputs.
+        """Return what does this for one formula, written out for one input, two and more.
 
         An operation on small tensors takes much of its time here.
         """
@@ -218,8 +214,19 @@ class NumpyOps(HostBackend):
                 result = silently(function, x.array, y.array)
             return _kept(result, shape, dtype)
 
+        def of_many(*given: Any) -> Any:
+            *inputs, shape, dtype = given
+            function = known or self._function(formula, inputs)
+            try:
+                result = silence.run(function, *[x.array for x in inputs])
+            except RuntimeError:
+                result = silently(function, *[x.array for x in inputs])
+            if result.__class__ is tuple:
+                return [_kept(array, shape, dtype) for array in result]
+            return _kept(result, shape, dtype)
+
         if formula.outputs > 1 or formula.arity > 2:
-            return super().computing(formula)
+            return of_many
         return of_one if formula.arity == 1 else of_two
 
     def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
