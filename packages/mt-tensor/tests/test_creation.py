@@ -206,7 +206,7 @@ def test_full_like_torch() -> None:
     assert mt.full_like(mt.ones(2, dtype="int32"), 2.5).tolist() == [2, 2]
     with pytest.raises(errors.ShapeError, match="one sequence"):
         mt.full(3, 1)  # type: ignore[arg-type]
-    with pytest.raises(errors.DTypeError, match="'a' of type str"):
+    with pytest.raises(TypeError, match="fill_value is a number; 'a'"):
         mt.full((3,), "a")
     with pytest.raises(errors.DTypeError, match="out of range for uint8"):
         mt.full((3,), 300, dtype="uint8")
@@ -257,7 +257,7 @@ def test_arange_refuses_with_torch(args: Any, options: Any) -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises((RuntimeError, TypeError, ValueError)):
         torch.arange(*args, **spelled(torch, options))
-    with pytest.raises(errors.TensorError):
+    with pytest.raises((errors.TensorError, TypeError)):
         mt.arange(*args, **options)
 
 

@@ -399,7 +399,7 @@ def test_masks_and_empty_shapes() -> None:
         (lambda: mt.arange(0, float("nan")), errors.ShapeError, "cannot reach nan"),
         (lambda: mt.linspace(0, 1, -3), errors.ShapeError, "non-negative integers"),
         (lambda: mt.eye(-2), errors.ShapeError, "non-negative integers"),
-        (lambda: mt.manual_seed(-1), ValueError, "non-negative integer; -1"),
+        (lambda: mt.manual_seed(-1), ValueError, "integer from 0 on; -1"),
         (lambda: mt.where(mt.ones(2), 1.0, 0.0), errors.DTypeError, "must be bool; float32"),
     ],
 )
@@ -461,7 +461,7 @@ def test_strangers_and_misspellings() -> None:
         mt.cat([mt.ones(1), [1.0]])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="add_\\(\\) takes a tensor or a number"):
         mt.ones(2).add_([1, 2])
-    with pytest.raises(errors.DTypeError, match="sub is not defined on bool"):
+    with pytest.raises(errors.DTypeError, match=r"sub\(\) is not defined on bool"):
         mt.zeros(2).bool().sub_(True)
     with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'sofmax'"):
         mt.ones(2).sofmax(0)
@@ -476,7 +476,7 @@ def test_strangers_and_misspellings() -> None:
     with pytest.raises(errors.DTypeError, match="use logical_not"):
         _ = -(mt.ones(2) > 0)
     for name in ("abs", "relu", "floor", "ceil", "trunc", "round"):
-        with pytest.raises(errors.DTypeError, match=f"{name} is not defined on bool"):
+        with pytest.raises(errors.DTypeError, match=rf"{name}\(\) is not defined on bool"):
             getattr(mt.ones(2) > 0, name)()
     with pytest.raises(errors.DTypeError, match="works on integers and bool"):
         _ = mt.ones(2) & mt.ones(2)

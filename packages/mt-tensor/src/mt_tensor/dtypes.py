@@ -73,7 +73,7 @@ class DType:
             DTypeError: it is out of this type's range.
             TypeError: it is no number.
         """
-        value = as_setting("an element", value)
+        value = as_number("an element", value)
         if self.kind == "integer":
             limits = np.iinfo(self.numpy)
             if not limits.min <= value <= limits.max:  # nan is not within, either
@@ -134,14 +134,18 @@ def as_dtype(value: Any) -> DType:
         ) from None
 
 
-def as_setting(name: str, value: Any) -> Number:
+def plain(value: Any) -> Any:
+    """Return a number of NumPy's as Python's, and anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def as_number(name: str, value: Any) -> Number:
     """Return an argument that is a number, Python's or NumPy's, as Python's.
 
     Raises:
         TypeError: it is something else.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = plain(value)
     if not isinstance(value, Number):
         raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
     return value
@@ -180,7 +184,7 @@ def result_type(*operands: Any) -> DType:
         if isinstance(operand, _NUMBERS):
             group, dtype = 2, type_of_number(operand)
         elif not isinstance(getattr(operand, "dtype", None), DType):
-            group, dtype = 2, type_of_number(as_setting("an operand that is no tensor", operand))
+            group, dtype = 2, type_of_number(as_number("an operand that is no tensor", operand))
         else:
             group, dtype = (0 if operand.shape else 1), operand.dtype
         known = groups[group]

@@ -421,17 +421,6 @@ def unpack(sizes: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
     return given
 
 
-def whole(name: str, value: Any) -> int:
-    """Return an argument that is one integer.
-
-    Raises:
-        ShapeError: it is something else.
-    """
-    if not is_integer(value):
-        raise ShapeError(f"{name} is an integer; {value!r} was given.")
-    return operator.index(value)
-
-
 _make = TensorBase._make
 
 

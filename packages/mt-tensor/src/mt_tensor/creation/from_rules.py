@@ -11,7 +11,16 @@ import numpy as np
 
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.creation.from_data import Array, Backend, from_values
-from mt_tensor.dtypes import DType, Number, as_dtype, bool_, float32, int64, type_of_number
+from mt_tensor.dtypes import (
+    DType,
+    Number,
+    as_dtype,
+    as_number,
+    bool_,
+    float32,
+    int64,
+    type_of_number,
+)
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import Shape, is_integer, size_of
@@ -42,17 +51,9 @@ def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
     return shape
 
 
-def as_number(value: Any) -> Number:
-    """Return a Python number: itself, NumPy's, or the only element of a tensor.
-
-    Raises:
-        DTypeError: it is none of these.
-    """
-    if isinstance(value, np.generic | Tensor):
-        value = value.item()
-    if not isinstance(value, Number):
-        raise DTypeError(f"a number is needed; {value!r} of type {type(value).__name__} was given.")
-    return value
+def _number(name: str, value: Any) -> Number:
+    """Return a number, which may be the only element of a tensor."""
+    return as_number(name, value.item() if isinstance(value, Tensor) else value)
 
 
 # --- Filled -------------------------------------------------------------------------------------
@@ -95,11 +96,12 @@ def full(
 
     Raises:
         ShapeError: `size` is no sequence of non-negative integers.
-        DTypeError: `fill_value` is no number, or does not fit the element type.
+        DTypeError: `fill_value` does not fit the element type.
+        TypeError: it is no number.
     """
     if not isinstance(size, Sequence):
         raise ShapeError(f"full() takes its shape as one sequence, as in ({size},).")
-    number = as_number(fill_value)
+    number = _number("fill_value", fill_value)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
     kind = as_dtype(dtype)
@@ -216,11 +218,13 @@ def arange(
     Raises:
         ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
         DTypeError: the element type is bool, or too small for the numbers.
+        TypeError: a bound or `step` is no number.
     """
     if end is None:
         start, end = 0, start
-    bounds = [as_number(0 if number is None else number) for number in (start, end, step)]
-    if end is None or not all(map(math.isfinite, bounds)):
+    given = {"start": 0 if start is None else start, "end": end, "step": step}
+    bounds = [_number(name, value) for name, value in given.items()]
+    if not all(map(math.isfinite, bounds)):
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     if dtype is None:
         dtype = int64 if all(isinstance(number, int) for number in bounds) else float32
@@ -245,7 +249,7 @@ def arange(
 
 def _spaced(start: Any, end: Any, steps: int) -> Array:
     (count,) = unpack_sizes(([steps],))
-    return np.linspace(float(as_number(start)), float(as_number(end)), count)
+    return np.linspace(float(_number("start", start)), float(_number("end", end)), count)
 
 
 def linspace(
@@ -282,7 +286,7 @@ def logspace(
         DTypeError: the element type is bool.
     """
     with np.errstate(all="ignore"):
-        values = np.power(float(base), _spaced(start, end, steps))
+        values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
     return from_values(values, _numeric("logspace", dtype or float32), backend, requires_grad)
 
 

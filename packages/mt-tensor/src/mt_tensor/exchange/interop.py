@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mt_autodiff import NoGradientError
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import Number
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ExchangeError, ShapeError
 from mt_tensor.tensor_base import TensorBase
 
@@ -108,10 +108,8 @@ class InteropMethods(TensorBase):
 
     def __contains__(self, element: Any) -> builtins.bool:
         """Whether any element equals a number, or one of a tensor that is broadcast."""
-        if not isinstance(element, TensorBase | Number | np.generic):
-            raise TypeError(
-                f"a tensor holds numbers; {element!r} of type {type(element).__name__} was given."
-            )
+        if not isinstance(element, TensorBase):
+            element = as_number("an element", element)
         return builtins.bool((self._itself() == element).any().item())
 
     # --- Memory ---------------------------------------------------------------------------------

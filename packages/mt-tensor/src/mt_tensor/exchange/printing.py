@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from mt_tensor.arguments import as_integer, check_choice
 from mt_tensor.dtypes import bool_, float32, int64
 from mt_tensor.tensor_base import TensorBase
 
@@ -60,7 +61,8 @@ def set_printoptions(
             choice to the numbers.
 
     Raises:
-        ValueError: a number is negative or not whole, or the profile is unknown.
+        DomainError: a number is negative, or the profile is unknown.
+        TypeError: a number is not whole.
     """
     given: dict[str, Any] = {
         "precision": precision,
@@ -70,13 +72,10 @@ def set_printoptions(
     }
     given = {name: value for name, value in given.items() if value is not None}
     for name, value in given.items():
-        whole = isinstance(value, int) or (name == "threshold" and value == math.inf)
-        if not whole or value < 0:
-            raise ValueError(f"{name} is a non-negative whole number; {value!r} was given.")
-    if profile is not None and profile not in _PROFILES:
-        raise ValueError(f"profile is one of {', '.join(_PROFILES)}; {profile!r} was given.")
-    if sci_mode not in (None, True, False):
-        raise ValueError(f"sci_mode is True, False or None; {sci_mode!r} was given.")
+        if name != "threshold" or value != math.inf:
+            given[name] = as_integer(name, value, least=0)
+    check_choice("profile", profile, (None, *_PROFILES))
+    check_choice("sci_mode", sci_mode, (None, True, False))
     settings = {**_PROFILES.get(profile or "", {}), **given}
     global _options  # noqa: PLW0603 - one choice for all tensors, as in torch
     _options = replace(_options, **settings, sci_mode=sci_mode)

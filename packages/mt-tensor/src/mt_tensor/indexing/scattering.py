@@ -12,6 +12,7 @@ import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
+from mt_tensor.arguments import as_integer, check_choice
 from mt_tensor.dtypes import DType, Number, bool_, float64, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
@@ -25,7 +26,7 @@ from mt_tensor.indexing.gathering import (
 )
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.tensor_base import TensorBase, whole
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -150,10 +151,8 @@ def scatter(
     given: Any = value if src is None else src
     if isinstance(given, TensorBase):
         source = check_source("scatter", input, index, given)
-    elif isinstance(given, Number | np.generic):
-        source = _filled(index, input.dtype, input.dtype.checked(given))
     else:
-        raise TypeError(f"scatter() takes a tensor or a number as src; {given!r} was given.")
+        source = _filled(index, input.dtype, input.dtype.checked(given))
     return Scatter.apply(input, dim, index, source)
 
 
@@ -187,12 +186,9 @@ def scatter_reduce(
             is asked for.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
-        ValueError: there is no such reduction.
+        DomainError: there is no such reduction.
     """
-    if reduce not in REDUCTIONS:
-        raise ValueError(
-            f"scatter_reduce() reduces by one of {', '.join(REDUCTIONS)}; {reduce!r} was given."
-        )
+    check_choice("reduce", reduce, REDUCTIONS)
     dim = check_index("scatter_reduce", input, dim, index)
     source = check_source("scatter_reduce", input, index, src)
     if input.dtype is bool_:
@@ -309,13 +305,9 @@ def index_reduce(
         DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
         ShapeError: `index` is not 1-D, or `source` has another shape.
         IndexingError: an index is out of range.
-        ValueError: there is no such reduction.
+        DomainError: there is no such reduction.
     """
-    if reduce == "sum" or reduce not in REDUCTIONS:
-        raise ValueError(
-            f"index_reduce() reduces by one of {', '.join(REDUCTIONS[1:])}; {reduce!r} was given. "
-            "Sums are those of index_add()."
-        )
+    check_choice("reduce", reduce, REDUCTIONS[1:])  # sums are those of index_add()
     dim = check_slices("index_reduce", input, dim, index, source)
     places = along(index.to(int64), dim, input.shape)
     return scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
@@ -330,15 +322,15 @@ def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
 
     Raises:
         DTypeError: `input` is not int64.
-        ShapeError: `num_classes` is no positive integer, or cannot be read off an empty tensor.
+        DomainError: `num_classes` is negative, but not -1.
+        ShapeError: it cannot be read off an empty tensor.
+        TypeError: it is no integer.
         IndexingError: a class is negative, or not below `num_classes`.
     """
     require_tensors("one_hot", input)
     if input.dtype is not int64:
         raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
-    num_classes = whole("num_classes", num_classes)
-    if num_classes < -1:
-        raise ShapeError(f"num_classes is a positive integer, or -1; {num_classes!r} was given.")
+    num_classes = as_integer("num_classes", num_classes, least=-1)
     if not input.numel() and num_classes < 1:
         raise ShapeError("one_hot() of no elements needs num_classes.")
     low, high = (input.amin().item(), input.amax().item()) if input.numel() else (0, 0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from mt_autodiff import GradientError
 from mt_autodiff.mode import recording
+from mt_tensor.arguments import check_choice
 from mt_tensor.linalg.on_host import check_matrices, constant, on_host
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
@@ -154,8 +155,7 @@ def eigvalsh(A: TensorBase, UPLO: str = "L") -> Tensor:  # noqa: N803
 
 def _checked(name: str, x: TensorBase, uplo: str) -> str:
     check_matrices(name, x)
-    if uplo not in ("L", "U"):
-        raise ValueError(f"UPLO is 'L' or 'U'; {uplo!r} was given.")
+    check_choice("UPLO", uplo, ("L", "U"))
     return uplo
 
 
@@ -302,8 +302,7 @@ def qr(A: TensorBase, mode: str = "reduced") -> Orthogonal:  # noqa: N803
         ValueError: there is no such mode.
     """
     check_matrices("qr", A, square=False)
-    if mode not in ("reduced", "complete", "r"):
-        raise ValueError(f"mode is 'reduced', 'complete' or 'r'; {mode!r} was given.")
+    check_choice("mode", mode, ("reduced", "complete", "r"))
     rows, columns = A.shape[-2:]
     if mode == "complete" and rows > columns:
         _refuse_gradient("qr() of complete factors", "mode='reduced'", A)

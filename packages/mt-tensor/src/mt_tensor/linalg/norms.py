@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.dtypes import Number
+from mt_tensor.arguments import check_choice, check_floating
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.factors import svdvals
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions import norms
-from mt_tensor.reductions.sums import check_floating, wide
+from mt_tensor.reductions.sums import wide
 from mt_tensor.strides import is_integer, normalize_dims
 from mt_tensor.tensor_base import TensorBase
 
@@ -44,9 +45,7 @@ def vector_norm(
         IndexingError: a dimension does not exist or is named twice.
         ShapeError: there are no elements, and `ord` is negative or inf.
     """
-    if not isinstance(ord, Number):
-        raise TypeError(f"vector_norm() takes a number as ord; {ord!r} was given.")
-    return norms.norm(x, ord, dim, keepdim, dtype)
+    return norms.norm(x, as_number("ord", ord), dim, keepdim, dtype)
 
 
 def matrix_norm(
@@ -70,7 +69,7 @@ def matrix_norm(
         dtype: the element type to convert to before.
 
     Raises:
-        ValueError: there is no such norm.
+        DomainError: there is no such norm.
         ShapeError: there are fewer than two dimensions, or `dim` does not name two.
         IndexingError: a dimension does not exist or is named twice.
         DTypeError: the elements are of another dtype.
@@ -83,10 +82,9 @@ def matrix_norm(
     if not isinstance(dim, Sequence) or len(dim) != 2:
         raise ShapeError(f"matrix_norm() takes two dimensions as dim; {dim!r} was given.")
     rows, columns = normalize_dims(dim, x.ndim)
-    if ord not in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf) or isinstance(ord, bool):
-        raise ValueError(
-            f"matrix_norm() takes 'fro', 'nuc', 1, 2, inf or their negatives; {ord!r} was given."
-        )
+    if isinstance(ord, bool):
+        raise TypeError(f"ord is a number or a word; {ord!r} was given.")
+    check_choice("ord", ord, ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf))
     x = x.movedim((rows, columns), (-2, -1))
     if ord == "fro" or not x.numel():
         out = norms.norm(x, 2, (-2, -1))
@@ -120,7 +118,7 @@ def norm(
     Raises:
         ShapeError: `ord` is given, but neither one nor two dimensions.
         DTypeError: the elements are of another dtype.
-        ValueError: there is no such norm.
+        DomainError: there is no such norm.
         TypeError: `ord` is no number for a vector.
     """
     require_tensors("norm", A)

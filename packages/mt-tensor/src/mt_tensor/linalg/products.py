@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mt_tensor.arguments import as_integer, check_floating
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement import diagonals
 from mt_tensor.products import vectors
 from mt_tensor.products.matmul import matmul
 from mt_tensor.products.vectors import matrix_power, multi_dot
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import check_floating
 
 if TYPE_CHECKING:
     from mt_tensor.tensor_base import TensorBase
@@ -60,12 +60,12 @@ def vander(x: TensorBase, *, N: int | None = None) -> Tensor:
         N: how many powers; n if not given.
 
     Raises:
-        ShapeError: `x` has no dimensions, or `N` is no integer or below 2.
+        ShapeError: `x` has no dimensions.
+        DomainError: `N` is below 2.
+        TypeError: `N` is no integer.
     """
     require_tensors("vander", x)
     if not x.ndim:
         raise ShapeError("vander() needs a tensor with at least one dimension.")
-    count = x.shape[-1] if N is None else N
-    if N is not None and (type(N) is not int or N <= 1):
-        raise ShapeError(f"vander() takes an integer N from 2 on; {N!r} was given.")
+    count = x.shape[-1] if N is None else as_integer("N", N, least=2)
     return vectors.vander(x.flatten(), count, increasing=True).reshape(*x.shape, count)

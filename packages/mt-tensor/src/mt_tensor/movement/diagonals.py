@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_tensor.arguments import as_integer
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim
-from mt_tensor.tensor_base import TensorBase, whole
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def diagonal(input: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -
         IndexingError: a dimension does not exist, or both are the same.
     """
     require_tensors("diagonal", input)
-    offset = whole("offset", offset)
+    offset = as_integer("offset", offset)
     first, second = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
     if first == second:
         raise IndexingError(f"diagonal() needs two dimensions; {dim1} and {dim2} are the same.")
@@ -82,7 +83,7 @@ def diag(input: TensorBase, diagonal: int = 0) -> Tensor:
         ShapeError: `input` is neither 1-D nor 2-D.
     """
     require_tensors("diag", input)
-    offset = whole("diagonal", diagonal)
+    offset = as_integer("diagonal", diagonal)
     if input.ndim == 2:
         return Diagonal.apply(input, offset, 0, 1).clone()
     if input.ndim != 1:
@@ -119,7 +120,7 @@ def triu(input: TensorBase, diagonal: int = 0) -> Tensor:
 
 def _masked(name: str, input: TensorBase, is_zero: Any, diagonal: int) -> Tensor:
     require_tensors(name, input)
-    offset = whole("diagonal", diagonal)
+    offset = as_integer("diagonal", diagonal)
     if input.ndim < 2:
         raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
     offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # further out, nothing changes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_tensor.arguments import check_choice
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import take
 from mt_tensor.movement.joining import cat
@@ -201,8 +202,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """
     lines = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], Sequence) else tensors
     require_tensors("meshgrid", *lines)
-    if indexing not in ("ij", "xy"):
-        raise ValueError(f"indexing is 'ij' or 'xy'; {indexing!r} was given.")
+    check_choice("indexing", indexing, ("ij", "xy"))
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)
         raise ShapeError(f"meshgrid() takes 1-D tensors, at least one; given: {shapes or 'none'}.")

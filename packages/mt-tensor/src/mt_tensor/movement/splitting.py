@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from mt_tensor.arguments import as_integer
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim, resolve_shape
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase, unpack, whole
+from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -28,6 +29,7 @@ def split(
 
     Raises:
         ShapeError: a length is negative or zero, or the lengths do not add up to the extent.
+        TypeError: `split_size_or_sections` is neither an integer nor a sequence.
     """
     require_tensors("split", tensor)
     d = existing_dim("split", dim, tensor.shape)
@@ -40,7 +42,7 @@ def split(
                 f"dimension {dim}, and none be negative."
             )
         return _pieces(tensor, d, lengths)
-    size = whole("split_size_or_sections", split_size_or_sections)
+    size = as_integer("split_size_or_sections", split_size_or_sections)
     if size < 0 or (size == 0 and extent):
         raise ShapeError(f"split() takes pieces of at least one element; {size} was given.")
     if not extent:
@@ -59,13 +61,12 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of equal length along a dimension; the last may be shorter.
 
     Raises:
-        ShapeError: `chunks` is not positive.
+        DomainError: `chunks` is not positive.
+        TypeError: `chunks` is no integer.
     """
     require_tensors("chunk", input)
     d = existing_dim("chunk", dim, input.shape)
-    count = whole("chunks", chunks)
-    if count < 1:
-        raise ShapeError(f"chunk() makes at least one piece; {chunks} was given.")
+    count = as_integer("chunks", chunks, least=1)
     extent = input.shape[d]
     return split(input, -(-extent // count), d) if extent else _pieces(input, d, [0] * count)
 
@@ -82,7 +83,8 @@ def tensor_split(
         dim: the dimension.
 
     Raises:
-        ShapeError: the number of sections is not positive.
+        DomainError: the number of sections is not positive.
+        TypeError: it is no integer.
     """
     require_tensors("tensor_split", input)
     d = existing_dim("tensor_split", dim, input.shape)
@@ -90,9 +92,7 @@ def tensor_split(
     if isinstance(indices_or_sections, TensorBase):
         indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
-        count = whole("indices_or_sections", indices_or_sections)
-        if count < 1:
-            raise ShapeError(f"tensor_split() makes at least one section; {count} was given.")
+        count = as_integer("indices_or_sections", indices_or_sections, least=1)
         return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])
     cuts = [None, *unpack((indices_or_sections,)), None]
     return tuple(
@@ -110,21 +110,22 @@ def hsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple
     Raises:
         ShapeError: there are no dimensions, or no sections of equal length.
     """
-    return _even_split("hsplit", input, indices_or_sections, 1)
+    require_tensors("hsplit", input)
+    return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), least=1)
 
 
 def vsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views below each other, along the first of two dimensions or more; see `hsplit`."""
-    return _even_split("vsplit", input, indices_or_sections, 2)
+    return _even_split("vsplit", input, indices_or_sections, 0, least=2)
 
 
 def dsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views in depth, along the third of three dimensions or more; see `hsplit`."""
-    return _even_split("dsplit", input, indices_or_sections, 3)
+    return _even_split("dsplit", input, indices_or_sections, 2, least=3)
 
 
 def _even_split(
-    name: str, input: TensorBase, indices_or_sections: int | Sequence[int], least: int
+    name: str, input: TensorBase, indices_or_sections: int | Sequence[int], dim: int, least: int
 ) -> tuple[Tensor, ...]:
     """Split a tensor of so many dimensions at least; into sections only if they are even."""
     require_tensors(name, input)
@@ -132,10 +133,9 @@ def _even_split(
         raise ShapeError(
             f"{name}() needs at least {least} dimension(s); shape {input.shape} was given."
         )
-    dim = {"hsplit": min(1, input.ndim - 1), "vsplit": 0, "dsplit": 2}[name]
     if not isinstance(indices_or_sections, Sequence):
-        (count,) = unpack((indices_or_sections,))
-        if count < 1 or input.shape[dim] % count:
+        count = as_integer("indices_or_sections", indices_or_sections, least=1)
+        if input.shape[dim] % count:
             raise ShapeError(
                 f"{name}() makes sections of equal length, which {count} of {input.shape[dim]} "
                 "element(s) are not: use tensor_split()."

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_tensor.arguments import as_integer
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import cat, check_list, hstack, stack, vstack
 from mt_tensor.movement.rearranging import meshgrid
 from mt_tensor.movement.views import pad
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import is_integer
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -119,13 +119,14 @@ def combinations(input: TensorBase, r: int = 2, with_replacement: bool = False) 
         with_replacement: whether an element may be chosen again.
 
     Raises:
-        ShapeError: `input` is not 1-D, or `r` is negative or no integer.
+        ShapeError: `input` is not 1-D.
+        DomainError: `r` is negative.
+        TypeError: `r` is no integer.
     """
     require_tensors("combinations", input)
     if input.ndim != 1:
         raise ShapeError(f"combinations() takes a 1-D tensor; shape {input.shape} was given.")
-    if not is_integer(r) or r < 0:
-        raise ShapeError(f"combinations() takes an integer r from 0 on; {r!r} was given.")
+    r = as_integer("r", r, least=0)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = list(choose(range(input.shape[0]), r)) if r else []
     places = np.array(chosen, np.int64).reshape((len(chosen), r) if r else (0,))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import as_integer
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.diagonals import OnDiagonal, diag
 from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
-from mt_tensor.tensor_base import TensorBase, unpack, whole
+from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -57,12 +57,11 @@ def select(input: TensorBase, dim: int, index: int) -> Tensor:
     Raises:
         ShapeError: `input` has no dimensions.
         IndexingError: there is no such dimension or index.
+        TypeError: `index` is no integer.
     """
     require_tensors("select", input)
     dim = existing_dim("select", dim, input.shape)
-    if not isinstance(index, SupportsIndex):
-        raise IndexingError(f"select() takes an integer index; {index!r} was given.")
-    return input._itself()[(slice(None),) * dim + (operator.index(index),)]
+    return input._itself()[(slice(None),) * dim + (as_integer("index", index),)]
 
 
 def ravel(input: TensorBase) -> Tensor:
@@ -104,7 +103,7 @@ def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         IndexingError: a dimension does not exist, or is named twice.
     """
     _at_least("rot90", 2, input)
-    k, named = whole("k", k), unpack((dims,))
+    k, named = as_integer("k", k), unpack((dims,))
     if len(named) != 2:
         raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")
     first, second = normalize_dims(named, input.ndim)
@@ -130,7 +129,7 @@ def diag_embed(input: TensorBase, offset: int = 0, dim1: int = -2, dim2: int = -
         IndexingError: a dimension does not exist, or both are the same.
     """
     _at_least("diag_embed", 1, input)
-    offset = whole("offset", offset)
+    offset = as_integer("offset", offset)
     first, second = (normalize_dim(dim, input.ndim + 1) for dim in (dim1, dim2))
     if first == second:
         raise IndexingError(f"diag_embed() needs two dimensions; {dim1} and {dim2} are the same.")

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import as_integer, check_choice
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase, unpack, whole
+from mt_tensor.tensor_base import TensorBase, unpack
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -146,11 +147,10 @@ def pad(
 
     Raises:
         ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
-        ValueError: there is no such mode.
+        DomainError: there is no such mode.
     """
     require_tensors("pad", input)
-    if mode != "constant":
-        raise ValueError(f"pad() knows the mode 'constant'; {mode!r} was given.")
+    check_choice("mode", mode, ["constant"])
     padding = unpack((pad,))
     if len(padding) % 2 or len(padding) > 2 * input.ndim:
         raise ShapeError(
@@ -288,7 +288,7 @@ class MovementMethods(TensorBase):
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """Return a view of `length` elements along `dim`; `start` may count from the end."""
         d = existing_dim("narrow", dim, self.shape)
-        start, length = whole("start", start), whole("length", length)
+        start, length = as_integer("start", start), as_integer("length", length)
         if -self.shape[d] <= start < 0:
             start += self.shape[d]
         if start < 0 or length < 0 or start + length > self.shape[d]:
@@ -312,7 +312,7 @@ class MovementMethods(TensorBase):
             ShapeError: the window is longer than the dimension, or `step` is not positive.
         """
         d = existing_dim("unfold", dimension, self.shape)
-        size, step = whole("size", size), whole("step", step)
+        size, step = as_integer("size", size), as_integer("step", step)
         if not 0 <= size <= self.shape[d] or step < 1:
             raise ShapeError(
                 f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "

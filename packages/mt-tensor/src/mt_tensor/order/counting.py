@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Number, float32, float64, int64
+from mt_tensor.arguments import as_integer, check_floating
+from mt_tensor.dtypes import Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.indexing.gathering import scatter_add
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.on_host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import is_integer, normalize_dim
+from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
         ShapeError: `input` is not 1-D, or `weights` has another shape.
         DTypeError: `input` holds no integers.
         DomainError: a number, or `minlength`, is negative.
+        TypeError: `minlength` is no integer.
     """
     require_tensors("bincount", input, *([] if weights is None else [weights]))
     common_backend(input, weights)
@@ -114,8 +116,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
         raise ShapeError(f"bincount() takes 1-D tensors of one length; got {given}.")
     if input.dtype.kind != "integer":
         raise DTypeError(f"bincount() counts integers; {input.dtype.name} was given.")
-    if not is_integer(minlength) or minlength < 0:
-        raise DomainError(f"minlength is an integer from 0 on; {minlength!r} was given.")
+    minlength = as_integer("minlength", minlength, least=0)
     index = input.to(int64)
     low, high = (int(index.amin()), int(index.amax())) if index.numel() else (0, -1)
     if low < 0:
@@ -140,16 +141,15 @@ def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) 
 
     Raises:
         DTypeError: the elements are no floating-point numbers.
-        DomainError: `bins` is no positive integer, or the range is not finite or runs backwards.
+        DomainError: `bins` is not positive, or the range is not finite or runs backwards.
+        TypeError: `bins` is no integer, or an end of the range no number.
     """
     require_tensors("histc", input)
-    if not input.dtype.is_floating_point:
-        raise DTypeError(f"histc() counts floating-point numbers; {input.dtype.name} was given.")
-    if type(bins) is not int or bins < 1:
-        raise DomainError(f"histc() makes at least one bin; bins={bins!r} was given.")
+    check_floating("histc", input)
+    bins = as_integer("bins", bins, least=1)
     array = input.backend.as_array(input._tensor).reshape(-1)
     values = array.astype(np.float32) if array.dtype == np.float16 else array
-    low, high = float(min), float(max)
+    low, high = float(as_number("min", min)), float(as_number("max", max))
     if low == high and values.size:
         low, high = float(values.min()), float(values.max())
     if low == high:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Number, bool_, int64
+from mt_tensor.arguments import as_integer, check_choice
+from mt_tensor.dtypes import as_number, bool_, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
@@ -19,7 +20,7 @@ from mt_tensor.order.selection import ValuesAndIndices
 from mt_tensor.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import is_integer, normalize_dim
+from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -48,8 +49,7 @@ def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) ->
     """
     require_tensors("kthvalue", input)
     dim = normalize_dim(dim, input.ndim)
-    if not is_integer(k):
-        raise TypeError(f"kthvalue() takes an integer k; {k!r} was given.")
+    k = as_integer("k", k)
     extent = input.shape[dim] if input.ndim else 1
     if not 1 <= k <= extent:
         raise ShapeError(f"kthvalue() was asked for number {k} of {extent} element(s).")
@@ -86,12 +86,11 @@ def quantile(
 
     Raises:
         DTypeError: `input` is neither float32 nor float64, or `q` has another dtype.
-        DomainError: `q` is not from 0 to 1.
+        DomainError: `q` is not from 0 to 1, or there is no such interpolation.
         ShapeError: there are no elements, or `q` has several dimensions.
         IndexingError: there is no such dimension.
-        ValueError: there is no such interpolation.
     """
-    return _quantile("quantile", input, q, dim, keepdim, interpolation)
+    return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
 
 def nanquantile(
@@ -106,20 +105,22 @@ def nanquantile(
 
     Arguments and errors are those of `quantile`.
     """
-    return _quantile("nanquantile", input, q, dim, keepdim, interpolation)
+    return _quantile("nanquantile", True, input, q, dim, keepdim, interpolation)
 
 
 def _quantile(
-    name: str, input: TensorBase, q: Any, dim: int | None, keepdim: bool, interpolation: str
+    name: str,
+    skip_nan: bool,
+    input: TensorBase,
+    q: Any,
+    dim: int | None,
+    keepdim: bool,
+    interpolation: str,
 ) -> Tensor:
     require_tensors(name, input)
     if not input.dtype.is_floating_point or input.dtype.itemsize < 4:
         raise DTypeError(f"{name}() takes float32 or float64; {input.dtype.name} was given.")
-    if interpolation not in _INTERPOLATIONS:
-        raise ValueError(
-            f"{name}() interpolates by one of {', '.join(_INTERPOLATIONS)}; {interpolation!r} was "
-            "given."
-        )
+    check_choice("interpolation", interpolation, _INTERPOLATIONS)
     shares = _shares(name, input, q)
     flat = dim is None or not input.ndim
     axis = -1 if dim is None else normalize_dim(dim, input.ndim)
@@ -127,11 +128,11 @@ def _quantile(
     if not x.shape[-1]:
         raise ShapeError(f"{name}() of no elements is undefined; shape {input.shape} was given.")
     missing = elementwise("ne", x, x).sum(-1, True)
-    count = x.shape[-1] - missing if name == "nanquantile" else missing * 0 + x.shape[-1]
+    count = x.shape[-1] - missing if skip_nan else missing * 0 + x.shape[-1]
     share = input._with(input.backend.upload(shares.reshape(-1, *(1,) * x.ndim)))
     place = share * elementwise("maximum", count - 1, 0).to(x.dtype)
     out = _between(sort(x, -1).values, place, interpolation)  # nan comes last
-    if name == "quantile":
+    if not skip_nan:
         out = elementwise("where", missing.bool(), math.nan, out)
     out = out.squeeze(-1)
     if keepdim:
@@ -162,10 +163,8 @@ def _shares(name: str, input: TensorBase, q: Any) -> Any:
         if q.ndim > 1:
             raise ShapeError(f"{name}() takes a number or a 1-D tensor as q; got {q.shape}.")
         shares = np.array(q.backend.as_array(q._tensor))
-    elif isinstance(q, Number | np.generic):
-        shares = np.asarray(q, input.dtype.numpy)
     else:
-        raise TypeError(f"{name}() takes a number or a tensor as q; {q!r} was given.")
+        shares = np.asarray(as_number("q", q), input.dtype.numpy)
     if not np.all((shares >= 0) & (shares <= 1)):
         raise DomainError(f"{name}() takes q from 0 to 1; {q!r} was given.")
     return shares
@@ -198,12 +197,12 @@ def diff(
 
     Raises:
         ShapeError: `input` has no dimensions, or the shapes do not fit.
-        DomainError: `n` is negative, or no integer.
+        DomainError: `n` is negative.
+        TypeError: `n` is no integer.
     """
     require_tensors("diff", input)
     dim = existing_dim("diff", dim, input.shape)
-    if not is_integer(n) or n < 0:
-        raise DomainError(f"diff() takes an integer n from 0 on; {n!r} was given.")
+    n = as_integer("n", n, least=0)
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
     out = cat(parts, dim) if len(parts) > 1 else input._itself()
     name = "logical_xor" if out.dtype is bool_ else "sub"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
 from mt_tensor.movement.joining import cat
@@ -200,11 +201,7 @@ def logcumsumexp(input: TensorBase, dim: int) -> Tensor:
         DTypeError: the elements are no floating-point numbers.
     """
     require_tensors("logcumsumexp", input)
-    if not input.dtype.is_floating_point:
-        raise DTypeError(
-            f"logcumsumexp() needs floating-point elements; {input.dtype.name} was given. Convert "
-            "with x.float()."
-        )
+    check_floating("logcumsumexp", input)
     return LogCumulativeSumExp.apply(input, normalize_dim(dim, input.ndim))
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mt_tensor.dtypes import Number, bool_, int64, result_type
+from mt_tensor.arguments import check_choice, check_not_bool
+from mt_tensor.dtypes import Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.order.on_host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -43,11 +44,10 @@ def searchsorted(
         ShapeError: the sequences have no dimensions, or their rows are not those of the values.
         DTypeError: the elements are bool, or `sorter` is not int64.
         IndexingError: an index of `sorter` is out of range.
-        ValueError: `side` is neither, or contradicts `right`.
+        DomainError: `side` is neither, or contradicts `right`.
     """
     require_tensors("searchsorted", sorted_sequence)
-    if side not in (None, "left", "right") or (side == "left" and right):
-        raise ValueError(f"side is 'left' or 'right', as right says; {side!r} was given.")
+    check_choice("side", side, ("right",) if right and side else (None, "left", "right"))
     sequence = sorted_sequence.backend.as_array(sorted_sequence._tensor)
     if sorter is not None:
         sequence = _in_order(sorted_sequence, sequence, sorter)
@@ -101,11 +101,13 @@ def isin(
         DTypeError: the elements are bool.
         TypeError: both are numbers.
     """
+    elements, test_elements = plain(elements), plain(test_elements)
     model: Any = test_elements if isinstance(elements, Number) else elements
-    require_tensors("isin", model, *([] if isinstance(test_elements, Number) else [test_elements]))
-    common_backend(elements, test_elements)
-    if any(getattr(x, "dtype", None) is bool_ for x in (elements, test_elements)):
-        raise DTypeError("isin() is not defined on bool tensors; convert with x.long().")
+    tensors = [model, *([] if isinstance(test_elements, Number) else [test_elements])]
+    require_tensors("isin", *tensors)
+    common_backend(*tensors)
+    for tensor in tensors:
+        check_not_bool("isin", tensor)
     first, second = _array(elements), _array(test_elements)
     found = np.isin(first, second, assume_unique, invert)
     return model._with(model.backend.upload(np.asarray(found)))  # type: ignore[no-any-return]
@@ -141,11 +143,11 @@ def _found(
     name: str, model: TensorBase, sequence: Array, values: Any, right: bool, out_int32: bool
 ) -> Tensor:
     """Return where values stand in the rows of sequences."""
+    values = plain(values)
     if not isinstance(values, Number):
         require_tensors(name, values)
     common_backend(model, values)
-    if result_type(model, values) is bool_:
-        raise DTypeError(f"{name}() is not defined on bool tensors; convert with x.long().")
+    check_not_bool(name, result_type(model, values))
     wanted = _array(values)
     side: Literal["left", "right"] = "right" if right else "left"
     if sequence.ndim == 0 or (sequence.ndim > 1 and sequence.shape[:-1] != wanted.shape[:-1]):

@@ -7,12 +7,12 @@ to where each came from.
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import bool_, int64
+from mt_tensor.arguments import as_integer, check_not_bool
+from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.order.on_host import Array, on_host
 from mt_tensor.order.selection import ValuesAndIndices, take_along
@@ -20,7 +20,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual
 from mt_tensor.reductions.sums import check_not_empty
-from mt_tensor.strides import is_integer, normalize_dim
+from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -103,14 +103,13 @@ def topk(
 
     Raises:
         IndexingError: there is no such dimension.
-        ShapeError: `k` is no integer, or there are fewer than `k` elements along `dim`.
+        ShapeError: there are fewer than `k` elements along `dim`.
+        TypeError: `k` is no integer.
     """
     require_tensors("topk", input)
     dim = normalize_dim(dim, input.ndim)
     extent = input.shape[dim] if input.ndim else 1
-    if not is_integer(k):
-        raise ShapeError(f"topk() takes an integer k; {k!r} was given.")
-    k = operator.index(k)
+    k = as_integer("k", k)
     if not 0 <= k <= extent:
         raise ShapeError(
             f"topk() was asked for {k} of the {extent} element(s) along dimension {dim} of shape "
@@ -140,7 +139,7 @@ def median(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
         DTypeError: the elements are bool; or there are none and they are integers.
         TypeError: `keepdim` without `dim`.
     """
-    return _median("median", input, dim, keepdim)
+    return _median("median", False, input, dim, keepdim)
 
 
 def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -148,15 +147,14 @@ def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) 
 
     Arguments, results and errors are those of `median`.
     """
-    return _median("nanmedian", input, dim, keepdim)
+    return _median("nanmedian", True, input, dim, keepdim)
 
 
-def _median(name: str, input: TensorBase, dim: int | None, keepdim: bool) -> Any:
+def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepdim: bool) -> Any:
     require_tensors(name, input)
-    if input.dtype is bool_:
-        raise DTypeError(f"{name}() is not defined on bool tensors; convert with x.long().")
+    check_not_bool(name, input)
     if dim is not None:
-        return _median_along(name, input, normalize_dim(dim, input.ndim), keepdim)
+        return _median_along(name, skip_nan, input, normalize_dim(dim, input.ndim), keepdim)
     if keepdim:
         raise TypeError(f"{name}() takes keepdim together with dim only.")
     if input.numel() == 0:
@@ -165,21 +163,23 @@ def _median(name: str, input: TensorBase, dim: int | None, keepdim: bool) -> Any
                 f"{name}() of no elements is nan, which {input.dtype.name} cannot hold."
             )
         return input._with(input.backend.full((), input.dtype, math.nan))
-    value = _median_along(name, input.detach().reshape(-1), 0, False).values
-    if name == "nanmedian":  # no nan has a part in the value, unless it is nan
+    value = _median_along(name, skip_nan, input.detach().reshape(-1), 0, False).values
+    if skip_nan:  # no nan has a part in the value, unless it is nan
         away = -math.inf if value.item() == math.inf else math.inf
         input = input.masked_fill(input.isnan(), away) if value.item() == value.item() else input
     return SharedByEqual.apply(input, value, tuple(range(input.ndim)))
 
 
-def _median_along(name: str, x: TensorBase, dim: int, keepdim: bool) -> ValuesAndIndices:
+def _median_along(
+    name: str, skip_nan: bool, x: TensorBase, dim: int, keepdim: bool
+) -> ValuesAndIndices:
     if x.ndim == 0:
         return sort(x)
     check_not_empty(name, x, (dim,))
     order = _order(x, dim, False)  # nan is last, and counts as the median
     missing = elementwise("ne", x, x).sum(dim, keepdim=True)
     extent = x.shape[dim]
-    if name == "nanmedian":
+    if skip_nan:
         middle = (extent - 1 - missing).clamp_min(0) // 2
     else:
         middle = elementwise("where", missing > 0, extent - 1, (extent - 1) // 2)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mt_tensor.dtypes import Number, bool_
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.arguments import check_not_bool
+from mt_tensor.dtypes import Number, as_number
+from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.ranks import diff
 from mt_tensor.order.scans import cumsum
@@ -51,18 +52,19 @@ trapz = trapezoid
 
 def _areas(name: str, y: TensorBase, x: TensorBase | None, dx: Number | None, dim: int) -> Tensor:
     """Return the area under each line."""
-    require_tensors(name, y, *([] if x is None else [x]))
-    common_backend(y, x)
+    points = [y] if x is None else [y, x]
+    require_tensors(name, *points)
+    common_backend(*points)
     if x is not None and dx is not None:
         raise TypeError(f"{name}() takes either x, places, or dx, a distance; not both.")
-    if bool_ in (y.dtype, None if x is None else x.dtype):
-        raise DTypeError(f"{name}() is not defined on bool tensors; convert with x.float().")
+    for tensor in points:
+        check_not_bool(name, tensor)
     d = existing_dim(name, dim, y.shape)
     lines = max(y.shape[d] - 1, 0)
     y = _floats(y)
     first, last = y.narrow(d, 0, lines), y.narrow(d, y.shape[d] - lines, lines)
     if x is None:
-        return (first + last) * (0.5 if dx is None else dx / 2)
+        return (first + last) * (0.5 if dx is None else as_number("dx", dx) / 2)
     if x.ndim == 1:
         if x.shape[0] != y.shape[d]:
             raise ShapeError(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mt_tensor.dtypes import Number, as_setting
+from mt_tensor.arguments import check_choice
+from mt_tensor.dtypes import Number, as_number
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
@@ -32,8 +33,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
         DomainError: `approximate` is neither.
     """
     require_tensors("gelu", input)
-    if approximate not in ("none", "tanh"):
-        raise DomainError(f"approximate is 'none' or 'tanh'; {approximate!r} was given.")
+    check_choice("approximate", approximate, ("none", "tanh"))
     return FUNCTIONS["gelu" if approximate == "none" else "gelu_tanh"](input)
 
 
@@ -47,7 +47,7 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
             `softplus` of the operator table decides everywhere.
     """
     require_tensors("softplus", input)
-    beta, threshold = as_setting("beta", beta), as_setting("threshold", threshold)
+    beta, threshold = as_number("beta", beta), as_number("threshold", threshold)
     scaled = input._itself() if beta == 1 else input * beta
     smooth = elementwise("softplus", scaled)
     return elementwise("where", scaled > threshold, input, smooth if beta == 1 else smooth / beta)
@@ -98,7 +98,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
         DomainError: `alpha` is 0.
     """
     require_tensors("celu", input)
-    alpha = as_setting("alpha", alpha)
+    alpha = as_number("alpha", alpha)
     if alpha == 0:
         raise DomainError("the alpha of celu() must not be 0, which its argument is divided by.")
     return elementwise("celu", input, alpha)
@@ -118,7 +118,7 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
     """
     require_tensors("hardtanh", input)
     check_on_bool("hardtanh", input.dtype)
-    min_val, max_val = as_setting("min_val", min_val), as_setting("max_val", max_val)
+    min_val, max_val = as_number("min_val", min_val), as_number("max_val", max_val)
     if min_val > max_val:
         raise DomainError(
             f"min_val is at most max_val; {min_val!r} and {max_val!r} were given to hardtanh()."
@@ -137,14 +137,14 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     The dtype stays too.
     """
     require_tensors("threshold", input)
-    threshold = as_setting("threshold", threshold)
+    threshold = as_number("threshold", threshold)
     return input.masked_fill(input <= threshold, value)
 
 
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """Return `input`, and 0 where it lies between `-lambd` and `lambd`; nan stays."""
     require_tensors("hardshrink", input)
-    lambd = as_setting("lambd", lambd)
+    lambd = as_number("lambd", lambd)
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
@@ -155,7 +155,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
         DomainError: `lambd` is negative.
     """
     require_tensors("softshrink", input)
-    lambd = as_setting("lambd", lambd)
+    lambd = as_number("lambd", lambd)
     if not lambd >= 0:
         raise DomainError(f"the lambd of softshrink() is at least 0; {lambd!r} was given.")
     return input - elementwise("clamp", input, -lambd, lambd)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mt_tensor.dtypes import Number
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import InPlaceError
 from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -58,10 +58,7 @@ class CallingMethods(TensorBase):
                 f"{name}() cannot be differentiated, but this tensor requires grad: call it on "
                 "x.detach()."
             )
-        values = [x.item() if isinstance(x, np.generic) else x for x in numbers]
-        for value in values:
-            if not isinstance(value, Number):
-                raise TypeError(f"{name}() takes a function to numbers; it returned {value!r}.")
+        values = [as_number(f"what the function of {name}() returns", x) for x in numbers]
         array = np.array([self.dtype.checked(value) for value in values], self.dtype.numpy)
         self.copy_(self._with(self.backend.upload(array.reshape(self.shape))))
         return self

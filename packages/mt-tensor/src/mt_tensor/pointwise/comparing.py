@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mt_tensor.dtypes import as_setting
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError
 from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.pointwise.elementwise import elementwise
@@ -38,7 +38,7 @@ def isclose(
     """
     require_tensors("isclose", input, other)
     require_same_dtype("isclose", input, other)
-    rtol, atol = as_setting("rtol", rtol), as_setting("atol", atol)
+    rtol, atol = as_number("rtol", rtol), as_number("atol", atol)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:
             raise DomainError(f"{name} is at least 0; {tolerance!r} was given.")

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mt_autodiff.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import ROUNDING
+from mt_tensor.arguments import check_not_bool
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number, bool_, float32, int64, result_type
+from mt_tensor.dtypes import DType, Number, bool_, float32, int64, plain, result_type
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.gradients import LIFTED, Recorder
@@ -93,11 +92,9 @@ class ElementwiseOperation:
 
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of the dtype of the computation."""
-        for place, value in enumerate(args):  # an array is refused here, not promoted by chance
+        args = tuple(map(plain, args))
+        for value in args:  # an array is refused here, not promoted by chance
             if not isinstance(value, OPERANDS):
-                if isinstance(value, np.generic):
-                    number = value.item()
-                    return self._promoted((*args[:place], number, *args[place + 1 :]), backend)
                 raise TypeError(
                     f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
@@ -139,10 +136,7 @@ class ElementwiseOperation:
 def check_on_bool(name: str, dtype: DType) -> None:
     """Raise DTypeError if an operator has no meaning on truth values."""
     if dtype is bool_ and name in NOT_ON_BOOL:
-        raise DTypeError(
-            f"{name} is not defined on bool tensors; "
-            f"{NOT_ON_BOOL[name] or 'convert with x.to(...) first'}."
-        )
+        check_not_bool(name, dtype, NOT_ON_BOOL[name])
 
 
 _ON_BOOL = {f"bitwise_{name}": f"logical_{name}" for name in ("and", "or", "xor", "not")}
@@ -155,8 +149,8 @@ class WholeNumberOperation(ElementwiseOperation):
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator; see `ElementwiseOperation.__call__`."""
         name = self.operator.name
-        args = tuple(v.item() if isinstance(v, np.generic) else v for v in args)
-        if all(isinstance(value, TensorBase | Number) for value in args):
+        args = tuple(map(plain, args))
+        if all(isinstance(value, OPERANDS) for value in args):
             dtype = result_type(*args)
             if dtype.is_floating_point:
                 raise DTypeError(

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Number, as_setting, result_type
+from mt_tensor.arguments import as_integer, check_floating, check_not_bool
+from mt_tensor.dtypes import Number, as_number, plain, result_type
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase, whole
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.pointwise.table_functions import Operand
@@ -56,7 +57,7 @@ def scaled(name: str, input: Operand, other: Operand, factor_name: str, factor: 
 
 def _checked_factor(name: str, factor: Any, *operands: Any) -> Number:
     """Return a number whose product with the operands has their dtype."""
-    number = as_setting(name, factor)
+    number = as_number(name, factor)
     kind = result_type(*operands).kind
     if (isinstance(number, float) and kind != "float") or (
         isinstance(number, bool) and kind != "bool"
@@ -85,6 +86,8 @@ def square(input: Tensor) -> Tensor:
 
 def float_power(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`, computed in float64."""
+    if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
+        require_tensors("float_power", input)
     base, power = (v.double() if isinstance(v, TensorBase) else v for v in (input, exponent))
     return pow(base, power)
 
@@ -129,11 +132,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("addcdiv", input, tensor1, tensor2)
-    if result_type(tensor1, tensor2).kind != "float":
-        raise DTypeError(
-            f"addcdiv() divides floats; {tensor1.dtype.name} and {tensor2.dtype.name} were given. "
-            "Convert with x.float()."
-        )
+    check_floating("addcdiv", result_type(tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
     return _sum("add", x, y / z, "value", value)
 
@@ -148,10 +147,7 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     require_tensors("lerp", input, end)
     weights = [weight] if isinstance(weight, TensorBase) and weight.ndim else []
     require_same_dtype("lerp", input, end, *weights)
-    if not input.is_floating_point():
-        raise DTypeError(
-            f"lerp() takes floats; {input.dtype.name} was given. Convert with x.float()."
-        )
+    check_floating("lerp", input)
     return elementwise("lerp", input, end, weight)
 
 
@@ -164,11 +160,11 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
             become zeros.
 
     Raises:
-        ShapeError: `decimals` is no integer.
+        TypeError: `decimals` is no integer.
         DTypeError: integers are to be rounded to other than 0 decimals, or the elements are bool.
     """
     require_tensors("round", input)
-    decimals = whole("decimals", decimals)
+    decimals = as_integer("decimals", decimals)
     if decimals == 0:
         return FUNCTIONS["round"](input)
     if not input.is_floating_point():
@@ -226,10 +222,9 @@ def clamp_max(input: Tensor, max: Operand) -> Tensor:
 
 def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     """Return a bound for integers as one that their dtype holds: further out, it bounds nothing."""
-    if isinstance(bound, np.generic):
-        bound = bound.item()
+    bound = plain(bound)
     if isinstance(bound, bool):
-        check_on_bool("clamp", x.dtype)
+        check_not_bool("clamp", x)
     if x.dtype.kind != "integer" or not isinstance(bound, int):
         return bound
     limits = np.iinfo(x.dtype.numpy)
@@ -284,8 +279,7 @@ def frac(input: Tensor) -> Tensor:
         DTypeError: the elements are integers.
     """
     require_tensors("frac", input)
-    if not input.is_floating_point():
-        raise DTypeError(f"frac() takes floats; {input.dtype.name} was given.")
+    check_floating("frac", input)
     return input - elementwise("trunc", input)
 
 
@@ -296,8 +290,7 @@ def positive(input: Tensor) -> Tensor:
         DTypeError: the elements are bool.
     """
     require_tensors("positive", input)
-    if input.dtype.kind == "bool":
-        raise DTypeError("positive() takes numbers; bool was given. Convert with x.to(...).")
+    check_not_bool("positive", input)
     return input._itself()
 
 
@@ -335,6 +328,6 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     require_tensors("logit", input)
     x = input._itself()
     if eps is not None:
-        eps = float(as_setting("eps", eps))
+        eps = float(as_number("eps", eps))
         x = clamp(input, eps, 1.0 - eps)
     return elementwise("log", x) - elementwise("log1p", x * -1.0)

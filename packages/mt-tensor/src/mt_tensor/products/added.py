@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mt_tensor.dtypes import Number, type_of_number
+from mt_tensor.dtypes import Number, as_number, type_of_number
 from mt_tensor.errors import DTypeError
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.products.contraction import promoted
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 def _added(name: str, input: TensorBase, product: Tensor, beta: Number, alpha: Number) -> Tensor:
     """Return `beta * input + alpha * product`; what `beta` 0 leaves out may be nan."""
     start, product = promoted(name, input, product)
+    beta, alpha = as_number("beta", beta), as_number("alpha", alpha)
     for label, factor in (("beta", beta), ("alpha", alpha)):
-        if not isinstance(factor, Number):
-            raise TypeError(f"{name}() takes a number as {label}; {factor!r} was given.")
         if type_of_number(factor).rank > max(start.dtype.rank, 1):
             raise DTypeError(
                 f"{name}() of {start.dtype.name} takes an integer as {label}; {factor!r} was given."

@@ -14,8 +14,9 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from mt_tensor.dtypes import bool_, result_type
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.arguments import check_not_bool
+from mt_tensor.dtypes import result_type
+from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.products.matmul import matmul
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -50,8 +51,6 @@ class _Operand(NamedTuple):
         """Return it with dimensions summed away."""
         if not labels:
             return self
-        if self.tensor.dtype is bool_:
-            raise DTypeError("einsum() cannot add up bool: convert with x.long() first.")
         dims = tuple(self.labels.index(label) for label in labels)
         total = sum(self.tensor, dims, dtype=self.tensor.dtype)
         return _Operand(total, tuple(label for label in self.labels if label not in labels))
@@ -66,7 +65,7 @@ class _Operand(NamedTuple):
         return present.reshape(tuple(self.extent(label) for label in labels))
 
 
-def _once_each(tensor: Tensor, labels: Labels, position: int) -> _Operand:
+def _once_each(name: str, tensor: Tensor, labels: Labels, position: int) -> _Operand:
     """Take the diagonal of dimensions with one label."""
     for label in [label for label, n in Counter(labels).items() if n > 1]:
         while labels.count(label) > 1:
@@ -74,7 +73,7 @@ def _once_each(tensor: Tensor, labels: Labels, position: int) -> _Operand:
             second = labels.index(label, first + 1)
             if tensor.shape[first] != tensor.shape[second]:
                 raise ShapeError(
-                    f"einsum(): operand {position} repeats {label!r}, but its extents "
+                    f"{name}(): operand {position} repeats {label!r}, but its extents "
                     f"{tensor.shape[first]} and {tensor.shape[second]} differ."
                 )
             tensor = diagonal(tensor, 0, first, second)
@@ -123,10 +122,13 @@ def _cheapest(operands: Sequence[_Operand], output: Labels) -> tuple[int, int]:
     return min(itertools.combinations(range(len(operands)), 2), key=growth)
 
 
-def contract(tensors: Sequence[Tensor], inputs: Sequence[Labels], output: Labels) -> Tensor:
+def contract(
+    name: str, tensors: Sequence[Tensor], inputs: Sequence[Labels], output: Labels
+) -> Tensor:
     """Return the sum of products over all labels that the output lacks.
 
     Args:
+        name: the function that is asked for, for messages.
         tensors: of one dtype.
         inputs: for each tensor, the labels of its dimensions.
         output: the labels of the result, each once, and each that of an operand.
@@ -135,6 +137,8 @@ def contract(tensors: Sequence[Tensor], inputs: Sequence[Labels], output: Labels
         ShapeError: dimensions with one label have different extents, none of them 1.
         DTypeError: products of bool would have to be added up.
     """
+    if any(label not in output for labels in inputs for label in labels):
+        check_not_bool(name, tensors[0])
     extents: dict[Label, int] = {}
     for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True)):
         for label, extent in zip(labels, tensor.shape, strict=True):
@@ -142,11 +146,11 @@ def contract(tensors: Sequence[Tensor], inputs: Sequence[Labels], output: Labels
                 extents[label] = extent
             elif extent not in (1, extents[label]):
                 raise ShapeError(
-                    f"einsum(): operand {position} has extent {extent} for {label!r}, where "
+                    f"{name}(): operand {position} has extent {extent} for {label!r}, where "
                     f"another has {extents[label]}; only extents of 1 are repeated."
                 )
     operands = [
-        _once_each(tensor, labels, position)
+        _once_each(name, tensor, labels, position)
         for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True))
     ]
     uses = Counter(label for operand in operands for label in operand.labels)
@@ -206,7 +210,7 @@ def tensordot(a: TensorBase, b: TensorBase, dims: Any = 2) -> Tensor:
         inputs[1][j] = inputs[0][i]
     output = [label for label in inputs[0] if label not in inputs[1]]
     output += [label for label in inputs[1] if label not in inputs[0]]
-    return contract((a, b), [tuple(labels) for labels in inputs], tuple(output))
+    return contract("tensordot", (a, b), [tuple(labels) for labels in inputs], tuple(output))
 
 
 def _paired(dims: Any, ndim_a: int, ndim_b: int) -> tuple[Sequence[int], Sequence[int]]:

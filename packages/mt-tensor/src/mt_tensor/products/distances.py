@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.arguments import check_choice, check_floating
+from mt_tensor.dtypes import as_number
+from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.norms import norm
@@ -73,14 +75,12 @@ def cdist(x1: TensorBase, x2: TensorBase, p: float = 2.0, compute_mode: str = _M
     Raises:
         ShapeError: there are fewer than two dimensions, or rows of different lengths.
         DTypeError: the dtypes differ, or are not floating-point.
-        DomainError: `p` is negative.
+        DomainError: `p` is negative, or there is no such mode.
         IndexingError: the batch dimensions do not broadcast.
-        ValueError: there is no such mode.
     """
     require_tensors("cdist", x1, x2)
     common_backend(x1, x2)
-    if compute_mode not in _MODES:
-        raise ValueError(f"compute_mode is one of {', '.join(_MODES)}; got {compute_mode!r}.")
+    check_choice("compute_mode", compute_mode, _MODES)
     if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
         raise ShapeError(
             f"cdist() takes rows of one length, in two dimensions or more; shapes {x1.shape} and "
@@ -116,11 +116,8 @@ def pdist(input: TensorBase, p: float = 2) -> Tensor:
 
 def _check_floats(name: str, p: float, *tensors: Any) -> None:
     require_same_dtype(name, *tensors)
-    if not tensors[0].dtype.is_floating_point:
-        raise DTypeError(
-            f"{name}() takes floating-point numbers; {tensors[0].dtype.name} was given."
-        )
-    if not p >= 0:
+    check_floating(name, tensors[0])
+    if not as_number("p", p) >= 0:
         raise DomainError(f"{name}() takes an exponent p from 0 on; {p!r} was given.")
 
 

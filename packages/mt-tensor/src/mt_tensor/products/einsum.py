@@ -154,4 +154,4 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
             f"einsum() was given {len(given)} tensor(s) and labels for {len(read.inputs)}."
         )
     inputs, output = _resolve(read, [tensor.shape for tensor in given])
-    return contract(promoted("einsum", *given), inputs, output)
+    return contract("einsum", promoted("einsum", *given), inputs, output)

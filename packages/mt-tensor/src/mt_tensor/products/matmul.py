@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import bool_, result_type
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -63,7 +64,7 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
         dtype = result_type(left, right)
         left, right = left.to(dtype), right.to(dtype)
     if left.dtype is bool_:
-        raise DTypeError("matmul() is not defined on bool tensors: convert them first.")
+        check_not_bool("matmul", left)
     out = MatMul.apply(left, right)
     if input.ndim == 1:
         out = out.squeeze(-2)

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mt_tensor.dtypes import bool_
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.arguments import as_integer, check_floating, check_not_bool
+from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.products.contraction import promoted, tensordot
+from mt_tensor.products.contraction import contract, promoted
 from mt_tensor.products.matmul import matmul
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.norms import norm
 from mt_tensor.reductions.sums import sum
-from mt_tensor.strides import is_integer, normalize_dim
+from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ def inner(input: TensorBase, other: TensorBase) -> Tensor:
         return a * b
     if a.shape[-1] != b.shape[-1]:
         raise ShapeError(f"inner() needs last extents that are equal; got {a.shape}, {b.shape}.")
-    return tensordot(a, b, ([-1], [-1]))
+    rows, columns = (tuple((at, d) for d in range(x.ndim - 1)) for at, x in enumerate((a, b)))
+    pair = (*rows, "inner"), (*columns, "inner")
+    return contract("inner", (a, b), pair, (*rows, *columns))
 
 
 def kron(input: TensorBase, other: TensorBase) -> Tensor:
@@ -172,10 +174,7 @@ def cosine_similarity(x1: TensorBase, x2: TensorBase, dim: int = 1, eps: float =
         DTypeError: neither tensor is floating-point.
     """
     a, b = broadcast_tensors(*promoted("cosine_similarity", x1, x2))
-    if not a.dtype.is_floating_point:
-        raise DTypeError(
-            f"cosine_similarity() takes floating-point numbers; {a.dtype.name} was given."
-        )
+    check_floating("cosine_similarity", a)
     lengths = [elementwise("maximum", norm(x, 2, dim, True), eps) for x in (a, b)]
     return sum(a / lengths[0] * (b / lengths[1]), dim)
 
@@ -191,8 +190,7 @@ def trace(input: TensorBase) -> Tensor:
         DTypeError: it is bool.
     """
     (matrix,) = _of_ranks("trace", (input,), (2,))
-    if matrix.dtype is bool_:
-        raise DTypeError("trace() is not defined on bool tensors: convert with x.long() first.")
+    check_not_bool("trace", matrix)
     return sum(diagonal(matrix))
 
 
@@ -210,8 +208,7 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
         TypeError: `n` is no integer.
     """
     require_tensors("matrix_power", input)
-    if not is_integer(n):
-        raise TypeError(f"matrix_power() takes an integer as n; {n!r} was given.")
+    n = as_integer("n", n)
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
         raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
     if n < 0:
@@ -315,14 +312,14 @@ def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Ten
         increasing: whether the powers grow from 0 on; else they fall to 0.
 
     Raises:
-        ShapeError: `x` is not 1-D, or `N` is negative or no integer.
+        ShapeError: `x` is not 1-D.
+        DomainError: `N` is negative.
+        TypeError: `N` is no integer.
     """
     require_tensors("vander", x)
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
-    count = x.shape[0] if N is None else N
-    if not is_integer(count) or count < 0:
-        raise ShapeError(f"vander() takes an integer N from 0 on; {N!r} was given.")
+    count = x.shape[0] if N is None else as_integer("N", N, least=0)
     base = x._itself() if x.dtype.is_floating_point else x.long()
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
     exponents = x._with(x.backend.upload(powers.astype(base.dtype.numpy)))

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mt_tensor.errors import DomainError
-from mt_tensor.strides import is_integer
+from mt_tensor.arguments import as_integer
 
 
 class Generator:
@@ -38,11 +37,7 @@ class Generator:
             DomainError: the seed is negative.
             TypeError: the seed is no integer.
         """
-        if not is_integer(seed):
-            raise TypeError(f"a seed is a non-negative integer; {seed!r} was given.")
-        if int(seed) < 0:
-            raise DomainError(f"a seed is a non-negative integer; {seed} was given.")
-        self._seed = int(seed)
+        self._seed = as_integer("a seed", seed, least=0)
         self._numbers = np.random.default_rng(self._seed)
         return self
 

@@ -10,19 +10,19 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from mt_tensor.arguments import as_integer, check_floating
 from mt_tensor.creation.from_data import Backend, from_values
-from mt_tensor.creation.from_rules import Options, after, as_number, unpack_sizes
-from mt_tensor.dtypes import DType, as_dtype, float32, int64
+from mt_tensor.creation.from_rules import Options, after, unpack_sizes
+from mt_tensor.dtypes import DType, as_dtype, as_number, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, generator, manual_seed, numbers_of
 from mt_tensor.randomness.sampling import (
     check_deviation,
-    require_floats,
     uniform_values,
     unit_values,
 )
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.strides import Shape, is_integer, shape_broadcast
+from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensors import Tensor
 
 __all__ = [
@@ -44,7 +44,7 @@ _Generator = Generator | None
 
 def _floats(name: str, dtype: Any) -> DType:
     kind = float32 if dtype is None else as_dtype(dtype)
-    require_floats(name, kind)
+    check_floating(name, kind)
     return kind
 
 
@@ -127,7 +127,8 @@ def randint(
         generator: where the random numbers come from.
 
     Raises:
-        DomainError: a bound is no integer, or there is none from `low` to below `high`.
+        DomainError: there is no integer from `low` to below `high`.
+        TypeError: a bound is no integer.
         DTypeError: the integers do not fit the element type.
         ShapeError: `size` is no sequence of non-negative integers.
     """
@@ -136,10 +137,7 @@ def randint(
     elif high is None:  # randint(10, size=(2, 3))
         low, high = 0, low
     low = 0 if low is None else low
-    for bound in (low, high):
-        if not is_integer(bound):
-            raise DomainError(f"randint() takes integers as bounds; {bound!r} was given.")
-    first, last = int(low), int(high) - 1
+    first, last = as_integer("low", low), as_integer("high", high) - 1
     if last < first:
         raise DomainError(f"randint() needs low < high; {low} and {high} were given.")
     shape, kind = _shape("randint", size), int64 if dtype is None else as_dtype(dtype)
@@ -250,15 +248,15 @@ def normal(
             "and size."
         )
     kind = _floats("normal", tensors[0].dtype if tensors else dtype)
-    mean, std = (_on_host("normal", value) for value in (mean, std))
+    mean, std = (_on_host(label, value) for label, value in (("mean", mean), ("std", std)))
     check_deviation(std)
     shape = shape_broadcast(mean.shape, std.shape) if tensors else _shape("normal", size)
     values = mean + std * numbers_of(generator).standard_normal(shape)
     return from_values(values, kind, common_backend(*tensors) or backend, requires_grad)
 
 
-def _on_host(name: str, value: Any) -> Any:
+def _on_host(label: str, value: Any) -> Any:
     if isinstance(value, Tensor):
-        require_floats(name, value.dtype)
+        check_floating("normal", value)
         return np.asarray(value.backend.as_array(value._tensor), np.float64)
-    return np.asarray(float(as_number(value)))
+    return np.asarray(float(as_number(label, value)))

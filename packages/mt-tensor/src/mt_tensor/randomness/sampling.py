@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mt_tensor.dtypes import DType, Number, float16, float32
-from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.arguments import as_integer, check_floating
+from mt_tensor.dtypes import DType, as_number, float16, float32
+from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, numbers_of
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import Shape
@@ -18,19 +19,6 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 Array = npt.NDArray[Any]
-
-
-def require_floats(name: str, dtype: DType) -> None:
-    """Raise DTypeError unless numbers between whole ones can be stored."""
-    if not dtype.is_floating_point:
-        raise DTypeError(f"{name}() works with floating-point numbers; {dtype.name} was given.")
-
-
-def _check_numbers(name: str, *values: Any) -> None:
-    """Raise TypeError unless all values are plain numbers."""
-    for value in values:
-        if not isinstance(value, Number | np.generic):
-            raise TypeError(f"{name}() takes plain numbers; {value!r} was given.")
 
 
 # --- Numbers on the host ------------------------------------------------------------------------
@@ -108,10 +96,8 @@ def bernoulli(
     """
     require_tensors("bernoulli", input)
     if p is None:
-        require_floats("bernoulli", input.dtype)
-    elif not isinstance(p, Number):
-        raise TypeError(f"bernoulli() takes a number as p; {p!r} was given.")
-    chances = input.backend.as_array(input._tensor) if p is None else p
+        check_floating("bernoulli", input)
+    chances = input.backend.as_array(input._tensor) if p is None else as_number("p", p)
     outcomes = _outcomes(numbers_of(generator), input.shape, chances)
     return input._with(input.backend.upload(outcomes.astype(input.dtype.numpy)))
 
@@ -138,19 +124,18 @@ def multinomial(
     Raises:
         DTypeError: `input` is no floating-point tensor.
         ShapeError: `input` has another number of dimensions, or no categories.
-        DomainError: a weight is negative, infinite or nan, a row has no weight, or there are
-            fewer than `num_samples` categories with a weight, without replacement.
+        DomainError: `num_samples` is not positive, a weight is negative, infinite or nan, a row has
+            no weight, or fewer than `num_samples` categories have one, without replacement.
+        TypeError: `num_samples` is no integer.
     """
     require_tensors("multinomial", input)
-    require_floats("multinomial", input.dtype)
-    _check_numbers("multinomial", num_samples)
+    check_floating("multinomial", input)
+    num_samples = as_integer("num_samples", num_samples, least=1)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(
             "multinomial() takes weights of shape (categories,) or (rows, categories), at least "
             f"one category; {input.shape} was given."
         )
-    if isinstance(num_samples, bool | float) or num_samples < 1:
-        raise DomainError(f"num_samples is a positive integer; {num_samples!r} was given.")
     weights = np.asarray(input.backend.as_array(input._tensor), np.float64)
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise DomainError("weights are finite and not negative; others, or nan, were given.")
@@ -207,19 +192,19 @@ class SamplingMethods(TensorBase):
         self, from_: float = 0, to: float = 1, *, generator: Generator | None = None
     ) -> Self:
         """Store numbers drawn evenly from `from_` (included) to `to` (excluded); return self."""
-        require_floats("uniform_", self.dtype)
-        _check_numbers("uniform_", from_, to)
+        check_floating("uniform_", self)
+        low, high = as_number("from_", from_), as_number("to", to)
         self._check_in_place()
         return self._filled(
-            uniform_values(numbers_of(generator), self.shape, from_, to, self.dtype)
+            uniform_values(numbers_of(generator), self.shape, low, high, self.dtype)
         )
 
     def normal_(
         self, mean: float = 0, std: float = 1, *, generator: Generator | None = None
     ) -> Self:
         """Store numbers from the normal distribution, and return self."""
-        require_floats("normal_", self.dtype)
-        _check_numbers("normal_", mean, std)
+        check_floating("normal_", self)
+        mean, std = as_number("mean", mean), as_number("std", std)
         check_deviation(std)
         self._check_in_place()
         return self._filled(mean + std * numbers_of(generator).standard_normal(self.shape))
@@ -228,11 +213,11 @@ class SamplingMethods(TensorBase):
         """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
         self._check_in_place()
         if isinstance(p, TensorBase):
-            require_floats("bernoulli_", p.dtype)
+            check_floating("bernoulli_", p)
             common_backend(self, p)
             p = p.backend.as_array(p._tensor.expand(self.shape))
-        elif not isinstance(p, Number):
-            raise TypeError(f"bernoulli_() takes a number or a tensor; {p!r} was given.")
+        else:
+            p = as_number("p", p)
         return self._filled(_outcomes(numbers_of(generator), self.shape, p))
 
     def exponential_(self, lambd: float = 1, *, generator: Generator | None = None) -> Self:
@@ -241,8 +226,8 @@ class SamplingMethods(TensorBase):
         Raises:
             DomainError: `lambd` is not positive.
         """
-        require_floats("exponential_", self.dtype)
-        _check_numbers("exponential_", lambd)
+        check_floating("exponential_", self)
+        lambd = as_number("lambd", lambd)
         if not lambd > 0:
             raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
         self._check_in_place()
@@ -264,9 +249,8 @@ class SamplingMethods(TensorBase):
             DomainError: there is no whole number in the range, or one that the type cannot hold.
             TypeError: an end of the range is no integer.
         """
-        for end in (from_, to):
-            if end is not None and type(end) is not int:
-                raise TypeError(f"random_() takes integers; {end!r} was given.")
+        from_ = None if from_ is None else as_integer("from_", from_)
+        to = None if to is None else as_integer("to", to)
         lowest, highest = _whole_range(self.dtype)
         low, high = (0, from_) if to is None else (from_ or 0, to)
         last = highest if high is None else high - 1

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import bool_, int64
-from mt_tensor.errors import DTypeError
+from mt_tensor.arguments import check_not_bool
+from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
 from mt_tensor.indexing.gathering import along
 from mt_tensor.movement.views import squeeze_dims
@@ -69,28 +69,24 @@ def _position_of_smallest(x: TensorBase, dim: int) -> Tensor:
     return _composed_position("minimum", x, dim)
 
 
-def _arg_extreme(name: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
-    """Index of the first largest or smallest element along a dimension, as int64."""
+def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
+    """Index of the first element along a dimension that the operator chooses, as int64."""
     x = x.detach()
     if dim is None:
-        flat = _arg_extreme(name, x.reshape(-1), 0, False)
+        flat = _arg_extreme(name, operator, x.reshape(-1), 0, False)
         return flat.view(*(1,) * x.ndim) if keepdim else flat
     d = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
         return x._with(x.backend.full((), int64, 0))
     check_not_empty(name, x, (d,))
-    find = _position_of_largest if name.endswith("max") else _position_of_smallest
+    find = _position_of_largest if operator == "maximum" else _position_of_smallest
     position = find(x, d)
     return position if keepdim else squeeze_dims(position, (d,))
 
 
-def _check_numbers(name: str, x: TensorBase) -> None:
-    if x.dtype is bool_:
-        raise DTypeError(f"{name}() is not defined on bool tensors: convert with x.to(...) first.")
-
-
-def _max_or_min(name: str, x: TensorBase, dim: Any, keepdim: bool, other: TensorBase | None) -> Any:
-    operator = {"max": "maximum", "min": "minimum"}[name]
+def _max_or_min(
+    name: str, operator: str, x: TensorBase, dim: Any, keepdim: bool, other: TensorBase | None
+) -> Any:
     require_tensors(name, x)
     if isinstance(dim, TensorBase):
         dim, other = None, dim
@@ -103,7 +99,7 @@ def _max_or_min(name: str, x: TensorBase, dim: Any, keepdim: bool, other: Tensor
         return elementwise(operator, x, other)
     if dim is None:
         return _extreme(name, operator, x, None, False)
-    index = _arg_extreme(name, x, dim, True)
+    index = _arg_extreme(name, operator, x, dim, True)
     d = normalize_dim(dim, x.ndim)
     values = take_along(x, d, index)
     if keepdim or x.ndim == 0:
@@ -134,7 +130,7 @@ def max(
         IndexingError: there is no such dimension, or two shapes do not broadcast.
         TypeError: `keepdim` without `dim`, or `dim` together with `other`.
     """
-    return _max_or_min("max", input, dim, keepdim, other)
+    return _max_or_min("max", "maximum", input, dim, keepdim, other)
 
 
 def min(
@@ -144,7 +140,7 @@ def min(
 
     A nan counts as smallest. Arguments, results and errors are those of `max`.
     """
-    return _max_or_min("min", input, dim, keepdim, other)
+    return _max_or_min("min", "minimum", input, dim, keepdim, other)
 
 
 def amax(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
@@ -193,8 +189,8 @@ def argmax(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
         IndexingError: there is no such dimension.
     """
     require_tensors("argmax", input)
-    _check_numbers("argmax", input)
-    return _arg_extreme("argmax", input, dim, keepdim)
+    check_not_bool("argmax", input)
+    return _arg_extreme("argmax", "maximum", input, dim, keepdim)
 
 
 def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -206,8 +202,8 @@ def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
         IndexingError: there is no such dimension.
     """
     require_tensors("argmin", input)
-    _check_numbers("argmin", input)
-    return _arg_extreme("argmin", input, dim, keepdim)
+    check_not_bool("argmin", input)
+    return _arg_extreme("argmin", "minimum", input, dim, keepdim)
 
 
 class ExtremeMethods(TensorBase):

@@ -5,19 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from mt_tensor.dtypes import Number, as_dtype, float16
-from mt_tensor.errors import DTypeError
+from mt_tensor.arguments import check_floating
+from mt_tensor.dtypes import as_dtype, as_number, float16
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import (
-    Dims,
-    check_floating,
-    check_not_empty,
-    reduced_dims,
-    root,
-)
+from mt_tensor.reductions.sums import Dims, check_not_empty, reduced_dims, root
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -53,14 +45,14 @@ def norm(
     check_floating("norm", input)
     if p is None or (isinstance(p, str) and p == "fro"):
         p = 2
-    if isinstance(p, bool) or not isinstance(p, Number | np.generic):
-        raise TypeError(f"norm() takes a number, inf, -inf or 'fro' as p; {p!r} was given.")
+    if isinstance(p, bool):
+        raise TypeError(f"p is a number, inf, -inf or 'fro'; {p!r} was given.")
+    exponent = float(as_number("p", p))
     target = input.dtype if dtype is None else as_dtype(dtype)
-    if not target.is_floating_point:
-        raise DTypeError(f"norm() is computed in floating-point numbers, not in {target.name}.")
+    check_floating("norm", target)
     x = input.to(target)
     wide = x.float() if target is float16 else x  # squares soon leave the range of float16
-    return _norm(wide, float(p), reduced_dims(dim, x.ndim), keepdim).to(target)
+    return _norm(wide, exponent, reduced_dims(dim, x.ndim), keepdim).to(target)
 
 
 def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:

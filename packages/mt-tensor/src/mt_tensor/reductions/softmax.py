@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import float32
 from mt_tensor.fused import fused
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import Dims, check_floating, fold, reduced_dims, wide
+from mt_tensor.reductions.sums import Dims, fold, reduced_dims, wide
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_base import TensorBase
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.dtypes import Number, bool_
+from mt_tensor.arguments import check_floating, check_not_bool
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.reductions.sums import Dims, check_floating, mean, reduced_dims, root, sum, wide
+from mt_tensor.reductions.sums import Dims, mean, reduced_dims, root, sum, wide
 from mt_tensor.strides import size_of
 from mt_tensor.tensor_base import TensorBase
 
@@ -31,12 +32,10 @@ def _settled(
             f"unbiased is True or False in {name}(); {unbiased!r} was given. Numbers are given as "
             "correction=."
         )
-    if correction is not None and (
-        isinstance(correction, bool) or not isinstance(correction, Number)
-    ):
-        raise TypeError(f"correction is a number in {name}(); {correction!r} was given.")
     if correction is not None:
-        return dim, correction
+        if isinstance(correction, bool):
+            raise TypeError(f"correction is a number in {name}(); {correction!r} was given.")
+        return dim, as_number("correction", correction)
     return dim, 0 if unbiased is False else 1
 
 
@@ -132,7 +131,7 @@ def std_mean(
 def cov(
     input: TensorBase,
     *,
-    correction: int = 1,
+    correction: float = 1,
     fweights: TensorBase | None = None,
     aweights: TensorBase | None = None,
 ) -> Tensor:
@@ -155,8 +154,8 @@ def cov(
         DomainError: a weight is negative.
     """
     require_tensors("cov", input)
-    if input.dtype is bool_:
-        raise DTypeError("cov() is not defined on bool tensors: convert with x.float().")
+    check_not_bool("cov", input)
+    correction = as_number("correction", correction)
     if input.ndim > 2:
         raise ShapeError(f"cov() takes up to two dimensions; shape {input.shape} was given.")
     x = input._itself() if input.dtype.is_floating_point else input.float()

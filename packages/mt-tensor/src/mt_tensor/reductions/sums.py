@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mt_operators import OPERATORS
+from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.order.scans import CumulativeProduct, shifted
 from mt_tensor.pointwise.elementwise import elementwise
@@ -54,15 +55,6 @@ def check_not_empty(name: str, x: TensorBase, dims: tuple[int, ...]) -> None:
         raise ShapeError(
             f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
             f"{tuple(d for d in dims if x.shape[d] == 0)}."
-        )
-
-
-def check_floating(name: str, x: TensorBase) -> None:
-    """Raise DTypeError unless the elements are floating-point numbers."""
-    if not x.dtype.is_floating_point:
-        raise DTypeError(
-            f"{name}() needs floating-point elements; {x.dtype.name} was given. Convert with "
-            "x.float()."
         )
 
 
