@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mt_autodiff.mode import recording
 from mt_operators import Operator
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, bool_
+from mt_tensor.dtypes import DType, bool_, plain
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
@@ -45,7 +43,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
     made: Callable[..., Any]
     if operator.arity == 1:
         made = _unary(operator)
-    elif operator.arity == 2 and operator.result != "whole":
+    elif operator.arity == 2:
         made = _binary(operator, left_to_others)
     else:
 
@@ -82,7 +80,9 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     record = operation.record.of_two
     truth = operator.result == "truth"
     direct = {"float"}  # the kinds of elements that need no conversion and no check
-    if truth:
+    if operator.result == "whole":
+        direct = {"integer"}
+    elif truth:
         direct |= {"integer"} if name in NOT_ON_BOOL else {"integer", "bool"}
     elif name in _SIMPLE_ON_INTEGERS:
         direct |= {"integer"}
@@ -106,9 +106,9 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
                         record(self, y, result)
                     return result
         if left_to_others and not isinstance(other, OPERANDS):
-            if not isinstance(other, np.generic):
+            other = plain(other)
+            if not isinstance(other, OPERANDS):
                 return NotImplemented
-            other = other.item()
         return operation(self, other)
 
     return binary
@@ -133,9 +133,9 @@ def reflected(operator: Operator) -> Callable[..., Any]:
             if number is not None:
                 return of_tensors(number, self)
         if not isinstance(other, OPERANDS):
-            if not isinstance(other, np.generic):
+            other = plain(other)
+            if not isinstance(other, OPERANDS):
                 return NotImplemented
-            other = other.item()
         return operation(other, self)
 
     return reflected_operator

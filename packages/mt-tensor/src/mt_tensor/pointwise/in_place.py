@@ -13,7 +13,7 @@ import numpy as np
 
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import Number, float64, result_type
+from mt_tensor.dtypes import Number, float64, plain, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.pointwise.elementwise import OPERANDS, check_on_bool, elementwise
@@ -125,8 +125,7 @@ class InPlaceMethods(AliasMethods):
             data.changed()
             return self
         recorded = self._check_in_place(other)
-        if isinstance(other, np.generic):
-            other = other.item()
+        other = plain(other)
         if not isinstance(other, OPERANDS):
             raise TypeError(
                 f"{name}_() takes a tensor or a number; {other!r} of type {type(other).__name__} "
@@ -257,7 +256,7 @@ UNARY = """
 BINARY = """
     atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp clamp_max
     clamp_min copysign eq floor_divide fmod gcd ge gt heaviside hypot lcm ldexp le
-    logical_and logical_or logical_xor lt ne nextafter pow remainder xlogy
+    logical_and logical_or logical_xor lt ne pow remainder xlogy
 """
 OTHERS = """
     addbmm addcdiv addcmul addmm addmv addr baddbmm cumprod cumsum index_add index_copy index_fill
@@ -290,7 +289,8 @@ def give_in_place_forms(cls: type[Any]) -> None:
     """Give a class of tensors the in-place form `name_` of each operation `name` that it has."""
     for names, maker in ((IN_PLACE, _changing), (VIEWS, _moving)):
         for name in names:
-            if hasattr(cls, name) and not hasattr(cls, f"{name}_"):
+            getattr(cls, name)  # an unknown name raises here
+            if not hasattr(cls, f"{name}_"):
                 setattr(cls, f"{name}_", maker(name))
     for alias, name in OTHER_NAMES.items():
         if hasattr(cls, f"{name}_") and not hasattr(cls, f"{alias}_"):
@@ -327,8 +327,8 @@ def _changing_by_operator(method_name: str, name: str) -> Callable[..., Any]:
     """Return what Python calls for an operator like `//=`."""
 
     def method(self: InPlaceMethods, other: Any) -> Any:
-        other = other.item() if isinstance(other, np.generic) else other
-        if not isinstance(other, TensorBase | Number):
+        other = plain(other)
+        if not isinstance(other, OPERANDS):
             return NotImplemented
         return getattr(self, f"{name}_")(other)
 

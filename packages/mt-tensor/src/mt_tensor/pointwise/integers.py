@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from mt_tensor.dtypes import Number
-from mt_tensor.pointwise.elementwise import OPERATIONS, elementwise
+from mt_tensor.arguments import check_choice
+from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
@@ -38,17 +36,13 @@ def div(input: TensorBase, other: Any, *, rounding_mode: RoundingMode = None) ->
     Raises:
         DivisionByZeroError: integers are to be rounded, and a divisor is zero.
         DTypeError: truth values are to be rounded.
-        ValueError: there is no such rounding mode.
+        DomainError: there is no such rounding mode.
     """
     if rounding_mode is None:
         return FUNCTIONS["div"](input, other)
     if rounding_mode == "floor":
         return FUNCTIONS["floor_divide"](input, other)
-    if rounding_mode != "trunc":
-        raise ValueError(
-            f"div() rounds by 'trunc', 'floor' or, with None, not at all; {rounding_mode!r} was "
-            "given."
-        )
+    check_choice("rounding_mode", rounding_mode, (None, "trunc", "floor"))
     rest = FUNCTIONS["fmod"](input, other)  # checks the arguments, too
     if rest.is_floating_point():
         return elementwise("div", input, other).trunc()
@@ -175,26 +169,11 @@ def lcm(input: TensorBase, other: TensorBase) -> Tensor:
     return elementwise("lcm", input, other)
 
 
-def _binary(name: str, left: Any, right: Any) -> Tensor:
-    """Apply an operator, or leave it to the other operand's type if that is no number."""
-    left, right = (v.item() if isinstance(v, np.generic) else v for v in (left, right))
-    other = right if isinstance(left, TensorBase) else left
-    if not isinstance(other, TensorBase | Number):
-        return NotImplemented  # type: ignore[no-any-return]
-    return OPERATIONS[name](left, right)
-
-
 class IntegerMethods(TensorBase):
-    """The methods of `Tensor` for rounded division and bits."""
+    """The methods of `Tensor` for rounded division and divisors."""
 
     __slots__ = ()
 
-    bitwise_and = bitwise_and
-    bitwise_left_shift = bitwise_left_shift
-    bitwise_not = bitwise_not
-    bitwise_or = bitwise_or
-    bitwise_right_shift = bitwise_right_shift
-    bitwise_xor = bitwise_xor
     gcd = gcd
     lcm = lcm
 
@@ -208,53 +187,8 @@ class IntegerMethods(TensorBase):
         """Return the quotient, by torch's older name."""
         return div(self, other)
 
-    def __floordiv__(self, other: Any) -> Tensor:
-        return _binary("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Tensor:
-        return _binary("floor_divide", other, self)
-
-    def __mod__(self, other: Any) -> Tensor:
-        return _binary("remainder", self, other)
-
-    def __rmod__(self, other: Any) -> Tensor:
-        return _binary("remainder", other, self)
-
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return other // self, other % self
-
-    def __invert__(self) -> Tensor:
-        return bitwise_not(self)
-
-    def __and__(self, other: Any) -> Tensor:
-        return _binary("bitwise_and", self, other)
-
-    def __rand__(self, other: Any) -> Tensor:
-        return _binary("bitwise_and", other, self)
-
-    def __or__(self, other: Any) -> Tensor:
-        return _binary("bitwise_or", self, other)
-
-    def __ror__(self, other: Any) -> Tensor:
-        return _binary("bitwise_or", other, self)
-
-    def __xor__(self, other: Any) -> Tensor:
-        return _binary("bitwise_xor", self, other)
-
-    def __rxor__(self, other: Any) -> Tensor:
-        return _binary("bitwise_xor", other, self)
-
-    def __lshift__(self, other: Any) -> Tensor:
-        return _binary("bitwise_left_shift", self, other)
-
-    def __rlshift__(self, other: Any) -> Tensor:
-        return _binary("bitwise_left_shift", other, self)
-
-    def __rshift__(self, other: Any) -> Tensor:
-        return _binary("bitwise_right_shift", self, other)
-
-    def __rrshift__(self, other: Any) -> Tensor:
-        return _binary("bitwise_right_shift", other, self)
