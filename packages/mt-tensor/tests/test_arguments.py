@@ -132,12 +132,12 @@ WRONG = (
     (lambda: X.sort(ARRAY), IndexingError, "a dimension is an integer"),
     (lambda: X.view(ARRAY), ShapeError, "are integers"),
     (lambda: X.broadcast_to(1.5), ShapeError, "are integers"),
-    (lambda: X.topk(ARRAY), ShapeError, "integer k"),
-    (lambda: X.chunk((1, 2)), ShapeError, "chunks is an integer"),
-    (lambda: X.diag([0, 1]), ShapeError, "diagonal is an integer"),
-    (lambda: X.diagonal("a"), ShapeError, "offset is an integer"),
-    (lambda: X.rot90((0, 1)), ShapeError, "k is an integer"),
-    (lambda: X.unfold(0, 1.5, 1), ShapeError, "size is an integer"),
+    (lambda: X.topk(ARRAY), TypeError, "k is an integer"),
+    (lambda: X.chunk((1, 2)), TypeError, "chunks is an integer"),
+    (lambda: X.diag([0, 1]), TypeError, "diagonal is an integer"),
+    (lambda: X.diagonal("a"), TypeError, "offset is an integer"),
+    (lambda: X.rot90((0, 1)), TypeError, "k is an integer"),
+    (lambda: X.unfold(0, 1.5, 1), TypeError, "size is an integer"),
     (lambda: X.squeeze(1.5), IndexingError, "a dimension is an integer"),
     (lambda: X.squeeze((0, 0)), IndexingError, "twice"),
     (lambda: X[0, 0].size(0), IndexingError, "0-dimensional tensor has no dimension 0"),
@@ -163,14 +163,14 @@ WRONG = (
     (lambda: X.masked_fill(X > 0, X), ShapeError, "a number or a 0-D tensor"),
     (lambda: X.nan_to_num("a"), TypeError, "'a' of type str"),
     (lambda: X.logit("a"), TypeError, "eps is a number"),
-    (lambda: X.norm(ARRAY), TypeError, "norm"),
+    (lambda: X.norm(ARRAY), TypeError, "p is a number"),
     (lambda: X.add(X, alpha="a"), TypeError, "alpha is a number"),
     (lambda: mt.hardtanh(X, None), TypeError, "min_val is a number"),
     (lambda: mt.hardtanh(N, float("nan")), DTypeError, "nan is out of range"),
     (lambda: X.flip((0, -2)), IndexingError, "twice"),
     (lambda: X.narrow(1, -4, 2), ShapeError, "does not lie in dimension 1"),
-    (lambda: X.narrow(1, None, 2), ShapeError, "start is an integer"),
-    (lambda: X.round(decimals="a"), ShapeError, "decimals is an integer"),
+    (lambda: X.narrow(1, None, 2), TypeError, "start is an integer"),
+    (lambda: X.round(decimals="a"), TypeError, "decimals is an integer"),
     (lambda: N.round(decimals=1), DTypeError, "takes decimals=0"),
     (lambda: X.clone().add_(X, alpha=None), TypeError, "alpha is a number"),
     (lambda: N.clone().sub_(N, alpha=0.5), DTypeError, "alpha=0.5 does not fit"),
@@ -185,6 +185,17 @@ WRONG = (
     (lambda: mt.result_type(X, ARRAY), TypeError, "no tensor is a number; array"),
     (lambda: mt.tensor([1], dtype=mt.tensor(1)), DTypeError, "no element type"),
     (lambda: mt.ones(1, backend=["numpy"]), UnknownBackendError, "itself or by name"),
+    (lambda: X.cov(correction="a"), TypeError, "correction is a number; 'a'"),
+    (lambda: mt.cdist(X, X, p="a"), TypeError, "p is a number; 'a'"),
+    (lambda: mt.addmm(X, X, X.T, beta=None), TypeError, "beta is a number; None"),
+    (lambda: X.select(0, 1.5), TypeError, "index is an integer; 1.5"),
+    (lambda: mt.float_power(2, 3), TypeError, r"float_power\(\) takes tensors"),
+    (lambda: mt.inverse(X), ShapeError, r"inverse\(\)"),
+    (lambda: mt.linalg.inv(X), ShapeError, r"inv\(\)"),
+    (lambda: mt.gradgradcheck(lambda x: x, 3), TypeError, r"gradgradcheck\(\) takes tensors"),
+    (lambda: mt.tensordot(X > 0, X.T > 0, 1), DTypeError, r"tensordot\(\) is not defined on bool"),
+    (lambda: mt.inner(X > 0, X > 0), DTypeError, r"inner\(\) is not defined on bool"),
+    (lambda: mt.autograd.backward([X], [X, X]), ShapeError, r"grad_tensors holds 2"),
 )
 
 
@@ -192,6 +203,55 @@ WRONG = (
 def test_errors_name_what_was_given(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+# --- NumPy's scalars ----------------------------------------------------------------------------
+
+HALF, TWO = np.float32(0.5), np.int64(2)
+SORTED = mt.tensor([0.0, 1.0, 2.0])
+NUMPY = (
+    (lambda n: mt.celu(X, n), HALF),
+    (lambda n: mt.ones(50).bernoulli(n, generator=mt.Generator().manual_seed(1)), HALF),
+    (lambda n: mt.ones(50).bernoulli_(n, generator=mt.Generator().manual_seed(1)), HALF),
+    (lambda n: mt.addmm(X, X, mt.eye(X.shape[1]), beta=n, alpha=n), HALF),
+    (lambda n: mt.linalg.vector_norm(X, n), np.float32(3)),
+    (X.norm, np.float32(3)),
+    (lambda n: mt.cdist(X, X, n), np.float32(3)),
+    (lambda n: mt.bucketize(n, SORTED), np.float32(1)),
+    (lambda n: mt.searchsorted(SORTED, n), np.float32(1)),
+    (lambda n: mt.isin(SORTED, n), np.float32(1)),
+    (lambda n: X.var(correction=n), HALF),
+    (X.quantile, HALF),
+    (lambda n: mt.trapezoid(X, dx=n), HALF),
+    (lambda n: mt.full((2,), n), np.float32(1)),
+    (lambda n: N & n, TWO),
+    (lambda n: n << N, TWO),
+    (lambda n: X // n, TWO),
+    (lambda n: SORTED.multinomial(n, True, generator=mt.Generator().manual_seed(1)), TWO),
+    (lambda n: mt.zeros(9).random_(n, generator=mt.Generator().manual_seed(1)), TWO),
+    (X.histc, TWO),
+    (lambda n: mt.bincount(mt.tensor([1, 1]), minlength=n), TWO),
+    (lambda n: mt.linalg.vander(SORTED, N=n), TWO),
+    (lambda n: mt.vander(SORTED, n), TWO),
+    (lambda n: mt.matrix_power(mt.ones(2, 2), n), TWO),
+    (X.topk, TWO),
+    (X.kthvalue, TWO),
+    (X.diff, TWO),
+    (X.tensor_split, TWO),
+    (lambda n: mt.combinations(SORTED, n), TWO),
+)
+
+
+@pytest.mark.parametrize("position", range(len(NUMPY)))
+def test_numpys_scalars_count_as_numbers(position):
+    call, number = NUMPY[position]
+    for ours, plain in zip(_all(call(number)), _all(call(number.item())), strict=True):
+        assert ours.dtype is plain.dtype
+        assert np.array_equal(ours, plain)
+
+
+def _all(found):
+    return found if isinstance(found, tuple) else (found,)
 
 
 # --- Beyond all bounds --------------------------------------------------------------------------

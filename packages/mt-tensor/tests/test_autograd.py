@@ -118,7 +118,7 @@ def test_what_has_no_gradient() -> None:
         grad(x * 2.0, x)
     with pytest.raises(ShapeError, match=r"gradient has shape \(3,\)"):
         grad(x * 2.0, x, mt.ones(3))
-    with pytest.raises(ShapeError, match="2 tensor.s. for 1 output"):
+    with pytest.raises(ShapeError, match="2 tensor.s. for 1 result"):
         grad(x * 2.0, x, [mt.ones(2), mt.ones(2)])
     with pytest.raises(TypeError, match="inputs must be a tensor or a sequence of tensors; 2.0"):
         grad(y, 2.0)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_autodiff import NoGradientError, set_grad_enabled
 from mt_autodiff.backpropagation import derivatives
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.tensors import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -49,12 +49,12 @@ def grad(
     Raises:
         NoGradientError: nothing was recorded for an output or an input, a weight is missing, or the
             outputs were not computed from an input.
-        ValueError: zeros are wanted where an error is, too.
+        DomainError: zeros are wanted where an error is, too.
         ShapeError: weights have another shape than their output, or are not one for each.
         GraphFreedError: an earlier call freed the graph.
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("materialize_grads=True asks for zeros where allow_unused=False refuses.")
+        raise DomainError("materialize_grads=True asks for zeros where allow_unused=False refuses.")
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     outputs, inputs = _tensors("outputs", outputs), _tensors("inputs", inputs)
     for tensor in inputs:
@@ -66,7 +66,7 @@ def grad(
     keep = create_graph if retain_graph is None else retain_graph
     found: dict[int, Tensor] = {}
     wanted = {tensor.variable.unique_id for tensor in inputs}
-    weights = _weights(grad_outputs, len(outputs))
+    weights = _weights("grad_outputs", grad_outputs, len(outputs))
     starts = [output.starting_gradient(w) for output, w in zip(outputs, weights, strict=True)]
     with set_grad_enabled(create_graph):
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
@@ -111,21 +111,21 @@ def backward(
     Raises:
         NoGradientError: nothing was recorded for a tensor or an input, or a weight is missing.
         ShapeError: weights have another shape than their tensor, or are not one for each.
-        ValueError: `inputs` is empty.
+        DomainError: `inputs` is empty.
         GraphFreedError: an earlier call freed the graph.
     """
     results = _tensors("tensors", tensors)
+    weights = _weights("grad_tensors", grad_tensors, len(results))
     if inputs is not None:
         chosen = _tensors("inputs", inputs)
         if not chosen:
-            raise ValueError("inputs of backward() must name a tensor; None stands for all leaves.")
-        gradients = grad(results, chosen, grad_tensors, retain_graph, create_graph, True)
+            raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
+        gradients = grad(results, chosen, weights, retain_graph, create_graph, True)
         for tensor, gradient in zip(chosen, gradients, strict=True):
             if gradient is not None:
                 tensor.accumulate_derivative(gradient)
         return
     keep = create_graph if retain_graph is None else retain_graph
-    weights = _weights(grad_tensors, len(results))
     for number, (tensor, weight) in enumerate(zip(results, weights, strict=True), start=1):
         tensor.backward(weight, keep or number < len(results), create_graph)
 
@@ -141,12 +141,12 @@ def _tensors(what: str, given: Any) -> tuple[Tensor, ...]:
     return tensors
 
 
-def _weights(given: Any, count: int) -> tuple[Tensor | None, ...]:
+def _weights(name: str, given: Any, count: int) -> tuple[Tensor | None, ...]:
     if given is None:
         return (None,) * count
     weights = tuple(given) if isinstance(given, Sequence) else (given,)
     if len(weights) != count:
         raise ShapeError(
-            f"grad_outputs holds {len(weights)} tensor(s) for {count} output(s): give one for each."
+            f"{name} holds {len(weights)} tensor(s) for {count} result(s): give one for each."
         )
     return weights

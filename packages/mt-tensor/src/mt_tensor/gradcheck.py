@@ -56,7 +56,7 @@ def gradcheck(
         GradientError: one differs by more than `atol` plus `rtol` times its size; the message
             gives the input, the index and both numbers.
     """
-    inputs = _checked_inputs(inputs)
+    inputs = _checked_inputs("gradcheck", inputs)
 
     def weighted(values: Sequence[Tensor]) -> Tensor:
         results = func(*values)
@@ -120,7 +120,7 @@ def gradgradcheck(
         DTypeError: an input that requires grad is not float64.
         NoGradientError: no input requires grad.
     """
-    inputs = _checked_inputs(inputs)
+    inputs = _checked_inputs("gradgradcheck", inputs)
     with no_grad():
         result = func(*(x.detach() for x in inputs))
     angles = 0.5 + np.arange(result.numel(), dtype=np.float64)
@@ -174,9 +174,9 @@ def grad_check(f: Callable[..., Tensor], *vals: Tensor) -> None:
     gradcheck(f, [x.detach().double().requires_grad_() for x in vals])
 
 
-def _checked_inputs(given: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
+def _checked_inputs(name: str, given: Tensor | Sequence[Tensor]) -> tuple[Tensor, ...]:
     inputs = tuple(given) if isinstance(given, Sequence) else (given,)
-    require_tensors("gradcheck", *inputs)
+    require_tensors(name, *inputs)
     if not any(x.requires_grad for x in inputs):
         raise NoGradientError("there is nothing to check: no input requires grad.")
     for x in inputs:

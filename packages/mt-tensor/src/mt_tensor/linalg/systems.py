@@ -49,12 +49,13 @@ def inv(A: TensorBase) -> Tensor:  # noqa: N803 - torch's name
         ShapeError: the matrices are not square.
         DTypeError: `A` is of another dtype.
     """
-    return inverse(A)
+    check_matrices("inv", A)
+    return Inverse.apply(A)
 
 
 def inverse(input: TensorBase) -> Tensor:
     """Return the inverses of square matrices; see `linalg.inv`."""
-    check_matrices("inv", input)
+    check_matrices("inverse", input)
     return Inverse.apply(input)
 
 
