@@ -9,6 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from mt_tensor.arguments import as_integer
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.creation.from_data import Array, Backend, from_values
 from mt_tensor.dtypes import (
@@ -342,4 +343,6 @@ def _triangle(
     kind = int64 if dtype is None else as_dtype(dtype)
     if kind.name not in ("int32", "int64"):
         raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")
-    return from_values(np.stack(find(rows, offset, columns)), kind, backend, False)
+    return from_values(
+        np.stack(find(rows, as_integer("offset", offset), columns)), kind, backend, False
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.arguments import as_integer, check_choice
-from mt_tensor.dtypes import DType, Number, bool_, float64, int64, uint8
+from mt_tensor.dtypes import DType, Number, as_number, bool_, float64, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
     Gather,
@@ -278,6 +278,7 @@ def index_add(
         IndexingError: an index is out of range.
     """
     dim = check_slices("index_add", input, dim, index, source)
+    alpha = as_number("alpha", alpha)
     added = source._itself() if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
     return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.on_host import check_matrices, on_host
 from mt_tensor.order.on_host import Array
@@ -97,7 +98,7 @@ def pinv(A: TensorBase, *, rtol: float | None = None) -> Tensor:  # noqa: N803
         rtol = max(A.shape[-2:]) * float(np.finfo(A.dtype.numpy).eps)
     if not A.numel():
         return A._itself().mT.clone()
-    return PseudoInverse.apply(A, rtol)
+    return PseudoInverse.apply(A, as_number("rtol", rtol))
 
 
 def pinverse(input: TensorBase, rcond: float = 1e-15) -> Tensor:

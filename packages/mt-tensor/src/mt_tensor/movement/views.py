@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import as_integer, check_choice
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
@@ -170,7 +171,9 @@ def pad(
         input = Slice.apply(input, crop, ones, kept)
     if shape == input.shape:
         return input
-    return Embed.apply(input, shape, tuple(max(b, 0) for b in before), ones, value or 0.0)
+    return Embed.apply(
+        input, shape, tuple(max(b, 0) for b in before), ones, as_number("value", value or 0.0)
+    )
 
 
 def resolve_shape(shape: Sequence[int], size: int) -> Shape:

@@ -138,7 +138,7 @@ def contract(
         DTypeError: products of bool would have to be added up.
     """
     if any(label not in output for labels in inputs for label in labels):
-        check_not_bool(name, tensors[0])
+        check_not_bool(name, tensors[0], "it cannot add them up; convert with x.long() first")
     extents: dict[Label, int] = {}
     for position, (tensor, labels) in enumerate(zip(tensors, inputs, strict=True)):
         for label, extent in zip(labels, tensor.shape, strict=True):

@@ -49,7 +49,7 @@ def pairwise_distance(
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("pairwise_distance", x1, x2)
-    return norm(x1._itself() - x2._itself() + eps, p, -1, keepdim)
+    return norm(x1._itself() - x2._itself() + as_number("eps", eps), p, -1, keepdim)
 
 
 _MODES = (

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_floating, check_not_bool
+from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors, roll
@@ -175,6 +176,7 @@ def cosine_similarity(x1: TensorBase, x2: TensorBase, dim: int = 1, eps: float =
     """
     a, b = broadcast_tensors(*promoted("cosine_similarity", x1, x2))
     check_floating("cosine_similarity", a)
+    eps = as_number("eps", eps)
     lengths = [elementwise("maximum", norm(x, 2, dim, True), eps) for x in (a, b)]
     return sum(a / lengths[0] * (b / lengths[1]), dim)
 

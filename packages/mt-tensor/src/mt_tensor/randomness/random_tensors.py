@@ -99,6 +99,7 @@ def uniform(
         ShapeError: `size` is no sequence of non-negative integers.
         DTypeError: the element type is not floating-point.
     """
+    low, high = as_number("low", low), as_number("high", high)
     kind, shape = _floats("uniform", dtype), _shape("uniform", size)
     values = uniform_values(numbers_of(generator), shape, low, high, kind)
     return from_values(values, kind, backend, requires_grad)

@@ -412,7 +412,7 @@ row(
     ((2, 3), (2,)),
     differentiable=False,
 )
-_NO_FUNCTION: BadCall = (lambda x: x.apply_(str), TypeError, "it returned '1.0'")
+_NO_FUNCTION: BadCall = (lambda x: x.apply_(str), TypeError, "returns is a number; '1.0'")
 row(
     "apply_",
     _in_place(lambda x, y: x.apply_(lambda value: value * value)),

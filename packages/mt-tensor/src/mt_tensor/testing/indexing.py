@@ -9,6 +9,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.errors import (
+    DomainError,
     DTypeError,
     IndexingError,
     ShapeError,
@@ -183,7 +184,7 @@ row(
         (mt.one_hot, DTypeError, "classes of int64"),
         (lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range"),
         (lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range"),
-        (lambda x: mt.one_hot(x.long(), -2), ShapeError, "positive integer"),
+        (lambda x: mt.one_hot(x.long(), -2), DomainError, "integer from -1 on; -2"),
         (lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes"),
     ),
     dtypes="index of numbers",

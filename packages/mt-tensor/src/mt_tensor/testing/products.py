@@ -9,6 +9,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.errors import (
+    DomainError,
     DTypeError,
     EquationError,
     IndexingError,
@@ -170,7 +171,7 @@ for _power in (0, 1, 2, 5):
         differentiable=_power > 0,
         errors=(
             (lambda x: x.matrix_power(2), ShapeError, "takes square matrices"),
-            (lambda x: x[:, :2].matrix_power(1.5), TypeError, "takes an integer"),
+            (lambda x: x[:, :2].matrix_power(1.5), TypeError, "n is an integer; 1.5"),
         ),
         dtypes="real",
     )
@@ -263,7 +264,7 @@ row(
         (lambda x: mt.einsum("ij", 1), TypeError, "takes tensors; 1"),
         (lambda x: mt.einsum(x, "ij"), EquationError, "'ij' was given as a list"),
         (lambda x: mt.einsum(x, [0, 1.5]), EquationError, "1.5 was given"),
-        (lambda x: mt.einsum("ij->i", x > 0), DTypeError, "cannot add up bool"),
+        (lambda x: mt.einsum("ij->i", x > 0), DTypeError, "cannot add them up"),
     ),
 )
 
@@ -310,7 +311,7 @@ row(
             DTypeError,
             "takes an integer as beta; 0.5",
         ),
-        (lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha; '2'"),
+        (lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha is a number; '2'"),
     ),
     dtypes="real",
 )
@@ -324,7 +325,7 @@ row(
     ((0,),),
     errors=(
         (mt.vander, ShapeError, "takes a 1-D tensor"),
-        (lambda x: mt.vander(x[0], -1), ShapeError, "-1 was given"),
+        (lambda x: mt.vander(x[0], -1), DomainError, "-1 was given"),
     ),
     dtypes="sum",
 )

@@ -245,7 +245,7 @@ row(
     lambda x: np.sqrt(np.square(x).sum()),
     *WITH_EMPTY,
     errors=(
-        (lambda x: x.norm("nuc"), TypeError, "'nuc' was given"),
+        (lambda x: x.norm("nuc"), TypeError, "p is a number; 'nuc'"),
         (lambda x: x.long().norm(), DTypeError, "int64 was given"),
         (lambda x: x[:0].norm(np.inf), ShapeError, "no elements"),
     ),
