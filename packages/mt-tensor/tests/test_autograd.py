@@ -260,3 +260,22 @@ def test_a_function_returns_one_tensor() -> None:
 
     with pytest.raises(TypeError, match="forward of Pair returned .* one result"):
         Pair.apply(mt.ones(2, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "slope"),
+    [
+        (lambda x: x + 1.0, 1.0),
+        (lambda x: x.view(1).sum(), 1.0),
+        (lambda x: x.round(), 0.0),
+        (lambda x: x.sign() + x, 1.0),
+    ],
+)
+def test_a_gradient_belongs_to_who_asked_for_it(call: Any, slope: float) -> None:
+    """What is done to it changes no other computation, not even the next of the same kind."""
+    for _ in range(2):
+        x = mt.tensor(1.5, requires_grad=True)
+        (gradient,) = mt.autograd.grad(call(x), x)
+        assert gradient.item() == slope
+        gradient.add_(4.0)
+    assert (mt.tensor(2.0) + 1.0).item() == 3.0

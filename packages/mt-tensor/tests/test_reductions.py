@@ -433,3 +433,11 @@ def test_order_of_any_shape(array: Any, descending: bool, data: st.DataObject) -
 def test_reductions_of_any_shape(array: Any, name: str, keepdim: bool, data: st.DataObject) -> None:
     dim = data.draw(st.integers(-array.ndim, array.ndim - 1))
     compare(lambda x, _: operator.methodcaller(name, dim=dim, keepdim=keepdim)(x), array, "float64")
+
+
+@pytest.mark.parametrize("backend", ["simple", "numpy"])
+def test_long_softmax_of_float16_does_not_overflow(backend):
+    x = mt.zeros(70_000 if backend == "numpy" else 4_000, dtype="float16", backend=backend) + 3.0
+    share = np.float16(1 / len(x))
+    assert (x.softmax(0).numpy() == share).all()
+    assert (x.log_softmax(0).numpy() == np.float16(-np.log(len(x)))).all()

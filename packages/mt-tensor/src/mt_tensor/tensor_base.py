@@ -57,7 +57,7 @@ class TensorBase:
     _grad: Tensor | None
     _hooks: dict[int, Hook] | None
     _node: Node | None
-    _requires_grad: bool | int  # or VIEW: ask `requires_grad`
+    _requires_grad: bool | int  # or VIEW, which must count as true: ask `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
     _tensor: TensorData
     backend: TensorBackend
@@ -344,7 +344,9 @@ class TensorBase:
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
-            one = constant(self.backend, self.dtype, 1)
+            one = self._with(
+                self.backend.full((), self.dtype, 1)
+            )  # its own, for it may be returned
             return one if self.ndim == 0 else one.expand(self.shape)
         if not isinstance(gradient, TensorBase):
             raise TypeError(

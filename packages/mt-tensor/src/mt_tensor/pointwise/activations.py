@@ -1,7 +1,7 @@
 """Functions between the layers of networks, with torch's settings.
 
 Those without settings are rows of the operator table and need no code here: `relu`, `sigmoid`,
-`silu`, `mish`, `selu`, `hardswish`, ... (see `mt_tensor.table_functions`). All take a tensor of any
+`silu`, `mish`, `selu`, `hardswish`, ... (see `table_functions.py`). All take a tensor of any
 shape and return one of that shape; integers become float32 unless something else is said.
 """
 

@@ -29,8 +29,8 @@ def _softmax(x: TensorBase, dim: int) -> Tensor:
     check_floating("softmax", x)
     if x.numel() == 0:
         return x.clone()
-    weights = (x - _largest(x, dim)).exp()
-    return weights / weights.sum(dim, keepdim=True)
+    weights = (wide(x._itself()) - _largest(x, dim)).exp()
+    return (weights / weights.sum(dim, keepdim=True)).to(x.dtype)
 
 
 @fused("log_softmax")
@@ -38,8 +38,8 @@ def _log_softmax(x: TensorBase, dim: int) -> Tensor:
     check_floating("log_softmax", x)
     if x.numel() == 0:
         return x.clone()
-    shifted = x - _largest(x, dim)
-    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+    shifted = wide(x._itself()) - _largest(x, dim)
+    return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
 
 
 def softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
