@@ -1,4 +1,4 @@
-"""Rolling, repeating and exchanging dimensions, and shapes taken from other tensors."""
+"""Rolling, repeating and exchanging dimensions."""
 
 from __future__ import annotations
 

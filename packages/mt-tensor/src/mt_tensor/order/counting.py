@@ -100,7 +100,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
         minlength: how many numbers are counted at least.
 
     Returns:
-        int64; with weights their floating-point type, or float64.
+        int64; with weights float64, or float32 if that is their type.
 
     Raises:
         ShapeError: `input` is not 1-D, or `weights` has another shape.

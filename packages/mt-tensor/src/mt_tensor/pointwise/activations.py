@@ -175,7 +175,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         dim: the dimension, which has half the extent in the result.
 
     Raises:
-        ShapeError: the extent is odd, or there is no dimension.
+        ShapeError: the extent is odd, or `input` is 0-D.
+        IndexingError: there is no such dimension.
     """
     require_tensors("glu", input)
     extent: int = input.shape[normalize_dim(dim, input.ndim)] if input.ndim else 1

@@ -1,4 +1,4 @@
-"""How far elements lie from their mean: variance and standard deviation."""
+"""How far elements lie from their mean, and vary together: variances and covariances."""
 
 from __future__ import annotations
 
