@@ -1,10 +1,20 @@
 """What arguments may be: torch's names, NumPy's numbers, and wrong ones, which errors name."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError, UnknownBackendError
+from mt_tensor.errors import (
+    DomainError,
+    DTypeError,
+    IndexingError,
+    ShapeError,
+    UnknownBackendError,
+)
+from mt_tensor.order.methods import OrderMethods
+from mt_tensor.reductions.methods import ReductionMethods
 
 X = mt.tensor([[1.5, -2.0, 3.0], [0.5, 2.0, -1.0]])
 N = mt.tensor([3, -1, 2])
@@ -184,6 +194,22 @@ WRONG = (
     (lambda: mt.result_type(X, None), TypeError, "no tensor is a number; None"),
     (lambda: mt.result_type(X, ARRAY), TypeError, "no tensor is a number; array"),
     (lambda: mt.tensor([1], dtype=mt.tensor(1)), DTypeError, "no element type"),
+    (lambda: mt.gelu(X, ARRAY), DomainError, r"'none' or 'tanh'; array\(\[0, 1\]\) was given"),
+    (lambda: mt.meshgrid(X[0], indexing=ARRAY), ValueError, "indexing is 'ij' or 'xy'"),
+    (lambda: mt.cdist(X, X, compute_mode=ARRAY), ValueError, "compute_mode is one of"),
+    (lambda: X.quantile(0.5, interpolation=ARRAY), ValueError, "interpolates by one of"),
+    (lambda: mt.searchsorted(X[0], X[0], side=ARRAY), ValueError, "side is 'left' or 'right'"),
+    (lambda: mt.linalg.eigvalsh(X[:, :2], ARRAY), ValueError, "UPLO is 'L' or 'U'"),
+    (lambda: mt.linalg.qr(X, ARRAY), ValueError, "mode is 'reduced'"),
+    (lambda: X.scatter_reduce(0, N[None], X, ARRAY), ValueError, "reduces by one of"),
+    (lambda: X.index_reduce(0, N, X, ARRAY), ValueError, "reduces by one of"),
+    (lambda: mt.tensor(X, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.zeros(2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.ones(2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.eye(2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.linspace(0, 1, 2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.logspace(0, 1, 2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.normal(X, X, dtype=ARRAY), TypeError, "which set shape, dtype"),
     (lambda: mt.ones(1, backend=["numpy"]), UnknownBackendError, "itself or by name"),
 )
 
@@ -192,6 +218,49 @@ WRONG = (
 def test_errors_name_what_was_given(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+FLAGS = [
+    (function, name)
+    for methods in (ReductionMethods, OrderMethods)
+    for function in vars(methods).values()
+    if inspect.isfunction(function)
+    for name, parameter in inspect.signature(function).parameters.items()
+    if "bool" in str(parameter.annotation)
+]
+NEEDED = {"dim": 0, "k": 1, "q": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), FLAGS, ids=[f"{function.__name__}-{name}" for function, name in FLAGS]
+)
+@pytest.mark.parametrize("value", [1, "a", ARRAY], ids=["1", "a", "array"])
+def test_what_is_true_or_false_is_a_bool(function, name, value):
+    needed = {key: NEEDED[key] for key in NEEDED if key in inspect.signature(function).parameters}
+    with pytest.raises(TypeError, match=f"{name} is True or False.*was given"):
+        function(X, **needed, **{name: value})
+
+
+FLAGS_OF_FUNCTIONS = (
+    (lambda: X.sum(0, None), "keepdim"),
+    (lambda: X.max(keepdim=ARRAY), "keepdim"),
+    (lambda: mt.amax(X, keepdim=0), "keepdim"),
+    (lambda: mt.std_mean(X, 0, keepdim=None), "keepdim"),
+    (lambda: mt.linalg.norm(X, 2, keepdim=None), "keepdim"),
+    (lambda: mt.searchsorted(X[0], X[0], right=None), "right"),
+    (lambda: mt.bucketize(X, X[0], out_int32=ARRAY), "out_int32"),
+    (lambda: mt.isin(X, X, invert=1), "invert"),
+)
+
+
+@pytest.mark.parametrize(("call", "name"), FLAGS_OF_FUNCTIONS)
+def test_flags_of_functions_are_bools(call, name):
+    with pytest.raises(TypeError, match=f"{name} is True or False"):
+        call()
+
+
+def test_whether_a_sort_is_stable_may_be_left_open():
+    assert X.sort(stable=None).values.equal(X.sort(stable=True).values)
 
 
 # --- Beyond all bounds --------------------------------------------------------------------------

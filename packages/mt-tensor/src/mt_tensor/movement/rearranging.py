@@ -13,7 +13,7 @@ from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase, is_one_of, unpack
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -201,7 +201,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """
     lines = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], Sequence) else tensors
     require_tensors("meshgrid", *lines)
-    if indexing not in ("ij", "xy"):
+    if not is_one_of(indexing, ("ij", "xy")):
         raise ValueError(f"indexing is 'ij' or 'xy'; {indexing!r} was given.")
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)

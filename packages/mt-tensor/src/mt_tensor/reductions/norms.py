@@ -60,7 +60,7 @@ def norm(
         raise DTypeError(f"norm() is computed in floating-point numbers, not in {target.name}.")
     x = input.to(target)
     wide = x.float() if target is float16 else x  # squares soon leave the range of float16
-    return _norm(wide, float(p), reduced_dims(dim, x.ndim), keepdim).to(target)
+    return _norm(wide, float(p), reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
 
 
 def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:

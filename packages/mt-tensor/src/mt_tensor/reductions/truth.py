@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _logical(name: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
-    dims = named_dims(dim, x.ndim)
+    dims = named_dims(dim, x.ndim, keepdim)
     out = fold(name, _nonzero(x), dims)
     return out if keepdim else squeeze_dims(out, dims)
 
