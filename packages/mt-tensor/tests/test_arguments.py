@@ -58,6 +58,9 @@ def test_functions_with_names_of_their_own():
         assert [len(part) for part in x[1].tensor_split(m.tensor(2))] == [2, 1]
         for make in (m.zeros, m.ones, m.empty, m.rand, m.randn):
             assert make(size=(2, 3)).shape == (2, 3)
+        for like in (x.new_zeros, x.new_ones, x.new_empty):
+            assert like(size=(2, 3)).shape == (2, 3)
+        assert x.new_full(size=(2, 3), fill_value=1.0).shape == (2, 3)
 
 
 def test_rounding_has_no_gradient_and_happens_in_place():
@@ -84,6 +87,8 @@ def test_sizes_are_given_once():
         X.view(3, 2, size=(3, 2))
     with pytest.raises(TypeError, match="given twice"):
         mt.zeros(3, size=(3, 2))
+    with pytest.raises(TypeError, match="given twice"):
+        X.new_zeros(3, size=(3, 2))
 
 
 # --- Numbers of NumPy ---------------------------------------------------------------------------
@@ -165,6 +170,13 @@ WRONG = (
     (lambda: mt.gradcheck(lambda x: x, [X, "a"]), TypeError, "takes tensors; 'a'"),
     (lambda: mt.zeros(ARRAY), ShapeError, "non-negative integers"),
     (lambda: X.repeat_interleave([]), ShapeError, "one number"),
+    (lambda: X.repeat_interleave(-(10**20)), ShapeError, "must not be negative"),
+    (lambda: mt.ones(3).tensor_split(2**40), ShapeError, "into 1099511627776 pieces"),
+    (lambda: mt.ones(3).tensor_split(10**20), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).tensor_split(mt.tensor(2**40)), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).hsplit(2**40), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).chunk(10**20), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).chunk(2**40), ShapeError, "pieces"),
     (lambda: X.type_as(3), TypeError, "takes tensors"),
     (lambda: X.clone().fill_(None), TypeError, "None of type NoneType"),
     (lambda: X.clone().fill_(X), ShapeError, "a number or a 0-D tensor"),
@@ -275,6 +287,11 @@ TOO_LARGE = (
     lambda: mt.rand(0, 10**20),
     lambda: mt.randn(10**20),
     lambda: mt.ones(1).expand(2**40, 2**40).sum(),
+    lambda: X.repeat_interleave(10**20),
+    lambda: X.repeat_interleave(10**400, 0),
+    lambda: X.repeat_interleave([1, 10**20], 0),
+    lambda: X.repeat_interleave(2**58),
+    lambda: mt.ones(16).repeat_interleave(mt.tensor(2**59).expand(16)),
 )
 
 
@@ -286,6 +303,8 @@ def test_shapes_that_no_memory_holds(call):
 
 def test_numbers_beyond_all_extents():
     assert X.diff(10**20).shape == (2, 0)
+    assert len(X[0].chunk(10**20)) == 3
+    assert len(X[0].tensor_split(1000)) == 1000
     assert X.tril(10**20).equal(X)
     assert X.triu(-(10**20)).equal(X)
     assert X.triu(10**20).equal(mt.zeros(2, 3))
