@@ -344,5 +344,8 @@ def test_empty_rows_join_anything():
                 (4, 3) if dim == 0 else (2, 6),
             )
         assert m.cat([empty, empty]).shape == (0,)
+        empty.requires_grad_()
+        m.cat([empty, rows], 1).sum().backward()
+        assert (empty.grad.shape, empty.grad.dtype) == ((0,), m.float32)
         with pytest.raises((IndexError, ValueError)):
             m.cat([empty, rows], 2)
