@@ -46,7 +46,7 @@ def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
     return normalize_dims(dim, ndim)
 
 
-def reduced_dims(dim: Any, ndim: int, keepdim: bool = False) -> tuple[int, ...]:
+def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
     """Return the dimensions to fold: as `named_dims`, but all of them for (), as in torch."""
     return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
