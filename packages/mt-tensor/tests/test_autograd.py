@@ -204,6 +204,16 @@ def test_unused_inputs_get_none_or_zeros_or_an_error() -> None:
             m.autograd.grad(y, unused, allow_unused=False, materialize_grads=True)
 
 
+def test_inference_mode() -> None:
+    for m in (mt, torch):
+        x = m.tensor([1.0, 2.0], requires_grad=True)
+        with m.inference_mode():
+            assert not (x * x).requires_grad
+        with m.no_grad(), m.inference_mode(mode=False):
+            assert (x * x).requires_grad
+        assert not m.inference_mode(lambda x=x: x * x)().requires_grad
+
+
 def test_backward_to_some_inputs_only() -> None:
     for m in (mt, torch):
         x, w = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))

@@ -281,8 +281,7 @@ class TensorBase:
             NoGradientError: recording is to stop at a tensor that was computed.
             TypeError: `requires_grad` is no bool.
         """
-        if not isinstance(requires_grad, bool):
-            raise TypeError(f"requires_grad is True or False; {requires_grad!r} was given.")
+        check_flags(requires_grad=requires_grad)
         if requires_grad and not self.dtype.is_floating_point:
             raise DTypeError(
                 f"only floating-point tensors can have a gradient; this one is {self.dtype.name}."
@@ -432,6 +431,18 @@ def whole(name: str, value: Any) -> int:
     if not is_integer(value):
         raise ShapeError(f"{name} is an integer; {value!r} was given.")
     return operator.index(value)
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise TypeError unless all of these settings are True or False."""
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is True or False; {value!r} was given.")
+
+
+def is_one_of(value: Any, words: Sequence[str]) -> bool:
+    """Whether a setting is one of some words; an array, which `in` would compare, is none."""
+    return isinstance(value, str) and value in words
 
 
 _make = TensorBase._make

@@ -55,6 +55,11 @@ def as_number(value: Any) -> Number:
     return value
 
 
+def _or_float32(dtype: Any) -> DType:
+    """Return the element type that was asked for, or the default."""
+    return float32 if dtype is None else as_dtype(dtype)
+
+
 # --- Filled -------------------------------------------------------------------------------------
 
 
@@ -71,8 +76,8 @@ def empty(
         ShapeError: an extent is no integer, or negative.
     """
     chosen = get_backend(backend)
-    kind = float32 if dtype is None else as_dtype(dtype)
-    result = Tensor._make(chosen.allocate(unpack_sizes(sizes, size), kind), chosen)
+    data = chosen.allocate(unpack_sizes(sizes, size), _or_float32(dtype))
+    result = Tensor._make(data, chosen)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -117,7 +122,7 @@ def zeros(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return full(unpack_sizes(sizes, size), 0, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
 
 
 def ones(
@@ -128,7 +133,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return full(unpack_sizes(sizes, size), 1, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
 
 
 # --- Like another tensor ------------------------------------------------------------------------
@@ -263,7 +268,7 @@ def linspace(
         DTypeError: the element type is bool.
     """
     values = _spaced(start, end, steps)
-    return from_values(values, _numeric("linspace", dtype or float32), backend, requires_grad)
+    return from_values(values, _numeric("linspace", _or_float32(dtype)), backend, requires_grad)
 
 
 def logspace(
@@ -283,7 +288,7 @@ def logspace(
     """
     with np.errstate(all="ignore"):
         values = np.power(float(base), _spaced(start, end, steps))
-    return from_values(values, _numeric("logspace", dtype or float32), backend, requires_grad)
+    return from_values(values, _numeric("logspace", _or_float32(dtype)), backend, requires_grad)
 
 
 def eye(
@@ -299,7 +304,7 @@ def eye(
         ShapeError: an extent is no integer, or negative.
     """
     rows, columns = unpack_sizes((n, n if m is None else m))
-    return from_values(np.eye(rows, columns), dtype or float32, backend, requires_grad)
+    return from_values(np.eye(rows, columns), _or_float32(dtype), backend, requires_grad)
 
 
 def tril_indices(

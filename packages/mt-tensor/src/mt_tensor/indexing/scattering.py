@@ -25,7 +25,7 @@ from mt_tensor.indexing.gathering import (
 )
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.tensor_base import TensorBase, whole
+from mt_tensor.tensor_base import TensorBase, is_one_of, whole
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -189,7 +189,7 @@ def scatter_reduce(
         IndexingError: an index is out of range.
         ValueError: there is no such reduction.
     """
-    if reduce not in REDUCTIONS:
+    if not is_one_of(reduce, REDUCTIONS):
         raise ValueError(
             f"scatter_reduce() reduces by one of {', '.join(REDUCTIONS)}; {reduce!r} was given."
         )
@@ -311,7 +311,7 @@ def index_reduce(
         IndexingError: an index is out of range.
         ValueError: there is no such reduction.
     """
-    if reduce == "sum" or reduce not in REDUCTIONS:
+    if not is_one_of(reduce, REDUCTIONS[1:]):
         raise ValueError(
             f"index_reduce() reduces by one of {', '.join(REDUCTIONS[1:])}; {reduce!r} was given. "
             "Sums are those of index_add()."

@@ -18,7 +18,7 @@ from mt_tensor.movement.joining import cat
 from mt_tensor.order.on_host import Array
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, is_one_of
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -154,7 +154,7 @@ def eigvalsh(A: TensorBase, UPLO: str = "L") -> Tensor:  # noqa: N803
 
 def _checked(name: str, x: TensorBase, uplo: str) -> str:
     check_matrices(name, x)
-    if uplo not in ("L", "U"):
+    if not is_one_of(uplo, ("L", "U")):
         raise ValueError(f"UPLO is 'L' or 'U'; {uplo!r} was given.")
     return uplo
 
@@ -302,7 +302,7 @@ def qr(A: TensorBase, mode: str = "reduced") -> Orthogonal:  # noqa: N803
         ValueError: there is no such mode.
     """
     check_matrices("qr", A, square=False)
-    if mode not in ("reduced", "complete", "r"):
+    if not is_one_of(mode, ("reduced", "complete", "r")):
         raise ValueError(f"mode is 'reduced', 'complete' or 'r'; {mode!r} was given.")
     rows, columns = A.shape[-2:]
     if mode == "complete" and rows > columns:

@@ -13,7 +13,7 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions import norms
 from mt_tensor.reductions.sums import check_floating, wide
 from mt_tensor.strides import is_integer, normalize_dims
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, check_flags
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -78,6 +78,7 @@ def matrix_norm(
     require_tensors("matrix_norm", A)
     x = A._itself() if dtype is None else A.to(dtype)
     check_floating("matrix_norm", x)
+    check_flags(keepdim=keepdim)
     if x.ndim < 2:
         raise ShapeError(f"matrix_norm() takes matrices; shape {x.shape} was given.")
     if not isinstance(dim, Sequence) or len(dim) != 2:

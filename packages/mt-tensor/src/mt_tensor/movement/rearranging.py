@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase, is_one_of, unpack
+from mt_tensor.tensor_data import not_an_array
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -91,7 +93,8 @@ def repeat_interleave(
 
     Raises:
         DTypeError: `repeats` is no tensor of int32 or int64.
-        ShapeError: `repeats` has another length or a negative number, or `output_size` is wrong.
+        ShapeError: `repeats` has another length or a negative number, there would be too many
+            slices, or `output_size` is wrong.
     """
     require_tensors("repeat_interleave", input)
     if dim is None:
@@ -114,7 +117,7 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(unpack((repeats,)), np.int64)
+        counts = np.array(unpack((repeats,)), object)  # a number may be beyond all integer types
     if counts.ndim > 1 or counts.size not in (1, extent):
         raise ShapeError(
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
@@ -122,7 +125,10 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
         )
     if counts.size and counts.min() < 0:
         raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
-    return np.broadcast_to(counts.reshape(-1), (extent,))
+    total = sum(counts.tolist()) * (extent if counts.size == 1 else 1)
+    if total > sys.maxsize // 8:  # of up to eight bytes
+        raise not_an_array((total,))
+    return np.broadcast_to(counts.astype(np.int64).reshape(-1), (extent,))
 
 
 def movedim(input: TensorBase, source: Ints, destination: Ints) -> Tensor:
@@ -201,7 +207,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """
     lines = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], Sequence) else tensors
     require_tensors("meshgrid", *lines)
-    if indexing not in ("ij", "xy"):
+    if not is_one_of(indexing, ("ij", "xy")):
         raise ValueError(f"indexing is 'ij' or 'xy'; {indexing!r} was given.")
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)

@@ -48,6 +48,18 @@ def split(
     return _pieces(tensor, d, [min(size, extent - start) for start in range(0, extent, size)])
 
 
+MOST_EMPTY = 2**20
+"""Into more pieces only what has as many elements is taken apart: the rest would be empty."""
+
+
+def _check_count(name: str, count: int, extent: int) -> None:
+    """Raise ShapeError if a dimension is to be taken apart into far more pieces than elements."""
+    if count > max(extent, MOST_EMPTY):
+        raise ShapeError(
+            f"{name}() of {extent} element(s) into {count} pieces: nearly all would be empty."
+        )
+
+
 def _pieces(tensor: TensorBase, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
     starts = accumulate(lengths, initial=0)
     return tuple(
@@ -59,7 +71,7 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of equal length along a dimension; the last may be shorter.
 
     Raises:
-        ShapeError: `chunks` is not positive.
+        ShapeError: `chunks` is not positive, or beyond `MOST_EMPTY` where there is nothing.
     """
     require_tensors("chunk", input)
     d = existing_dim("chunk", dim, input.shape)
@@ -67,7 +79,10 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     if count < 1:
         raise ShapeError(f"chunk() makes at least one piece; {chunks} was given.")
     extent = input.shape[d]
-    return split(input, -(-extent // count), d) if extent else _pieces(input, d, [0] * count)
+    if extent:
+        return split(input, -(-extent // count), d)
+    _check_count("chunk", count, extent)
+    return _pieces(input, d, [0] * count)
 
 
 def tensor_split(
@@ -82,7 +97,8 @@ def tensor_split(
         dim: the dimension.
 
     Raises:
-        ShapeError: the number of sections is not positive.
+        ShapeError: the number of sections is not positive, or beyond both the extent and
+            `MOST_EMPTY`.
     """
     require_tensors("tensor_split", input)
     d = existing_dim("tensor_split", dim, input.shape)
@@ -93,6 +109,7 @@ def tensor_split(
         count = whole("indices_or_sections", indices_or_sections)
         if count < 1:
             raise ShapeError(f"tensor_split() makes at least one section; {count} was given.")
+        _check_count("tensor_split", count, extent)
         return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])
     cuts = [None, *unpack((indices_or_sections,)), None]
     return tuple(

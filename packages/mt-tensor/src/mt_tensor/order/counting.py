@@ -14,7 +14,7 @@ from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.on_host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import is_integer, normalize_dim
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, check_flags
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -28,7 +28,7 @@ def _results(input: TensorBase, found: list[Array | None]) -> Any:
 
 def unique(
     input: TensorBase,
-    sorted: bool = True,  # noqa: ARG001 - as if always given
+    sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
@@ -51,6 +51,7 @@ def unique(
         ShapeError: there are no dimensions, but one was named.
     """
     require_tensors("unique", input)
+    check_flags(sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     array = input.backend.as_array(input._tensor)
     axis = None if dim is None else existing_dim("unique", dim, input.shape)
     values, inverse, counts = np.unique(
@@ -76,6 +77,7 @@ def unique_consecutive(
         IndexingError: there is no such dimension.
     """
     require_tensors("unique_consecutive", input)
+    check_flags(return_inverse=return_inverse, return_counts=return_counts)
     array = input.backend.as_array(input._tensor)
     axis = 0 if dim is None else normalize_dim(dim, input.ndim)
     slices = array.reshape(-1) if dim is None else np.moveaxis(np.atleast_1d(array), axis, 0)

@@ -20,7 +20,7 @@ from mt_tensor.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import is_integer, normalize_dim
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, check_flags, is_one_of
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -47,6 +47,7 @@ def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) ->
         TypeError: `k` is no integer.
     """
     require_tensors("kthvalue", input)
+    check_flags(keepdim=keepdim)
     dim = normalize_dim(dim, input.ndim)
     if not is_integer(k):
         raise TypeError(f"kthvalue() takes an integer k; {k!r} was given.")
@@ -113,9 +114,10 @@ def _quantile(
     name: str, input: TensorBase, q: Any, dim: int | None, keepdim: bool, interpolation: str
 ) -> Tensor:
     require_tensors(name, input)
+    check_flags(keepdim=keepdim)
     if not input.dtype.is_floating_point or input.dtype.itemsize < 4:
         raise DTypeError(f"{name}() takes float32 or float64; {input.dtype.name} was given.")
-    if interpolation not in _INTERPOLATIONS:
+    if not is_one_of(interpolation, _INTERPOLATIONS):
         raise ValueError(
             f"{name}() interpolates by one of {', '.join(_INTERPOLATIONS)}; {interpolation!r} was "
             "given."

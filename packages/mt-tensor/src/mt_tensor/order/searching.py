@@ -10,7 +10,7 @@ from mt_tensor.dtypes import Number, bool_, int64, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.order.on_host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, check_flags, is_one_of
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -46,7 +46,9 @@ def searchsorted(
         ValueError: `side` is neither, or contradicts `right`.
     """
     require_tensors("searchsorted", sorted_sequence)
-    if side not in (None, "left", "right") or (side == "left" and right):
+    check_flags(out_int32=out_int32, right=right)
+    given = side is not None
+    if given and (not is_one_of(side, ("left", "right")) or (side == "left" and right)):
         raise ValueError(f"side is 'left' or 'right', as right says; {side!r} was given.")
     sequence = sorted_sequence.backend.as_array(sorted_sequence._tensor)
     if sorter is not None:
@@ -76,6 +78,7 @@ def bucketize(
         DTypeError: the elements are bool.
     """
     require_tensors("bucketize", boundaries)
+    check_flags(out_int32=out_int32, right=right)
     if boundaries.ndim != 1:
         raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
     sequence = boundaries.backend.as_array(boundaries._tensor)
@@ -101,6 +104,7 @@ def isin(
         DTypeError: the elements are bool.
         TypeError: both are numbers.
     """
+    check_flags(assume_unique=assume_unique, invert=invert)
     model: Any = test_elements if isinstance(elements, Number) else elements
     require_tensors("isin", model, *([] if isinstance(test_elements, Number) else [test_elements]))
     common_backend(elements, test_elements)

@@ -21,7 +21,7 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual
 from mt_tensor.reductions.sums import check_not_empty
 from mt_tensor.strides import is_integer, normalize_dim
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, check_flags
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -50,7 +50,7 @@ def sort(
     dim: int = -1,
     descending: bool = False,
     *,
-    stable: bool = False,  # noqa: ARG001 - as if always given
+    stable: bool | None = False,
 ) -> ValuesAndIndices:
     """Return the elements in order along `dim`, and the int64 indices they come from.
 
@@ -64,6 +64,7 @@ def sort(
         IndexingError: there is no such dimension.
     """
     require_tensors("sort", input)
+    check_flags(descending=descending, stable=stable is not None and stable)
     dim = normalize_dim(dim, input.ndim)
     index = _order(input, dim, descending)
     return ValuesAndIndices(take_along(input, dim, index), index)
@@ -74,7 +75,7 @@ def argsort(
     dim: int = -1,
     descending: bool = False,
     *,
-    stable: bool = False,  # noqa: ARG001 - as if always given
+    stable: bool = False,
 ) -> Tensor:
     """Return the int64 indices that sort along `dim`; see `sort`.
 
@@ -82,6 +83,7 @@ def argsort(
         IndexingError: there is no such dimension.
     """
     require_tensors("argsort", input)
+    check_flags(descending=descending, stable=stable)
     return _order(input, normalize_dim(dim, input.ndim), descending)
 
 
@@ -90,7 +92,7 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: ARG001 - as if always given
+    sorted: bool = True,
 ) -> ValuesAndIndices:
     """Return the `k` largest elements along `dim`, and the int64 indices they come from.
 
@@ -106,6 +108,7 @@ def topk(
         ShapeError: `k` is no integer, or there are fewer than `k` elements along `dim`.
     """
     require_tensors("topk", input)
+    check_flags(largest=largest, sorted=sorted)
     dim = normalize_dim(dim, input.ndim)
     extent = input.shape[dim] if input.ndim else 1
     if not is_integer(k):
@@ -153,6 +156,7 @@ def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) 
 
 def _median(name: str, input: TensorBase, dim: int | None, keepdim: bool) -> Any:
     require_tensors(name, input)
+    check_flags(keepdim=keepdim)
     if input.dtype is bool_:
         raise DTypeError(f"{name}() is not defined on bool tensors; convert with x.long().")
     if dim is not None:
@@ -204,6 +208,7 @@ def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> ValuesAndIn
         ShapeError: it has no elements.
     """
     require_tensors("mode", input)
+    check_flags(keepdim=keepdim)
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
         return sort(input)

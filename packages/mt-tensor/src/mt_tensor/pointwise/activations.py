@@ -16,6 +16,7 @@ from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_base import is_one_of
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -32,7 +33,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
         DomainError: `approximate` is neither.
     """
     require_tensors("gelu", input)
-    if approximate not in ("none", "tanh"):
+    if not is_one_of(approximate, ("none", "tanh")):
         raise DomainError(f"approximate is 'none' or 'tanh'; {approximate!r} was given.")
     return FUNCTIONS["gelu" if approximate == "none" else "gelu_tanh"](input)
 

@@ -13,7 +13,7 @@ from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.norms import norm
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, is_one_of
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -63,7 +63,7 @@ def cdist(x1: TensorBase, x2: TensorBase, p: float = 2.0, compute_mode: str = _M
     Args:
         x1: shape (*batch, n, m).
         x2: shape (*batch, k, m), of the same dtype; the batch dimensions broadcast.
-        p: the exponent of the norm, from 0 to inf; 0 counts what differs, without a gradient.
+        p: the exponent of the norm, from 0 to inf; 0 counts what differs, with gradient 0.
         compute_mode: in torch, when a matrix product may stand for differences. Here none does, so
             that no digits cancel.
 
@@ -79,7 +79,7 @@ def cdist(x1: TensorBase, x2: TensorBase, p: float = 2.0, compute_mode: str = _M
     """
     require_tensors("cdist", x1, x2)
     common_backend(x1, x2)
-    if compute_mode not in _MODES:
+    if not is_one_of(compute_mode, _MODES):
         raise ValueError(f"compute_mode is one of {', '.join(_MODES)}; got {compute_mode!r}.")
     if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
         raise ShapeError(

@@ -17,7 +17,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, check_flags
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -44,7 +44,7 @@ class SharedByEqual(Function):
 
 def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
     """Fold with `"maximum"` or `"minimum"`, in both of which nan wins."""
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     check_not_empty(name, x, dims)
     if not x.requires_grad:
         return x._with(x.backend.fold(OPERATORS[operator], x._tensor, dims, keepdim))
@@ -71,6 +71,7 @@ def _position_of_smallest(x: TensorBase, dim: int) -> Tensor:
 
 def _arg_extreme(name: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
     """Index of the first largest or smallest element along a dimension, as int64."""
+    check_flags(keepdim=keepdim)
     x = x.detach()
     if dim is None:
         flat = _arg_extreme(name, x.reshape(-1), 0, False)
@@ -94,7 +95,7 @@ def _max_or_min(name: str, x: TensorBase, dim: Any, keepdim: bool, other: Tensor
     require_tensors(name, x)
     if isinstance(dim, TensorBase):
         dim, other = None, dim
-    if dim is None and keepdim:
+    if dim is None and keepdim is True:
         raise TypeError(f"{name}() takes keepdim together with dim only.")
     if other is not None:
         require_tensors(name, other)
@@ -102,7 +103,8 @@ def _max_or_min(name: str, x: TensorBase, dim: Any, keepdim: bool, other: Tensor
             raise TypeError(f"{name}() takes either a dimension or another tensor, not both.")
         return elementwise(operator, x, other)
     if dim is None:
-        return _extreme(name, operator, x, None, False)
+        return _extreme(name, operator, x, None, keepdim)
+    check_flags(keepdim=keepdim)
     index = _arg_extreme(name, x, dim, True)
     d = normalize_dim(dim, x.ndim)
     values = take_along(x, d, index)
@@ -208,41 +210,3 @@ def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     require_tensors("argmin", input)
     _check_numbers("argmin", input)
     return _arg_extreme("argmin", input, dim, keepdim)
-
-
-class ExtremeMethods(TensorBase):
-    """The methods of `Tensor` that find the largest and smallest elements."""
-
-    __slots__ = ()
-
-    def max(
-        self, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
-    ) -> Any:
-        """Return the largest element, along a dimension, or of two; see `mt_tensor.max`."""
-        return max(self, dim, keepdim, other=other)
-
-    def min(
-        self, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
-    ) -> Any:
-        """Return the smallest element, along a dimension, or of two; see `mt_tensor.min`."""
-        return min(self, dim, keepdim, other=other)
-
-    def amax(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return the largest element over dimensions; equal ones share the gradient."""
-        return amax(self, dim, keepdim)
-
-    def amin(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return the smallest element over dimensions; equal ones share the gradient."""
-        return amin(self, dim, keepdim)
-
-    def aminmax(self, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
-        """Return the smallest and the largest elements; see `mt_tensor.aminmax`."""
-        return aminmax(self, dim=dim, keepdim=keepdim)
-
-    def argmax(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return the index of the first largest element, as int64."""
-        return argmax(self, dim, keepdim)
-
-    def argmin(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return the index of the first smallest element, as int64."""
-        return argmin(self, dim, keepdim)

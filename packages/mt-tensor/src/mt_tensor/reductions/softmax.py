@@ -87,7 +87,7 @@ def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
     require_tensors("logsumexp", input)
     target = input.dtype if input.dtype.is_floating_point else float32
     x = wide(input.to(target))
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     if any(x.shape[d] == 0 for d in dims):
         shift: Any = 0.0
     else:

@@ -46,7 +46,7 @@ def _variance(
     """Return variance and mean, in float32 at least."""
     require_tensors(name, x)
     check_floating(name, x)
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     freedom = size_of(x.shape[d] for d in dims) - correction
     values = wide(x._itself())
     center = mean(values, dims, True)

@@ -14,7 +14,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, check_flags
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -32,20 +32,23 @@ def fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
     return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, True))
 
 
-def named_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
     """Return the dimensions meant, counted from the front: all of them for None.
 
     Raises:
         IndexingError: a dimension does not exist, is named twice or is no integer.
+        TypeError: `keepdim`, which every reduction takes beside them, is no bool.
     """
+    if keepdim.__class__ is not bool:  # asked here, for a call would cost more
+        check_flags(keepdim=keepdim)
     if isinstance(dim, (str, TensorBase)):  # both can be iterated over; neither is a sequence here
         dim = (dim,)
     return normalize_dims(dim, ndim)
 
 
-def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
     """Return the dimensions to fold: as `named_dims`, but all of them for (), as in torch."""
-    return named_dims(dim, ndim) or tuple(range(ndim))
+    return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
 def check_not_empty(name: str, x: TensorBase, dims: tuple[int, ...]) -> None:
@@ -134,7 +137,7 @@ def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: An
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("sum", input)
-    dims = reduced_dims(dim, input.ndim)
+    dims = reduced_dims(dim, input.ndim, keepdim)
     x = _in_dtype(input, dtype)
     if x.dtype is bool_:
         return x._with(x.backend.fold(OPERATORS["logical_or"], x._tensor, dims, keepdim))
@@ -155,7 +158,7 @@ def mean(
     require_tensors("mean", input)
     x = input._itself() if dtype is None else input.to(dtype)
     check_floating("mean", x)
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     count = size_of([x.shape[d] for d in dims])
     return (Sum.apply(wide(x), dims, keepdim) / count).to(x.dtype)
 
@@ -236,7 +239,7 @@ def prod(
     """
     require_tensors("prod", input)
     x = _in_dtype(input, dtype)
-    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim)
+    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim, keepdim)
     if x.dtype is bool_:
         out = fold("logical_and", x, dims)
     elif len(dims) == 1:
