@@ -16,6 +16,7 @@ from mt_autodiff import (
     ScalarFunction,
     enable_grad,
     grad,
+    inference_mode,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
@@ -239,6 +240,31 @@ def test_modes_as_decorators() -> None:
 
     with pytest.raises(TypeError, match="no_grad cannot decorate 'generator'.*`with` block"):
         no_grad(generator)
+
+
+def test_inference_mode_is_no_grad_with_a_choice() -> None:
+    @inference_mode
+    def bare() -> bool:
+        return is_grad_enabled()
+
+    @inference_mode()
+    def called() -> bool:
+        return is_grad_enabled()
+
+    @inference_mode(mode=False)
+    def recording() -> bool:
+        return is_grad_enabled()
+
+    assert (bare(), called(), recording()) == (False, False, True)
+    with inference_mode():
+        assert not is_grad_enabled()
+        assert recording()
+        with inference_mode(False):
+            assert is_grad_enabled()
+        assert not is_grad_enabled()
+    assert is_grad_enabled()
+    with pytest.raises(TypeError, match=r"inference_mode\(\) takes True or False; None"):
+        inference_mode(None)
 
 
 def test_modes_nest_and_belong_to_a_thread() -> None:

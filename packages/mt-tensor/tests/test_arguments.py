@@ -1,10 +1,20 @@
 """What arguments may be: torch's names, NumPy's numbers, and wrong ones, which errors name."""
 
+import inspect
+
 import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError, UnknownBackendError
+from mt_tensor.errors import (
+    DomainError,
+    DTypeError,
+    IndexingError,
+    ShapeError,
+    UnknownBackendError,
+)
+from mt_tensor.order.methods import OrderMethods
+from mt_tensor.reductions.methods import ReductionMethods
 
 X = mt.tensor([[1.5, -2.0, 3.0], [0.5, 2.0, -1.0]])
 N = mt.tensor([3, -1, 2])
@@ -48,6 +58,9 @@ def test_functions_with_names_of_their_own():
         assert [len(part) for part in x[1].tensor_split(m.tensor(2))] == [2, 1]
         for make in (m.zeros, m.ones, m.empty, m.rand, m.randn):
             assert make(size=(2, 3)).shape == (2, 3)
+        for like in (x.new_zeros, x.new_ones, x.new_empty):
+            assert like(size=(2, 3)).shape == (2, 3)
+        assert x.new_full(size=(2, 3), fill_value=1.0).shape == (2, 3)
 
 
 def test_rounding_has_no_gradient_and_happens_in_place():
@@ -74,6 +87,8 @@ def test_sizes_are_given_once():
         X.view(3, 2, size=(3, 2))
     with pytest.raises(TypeError, match="given twice"):
         mt.zeros(3, size=(3, 2))
+    with pytest.raises(TypeError, match="given twice"):
+        X.new_zeros(3, size=(3, 2))
 
 
 # --- Numbers of NumPy ---------------------------------------------------------------------------
@@ -155,6 +170,13 @@ WRONG = (
     (lambda: mt.gradcheck(lambda x: x, [X, "a"]), TypeError, "takes tensors; 'a'"),
     (lambda: mt.zeros(ARRAY), ShapeError, "non-negative integers"),
     (lambda: X.repeat_interleave([]), ShapeError, "one number"),
+    (lambda: X.repeat_interleave(-(10**20)), ShapeError, "must not be negative"),
+    (lambda: mt.ones(3).tensor_split(2**40), ShapeError, "into 1099511627776 pieces"),
+    (lambda: mt.ones(3).tensor_split(10**20), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).tensor_split(mt.tensor(2**40)), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).hsplit(2**40), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).chunk(10**20), ShapeError, "pieces"),
+    (lambda: mt.zeros(0).chunk(2**40), ShapeError, "pieces"),
     (lambda: X.type_as(3), TypeError, "takes tensors"),
     (lambda: X.clone().fill_(None), TypeError, "None of type NoneType"),
     (lambda: X.clone().fill_(X), ShapeError, "a number or a 0-D tensor"),
@@ -184,6 +206,22 @@ WRONG = (
     (lambda: mt.result_type(X, None), TypeError, "no tensor is a number; None"),
     (lambda: mt.result_type(X, ARRAY), TypeError, "no tensor is a number; array"),
     (lambda: mt.tensor([1], dtype=mt.tensor(1)), DTypeError, "no element type"),
+    (lambda: mt.gelu(X, ARRAY), DomainError, r"'none', 'tanh'; array\(\[0, 1\]\) was given"),
+    (lambda: mt.meshgrid(X[0], indexing=ARRAY), DomainError, "indexing is one of"),
+    (lambda: mt.cdist(X, X, compute_mode=ARRAY), DomainError, "compute_mode is one of"),
+    (lambda: X.quantile(0.5, interpolation=ARRAY), DomainError, "interpolation is one of"),
+    (lambda: mt.searchsorted(X[0], X[0], side=ARRAY), DomainError, "side is one of"),
+    (lambda: mt.linalg.eigvalsh(X[:, :2], ARRAY), DomainError, "UPLO is one of"),
+    (lambda: mt.linalg.qr(X, ARRAY), DomainError, "mode is one of"),
+    (lambda: X.scatter_reduce(0, N[None], X, ARRAY), DomainError, "reduce is one of"),
+    (lambda: X.index_reduce(0, N, X, ARRAY), DomainError, "reduce is one of"),
+    (lambda: mt.tensor(X, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.zeros(2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.ones(2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.eye(2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.linspace(0, 1, 2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.logspace(0, 1, 2, dtype=ARRAY), DTypeError, "no element type"),
+    (lambda: mt.normal(X, X, dtype=ARRAY), TypeError, "which set shape, dtype"),
     (lambda: mt.ones(1, backend=["numpy"]), UnknownBackendError, "itself or by name"),
     (lambda: X.cov(correction="a"), TypeError, "correction is a number; 'a'"),
     (lambda: mt.cdist(X, X, p="a"), TypeError, "p is a number; 'a'"),
@@ -254,6 +292,49 @@ def _all(found):
     return found if isinstance(found, tuple) else (found,)
 
 
+FLAGS = [
+    (function, name)
+    for methods in (ReductionMethods, OrderMethods)
+    for function in vars(methods).values()
+    if inspect.isfunction(function)
+    for name, parameter in inspect.signature(function).parameters.items()
+    if "bool" in str(parameter.annotation)
+]
+NEEDED = {"dim": 0, "k": 1, "q": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), FLAGS, ids=[f"{function.__name__}-{name}" for function, name in FLAGS]
+)
+@pytest.mark.parametrize("value", [1, "a", ARRAY], ids=["1", "a", "array"])
+def test_what_is_true_or_false_is_a_bool(function, name, value):
+    needed = {key: NEEDED[key] for key in NEEDED if key in inspect.signature(function).parameters}
+    with pytest.raises(TypeError, match=f"{name} is True or False.*was given"):
+        function(X, **needed, **{name: value})
+
+
+FLAGS_OF_FUNCTIONS = (
+    (lambda: X.sum(0, None), "keepdim"),
+    (lambda: X.max(keepdim=ARRAY), "keepdim"),
+    (lambda: mt.amax(X, keepdim=0), "keepdim"),
+    (lambda: mt.std_mean(X, 0, keepdim=None), "keepdim"),
+    (lambda: mt.linalg.norm(X, 2, keepdim=None), "keepdim"),
+    (lambda: mt.searchsorted(X[0], X[0], right=None), "right"),
+    (lambda: mt.bucketize(X, X[0], out_int32=ARRAY), "out_int32"),
+    (lambda: mt.isin(X, X, invert=1), "invert"),
+)
+
+
+@pytest.mark.parametrize(("call", "name"), FLAGS_OF_FUNCTIONS)
+def test_flags_of_functions_are_bools(call, name):
+    with pytest.raises(TypeError, match=f"{name} is True or False"):
+        call()
+
+
+def test_whether_a_sort_is_stable_may_be_left_open():
+    assert X.sort(stable=None).values.equal(X.sort(stable=True).values)
+
+
 # --- Beyond all bounds --------------------------------------------------------------------------
 
 TOO_LARGE = (
@@ -266,6 +347,11 @@ TOO_LARGE = (
     lambda: mt.rand(0, 10**20),
     lambda: mt.randn(10**20),
     lambda: mt.ones(1).expand(2**40, 2**40).sum(),
+    lambda: X.repeat_interleave(10**20),
+    lambda: X.repeat_interleave(10**400, 0),
+    lambda: X.repeat_interleave([1, 10**20], 0),
+    lambda: X.repeat_interleave(2**58),
+    lambda: mt.ones(16).repeat_interleave(mt.tensor(2**59).expand(16)),
 )
 
 
@@ -277,6 +363,8 @@ def test_shapes_that_no_memory_holds(call):
 
 def test_numbers_beyond_all_extents():
     assert X.diff(10**20).shape == (2, 0)
+    assert len(X[0].chunk(10**20)) == 3
+    assert len(X[0].tensor_split(1000)) == 1000
     assert X.tril(10**20).equal(X)
     assert X.triu(-(10**20)).equal(X)
     assert X.triu(10**20).equal(mt.zeros(2, 3))
@@ -316,5 +404,8 @@ def test_empty_rows_join_anything():
                 (4, 3) if dim == 0 else (2, 6),
             )
         assert m.cat([empty, empty]).shape == (0,)
+        empty.requires_grad_()
+        m.cat([empty, rows], 1).sum().backward()
+        assert (empty.grad.shape, empty.grad.dtype) == ((0,), m.float32)
         with pytest.raises((IndexError, ValueError)):
             m.cat([empty, rows], 2)

@@ -204,6 +204,16 @@ def test_unused_inputs_get_none_or_zeros_or_an_error() -> None:
             m.autograd.grad(y, unused, allow_unused=False, materialize_grads=True)
 
 
+def test_inference_mode() -> None:
+    for m in (mt, torch):
+        x = m.tensor([1.0, 2.0], requires_grad=True)
+        with m.inference_mode():
+            assert not (x * x).requires_grad
+        with m.no_grad(), m.inference_mode(mode=False):
+            assert (x * x).requires_grad
+        assert not m.inference_mode(lambda x=x: x * x)().requires_grad
+
+
 def test_backward_to_some_inputs_only() -> None:
     for m in (mt, torch):
         x, w = (m.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
@@ -260,3 +270,22 @@ def test_a_function_returns_one_tensor() -> None:
 
     with pytest.raises(TypeError, match="forward of Pair returned .* one result"):
         Pair.apply(mt.ones(2, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "slope"),
+    [
+        (lambda x: x + 1.0, 1.0),
+        (lambda x: x.view(1).sum(), 1.0),
+        (lambda x: x.round(), 0.0),
+        (lambda x: x.sign() + x, 1.0),
+    ],
+)
+def test_a_gradient_belongs_to_who_asked_for_it(call: Any, slope: float) -> None:
+    """What is done to it changes no other computation, not even the next of the same kind."""
+    for _ in range(2):
+        x = mt.tensor(1.5, requires_grad=True)
+        (gradient,) = mt.autograd.grad(call(x), x)
+        assert gradient.item() == slope
+        gradient.add_(4.0)
+    assert (mt.tensor(2.0) + 1.0).item() == 3.0

@@ -167,3 +167,11 @@ def test_more_dimensions_than_numpy_has():
         x.numpy()
     with pytest.raises(errors.ShapeError, match="at most 64"):
         _ = x.to("numpy") + 1
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "int64"])
+@pytest.mark.parametrize("backend", ["simple", "numpy"])
+def test_a_fraction_among_integers_is_dropped_last(backend, dtype):
+    ops = TensorOps(backend)
+    x = mt.tensor([1, 3, 4], dtype=dtype, backend=backend)
+    assert ops.map(lambda x: x * 0.5 + 0.5)(x).tolist() == [1, 2, 2]

@@ -426,3 +426,14 @@ def test_one_hot(shape: tuple[int, ...]) -> None:
     assert np.array_equal(result, torch.nn.functional.one_hot(theirs, 5))
     if shape != (0,):
         assert np.array_equal(mt.one_hot(ours), torch.nn.functional.one_hot(theirs))
+
+
+def test_the_mean_of_integers_is_exact():
+    x = mt.tensor([0, 2**53 + 1])
+    index = mt.tensor([0, 0])
+    found = mt.zeros(1, dtype="int64").scatter_reduce(
+        0, index[1:], x[1:], "mean", include_self=False
+    )
+    assert found.tolist() == [2**53 + 1]
+    low = mt.tensor([-3]).scatter_reduce(0, index, mt.tensor([-1, -1]), "mean")
+    assert low.tolist() == [-2]  # rounded down, as in torch

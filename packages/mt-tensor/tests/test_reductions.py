@@ -155,6 +155,23 @@ def test_values_and_gradients_of_floats(name: str, dtype: str) -> None:
     compare(ON_FLOATS[name], MATRIX if isinstance(distinct, int) else distinct, dtype)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.norm(0),
+        lambda x: mt.linalg.vector_norm(x, 0, 1),
+        lambda x: mt.cdist(x, x * 2, 0),
+        lambda x: mt.pdist(x, 0),
+    ],
+)
+def test_numbers_of_non_zeros_have_gradient_zero(call: Any) -> None:
+    x = mt.tensor([[1.0, 0.0], [-2.0, NAN]], requires_grad=True)
+    call(x).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [[0, 0], [0, 0]]
+    assert x.norm(0).item() == 3
+
+
 @pytest.mark.parametrize("array", [[0.0, 0.0], [0.0, 2.0], [2.0, -2.0, 1.0], [1.0], []])
 @pytest.mark.parametrize("p", [1, 2, 3, 1.5, 0.5, -1, 0, INF, -INF])
 def test_norms_at_zeros_and_ties(array: list[float], p: float) -> None:
@@ -433,3 +450,11 @@ def test_order_of_any_shape(array: Any, descending: bool, data: st.DataObject) -
 def test_reductions_of_any_shape(array: Any, name: str, keepdim: bool, data: st.DataObject) -> None:
     dim = data.draw(st.integers(-array.ndim, array.ndim - 1))
     compare(lambda x, _: operator.methodcaller(name, dim=dim, keepdim=keepdim)(x), array, "float64")
+
+
+@pytest.mark.parametrize("backend", ["simple", "numpy"])
+def test_long_softmax_of_float16_does_not_overflow(backend):
+    x = mt.zeros(70_000 if backend == "numpy" else 4_000, dtype="float16", backend=backend) + 3.0
+    share = np.float16(1 / len(x))
+    assert (x.softmax(0).numpy() == share).all()
+    assert (x.log_softmax(0).numpy() == np.float16(-np.log(len(x)))).all()

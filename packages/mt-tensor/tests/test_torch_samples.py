@@ -79,7 +79,7 @@ NO_GRADIENT_IN_TORCH = {
 """Operations that only torch does not differentiate, with the reason."""
 
 ACCEPTED_BY_TORCH = {
-    "'nuc' was given": "the nuclear norm is not offered here",
+    "p is a number; 'nuc'": "the nuclear norm is not offered here",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",
     "integers from 0 to 255": "it wraps a number around that does not fit",
@@ -87,7 +87,7 @@ ACCEPTED_BY_TORCH = {
     "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
     "value=0.5": "it cuts off the fraction of a factor of integers",
     "takes an integer as beta; 0.5": "it cuts off the fraction of a factor of integers",
-    "cannot add up bool": "it has some sums of truth values, and not others",
+    "cannot add them up": "it has some sums of truth values, and not others",
 }
 """Refusals that torch does not share, by the end of their messages, with the reason."""
 

@@ -18,7 +18,13 @@ from mt_autodiff.errors import (
     WholeNumberError,
 )
 from mt_autodiff.graph import Context, History, Variable
-from mt_autodiff.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from mt_autodiff.mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from mt_autodiff.numeric import central_difference, derivative_check
 from mt_autodiff.scalar import Scalar
 from mt_autodiff.scalar_function import ScalarFunction
@@ -46,6 +52,7 @@ __all__ = [
     "derivatives",
     "enable_grad",
     "grad",
+    "inference_mode",
     "is_grad_enabled",
     "no_grad",
     "set_grad_enabled",

@@ -75,8 +75,7 @@ class set_grad_enabled(_Switch):  # noqa: N801 - torch's name
     """
 
     def __init__(self, mode: bool) -> None:
-        if not isinstance(mode, bool):
-            raise TypeError(f"set_grad_enabled() takes True or False; {mode!r} was given.")
+        _require_bool("set_grad_enabled", mode)
         super().__init__(mode)
         super().__enter__()
 
@@ -88,6 +87,11 @@ class set_grad_enabled(_Switch):  # noqa: N801 - torch's name
         """Return `function`, run in this mode; outside of it nothing is switched."""
         self.__exit__()
         return super().__call__(function)
+
+
+def _require_bool(name: str, mode: Any) -> None:
+    if not isinstance(mode, bool):
+        raise TypeError(f"{name}() takes True or False; {mode!r} was given.")
 
 
 class _Fixed(_Switch):
@@ -113,3 +117,25 @@ class enable_grad(_Fixed):  # noqa: N801 - torch's name
     """Record inside this block or function."""
 
     mode = True
+
+
+class inference_mode(_Switch):  # noqa: N801 - torch's name
+    """Do not record inside this block or function, as with `no_grad`.
+
+    In torch the results may never be recorded, which saves time there. Here nothing marks them.
+
+    Args:
+        mode: False to record instead, as with `enable_grad`. A function that is decorated without
+            parentheses may stand here.
+
+    Raises:
+        TypeError: `mode` is neither a bool nor a function.
+    """
+
+    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        """Return a switch, or the decorated function if one is given."""
+        return cls()(mode) if callable(mode) else super().__new__(cls)
+
+    def __init__(self, mode: bool = True) -> None:
+        _require_bool("inference_mode", mode)
+        super().__init__(not mode)

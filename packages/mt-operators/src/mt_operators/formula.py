@@ -188,10 +188,4 @@ def _fused(share: Source, partials: tuple[Source, ...]) -> Source:
     if len(partials) == 1:
         (partial,) = partials
         return lambda upstream, *known: share(upstream, partial(*known))
-    if len(partials) == 2:
-        first, second = partials  # written out, for it is faster than a generator
-        return lambda upstream, *known: (
-            share(upstream, first(*known)),
-            share(upstream, second(*known)),
-        )
     return lambda upstream, *known: tuple(share(upstream, p(*known)) for p in partials)

@@ -89,15 +89,8 @@ class Lifting:
         return self.done[id(source)]
 
     def _bind(self, source: FunctionType, lifted: FunctionType, namespace: dict[str, Any]) -> None:
-        modules = {
-            name: value
-            for name in _free_names(source.__code__)
-            if isinstance(value := source.__globals__.get(name), ModuleType)
-        }
-        for module, attribute in _attributes(source.__code__) if modules else ():
-            # math.pi is fine, math.exp is not
-            if module in modules and callable(getattr(modules[module], attribute, None)):
-                raise _foreign(f"{module}.{attribute}")
+        """Give a lifted function what its source finds outside of itself, lifted as well."""
+        _refuse_functions_of_modules(source)
         for name in _free_names(source.__code__):
             if name in source.__globals__:
                 namespace[name] = self._value(name, source.__globals__[name])
@@ -121,6 +114,18 @@ class Lifting:
         if callable(value) and not isinstance(value, type):
             raise _foreign(name)
         return value
+
+
+def _refuse_functions_of_modules(source: FunctionType) -> None:
+    """Raise LiftingError if a source calls `math.exp`; `math.pi` is fine."""
+    modules = {
+        name: value
+        for name in _free_names(source.__code__)
+        if isinstance(value := source.__globals__.get(name), ModuleType)
+    }
+    for module, attribute in _attributes(source.__code__) if modules else ():
+        if module in modules and callable(getattr(modules[module], attribute, None)):
+            raise _foreign(f"{module}.{attribute}")
 
 
 def _foreign(name: str) -> LiftingError:

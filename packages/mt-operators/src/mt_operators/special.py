@@ -45,7 +45,7 @@ def cosine_of_half_turns(x: float) -> float:
 
 
 def sinc(x: float) -> float:
-    """Return `sin(pi x) / (pi x)`, for its own derivative."""
+    """Return `sin(pi x) / (pi x)`, and 1 at 0."""
     divisor = math.pi * where(x == 0.0, 1.0, x)
     return where(x == 0.0, 1.0, div(sine_of_half_turns(x), divisor))
 
@@ -114,6 +114,9 @@ define_real(
 )
 
 # --- The logarithm of the gamma function, and its derivatives -----------------------------------
+#
+# Series serve where x is positive: up to 10 around 2, beyond 10 for large x. From there the values
+# on the left, where x is negative, follow by reflection: gamma(x) gamma(1 - x) = pi / sin(pi x).
 
 HALF_LOG_2_PI = 0.5 * math.log(2.0 * math.pi)
 ONE_MINUS_EULER = 0.42278433509846713
@@ -155,7 +158,7 @@ TRIGAMMA = (-3617 / 510, 7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1
 
 
 def reflected(x: float) -> float:
-    """Return `1 - x` on the left, from where the gamma functions follow, and x on the right."""
+    """Return the positive number from which the value at `x` follows: `1 - x` on the left."""
     return where(x < 0.0, 1.0 - x, x)
 
 
@@ -192,7 +195,7 @@ def lgamma_from_10(x: float) -> float:
 
 
 def lgamma_from_0(x: float) -> float:
-    """Return the logarithm of gamma on the right."""
+    """Return the logarithm of gamma of a positive number."""
     few = x < 10.0
     return where(few, lgamma_to_10(where(few, x, 2.0)), lgamma_from_10(where(few, 10.0, x)))
 
@@ -207,7 +210,7 @@ def lgamma(x: float) -> float:
 
 
 def digamma_from_0(x: float) -> float:
-    """Return the derivative of lgamma on the right: the asymptotic series, from 10 on."""
+    """Return the derivative of lgamma at a positive number: the series, from 10 on."""
     few = x < 10.0
     start = where(few, x, 1.0)
     steps = div(1.0, start)
@@ -221,7 +224,7 @@ def digamma_from_0(x: float) -> float:
 
 
 def digamma(x: float) -> float:
-    """Return the derivative of lgamma, for its row: nan at -1, -2, ... and infinite at 0."""
+    """Return the derivative of lgamma: nan at -1, -2, ... and infinite at 0."""
     left, value = left_of_0(x), digamma_from_0(reflected(x))
     sine, cosine = sine_of_half_turns(left), cosine_of_half_turns(left)
     turn = where(sine == 0.0, math.nan, div(cosine, where(sine == 0.0, 1.0, sine)))
@@ -229,7 +232,7 @@ def digamma(x: float) -> float:
 
 
 def trigamma_from_0(x: float) -> float:
-    """Return the derivative of digamma on the right: the asymptotic series, from 10 on."""
+    """Return the derivative of digamma at a positive number: the series, from 10 on."""
     few = x < 10.0
     start = where(few, x, 1.0)
     steps = div(div(1.0, start), start)

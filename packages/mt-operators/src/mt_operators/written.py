@@ -112,6 +112,9 @@ class Text:
     def __neg__(self) -> Text:
         return Text(f"-{self.within(ATOM)}", PRODUCT)
 
+    def __pos__(self) -> Text:
+        return self
+
     def __abs__(self) -> Text:
         return Text(f"abs({self.text})")
 
@@ -147,8 +150,14 @@ class Text:
     def __and__(self, other: Any) -> Text:
         return _join(self, "&", other, LOGIC)
 
+    def __rand__(self, other: Any) -> Text:
+        return _join(other, "&", self, LOGIC)
+
     def __or__(self, other: Any) -> Text:
         return _join(self, "|", other, LOGIC)
+
+    def __ror__(self, other: Any) -> Text:
+        return _join(other, "|", self, LOGIC)
 
 
 def _join(left: Any, symbol: str, right: Any, binding: int) -> Text:

@@ -4,7 +4,13 @@
 business of a backend: `numpy` by default, `simple` to read, others from other packages.
 """
 
-from mt_autodiff import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from mt_autodiff import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import (
     DType,
@@ -601,6 +607,7 @@ __all__ = [
     "index_put",
     "index_reduce",
     "index_select",
+    "inference_mode",
     "initial_seed",
     "inner",
     "int8",

@@ -6,7 +6,7 @@ Numbers are asked for in `dtypes.as_number`, tensors in `recording.function.requ
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from mt_tensor.dtypes import DType, bool_
@@ -35,10 +35,17 @@ def as_integer(name: str, value: Any, least: int | None = None) -> int:
     return value  # type: ignore[no-any-return]
 
 
+def check_flags(**flags: Any) -> None:
+    """Raise TypeError unless all of these settings are True or False."""
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is True or False; {value!r} was given.")
+
+
 def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
-    """Raise DomainError unless a value is one of the options that there are."""
-    options = tuple(options)
-    if value not in options:
+    """Raise DomainError unless a value is one of the options that there are; no array is."""
+    options = dict.fromkeys(options)
+    if not isinstance(value, Hashable) or value not in options:
         raise DomainError(f"{name} is one of {', '.join(map(repr, options))}; {value!r} was given.")
 
 

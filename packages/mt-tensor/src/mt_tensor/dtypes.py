@@ -84,7 +84,7 @@ class DType:
         return self.convert(value)
 
     def __repr__(self) -> str:
-        """Show the qualified name."""
+        """Show torch's name, in this package."""
         return f"mt_tensor.{self.name}"
 
     def __reduce__(self) -> str:

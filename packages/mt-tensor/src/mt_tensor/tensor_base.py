@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
+from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
@@ -57,7 +58,7 @@ class TensorBase:
     _grad: Tensor | None
     _hooks: dict[int, Hook] | None
     _node: Node | None
-    _requires_grad: bool | int  # or VIEW: ask `requires_grad`
+    _requires_grad: bool | int  # or VIEW, which must count as true: ask `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
     _tensor: TensorData
     backend: TensorBackend
@@ -281,8 +282,7 @@ class TensorBase:
             NoGradientError: recording is to stop at a tensor that was computed.
             TypeError: `requires_grad` is no bool.
         """
-        if not isinstance(requires_grad, bool):
-            raise TypeError(f"requires_grad is True or False; {requires_grad!r} was given.")
+        check_flags(requires_grad=requires_grad)
         if requires_grad and not self.dtype.is_floating_point:
             raise DTypeError(
                 f"only floating-point tensors can have a gradient; this one is {self.dtype.name}."
@@ -344,7 +344,9 @@ class TensorBase:
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
-            one = constant(self.backend, self.dtype, 1)
+            one = self._with(
+                self.backend.full((), self.dtype, 1)
+            )  # its own, for it may be returned
             return one if self.ndim == 0 else one.expand(self.shape)
         if not isinstance(gradient, TensorBase):
             raise TypeError(

@@ -32,7 +32,10 @@ T = TypeVar("T")
 
 
 class Following(Generic[T]):
-    """An attribute that is worked out from others when it is first asked for, unless it was set."""
+    """An attribute that is worked out from others when it is first asked for, unless it was set.
+
+    `functools.cached_property` without the lock that it takes in Python 3.11.
+    """
 
     def __init__(self, work_out: Callable[[Any], T]) -> None:
         self.work_out = work_out
@@ -83,6 +86,7 @@ class TensorData:
     """
 
     dtype: DType
+    offset: int = 0
     shape: Shape
     _row_major: bool = True  # whether it is known to be, because no strides were given
     _version: list[int] | None = None
@@ -119,7 +123,6 @@ class TensorData:
     # What follows from the rest; most views are never asked for most of it.
 
     array = Following[npt.NDArray[Any]](lambda data: as_array(data.storage, data))
-    offset = Following[int](lambda data: 0)
     size = Following[int](lambda data: size_of(data.shape))
     storage = Following[Any](lambda data: data.array.reshape(-1))
     strides = Following[Strides](lambda data: strides_from_shape(data.shape))
@@ -276,8 +279,7 @@ class TensorData:
         """
         if self.is_contiguous():
             view = self._sharing(shape)
-            if self.offset:
-                view.offset = self.offset
+            view.offset = self.offset
             return view
         old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
         merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory

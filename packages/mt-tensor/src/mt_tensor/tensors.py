@@ -28,7 +28,6 @@ from mt_tensor.pointwise.methods import PointwiseMethods
 from mt_tensor.products.methods import ProductMethods
 from mt_tensor.randomness.sampling import SamplingMethods
 from mt_tensor.recording.hooks import HookMethods
-from mt_tensor.reductions.extremes import ExtremeMethods
 from mt_tensor.reductions.methods import ReductionMethods
 from mt_tensor.tensor_base import TensorBase
 
@@ -39,7 +38,6 @@ class Tensor(
     ArithmeticMethods,
     CallingMethods,
     ConversionMethods,
-    ExtremeMethods,
     HookMethods,
     IndexingMethods,
     InPlaceMethods,

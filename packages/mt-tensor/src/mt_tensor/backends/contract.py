@@ -4,10 +4,10 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 (`TensorData`). All else is composed from these, so a backend that implements them has every
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
-More methods (`compute`, `fold`, `product`, `converted`, `joined`) return what the primitives
-write. They follow from the primitives, and need no thought; a backend that can return new results
-in less time, as NumPy can, may have its own. A class with its own primitive and none of these gets
-what follows from that primitive.
+More methods (`compute`, `computing`, `fold`, `product`, `converted`, `joined`) return what the
+primitives write. They follow from the primitives, and need no thought; a backend that can return
+new results in less time, as NumPy can, may have its own. A class with its own primitive and none of
+these gets what follows from that primitive.
 
 What every primitive may rely on, because the caller has seen to it:
 
@@ -91,7 +91,8 @@ class TensorBackend(ABC):
 
         Args:
             formula: its elementary functions are spelled in the backend's own way
-                (`mt_operators.lift`). Its plain numbers take the type of the computation.
+                (`mt_operators.lift`). Its plain numbers take the type of the computation; what has
+                a fraction among integers is computed in float64, and converted at the end.
             inputs: `formula.arity` views of one shape. They have one dtype, the type of the
                 computation, except that inputs of dtype bool may stand among others.
             outputs: `formula.outputs` views of that same shape, of the dtype of the computation
@@ -164,7 +165,7 @@ class TensorBackend(ABC):
         becomes True. What nan and floats out of range become as integers is left open.
         """
 
-    # --- Views made with the above --------------------------------------------------------------
+    # --- What follows from the primitives: new views --------------------------------------------
 
     def compute(
         self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
@@ -280,6 +281,8 @@ class TensorBackend(ABC):
         """
         return None
 
+    # --- Memory ---------------------------------------------------------------------------------
+
     def same_memory(self, a: Any, b: Any) -> bool:
         """Whether two storages share memory: the same one, or arrays over the same bytes."""
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
@@ -296,6 +299,8 @@ class TensorBackend(ABC):
             ShapeError: there are more dimensions than arrays can have.
         """
         return as_array(self.to_host(data.storage), data)
+
+    # --- One instance in a process --------------------------------------------------------------
 
     def __copy__(self) -> Self:
         """Return the backend itself: tensors of one backend must share one instance."""

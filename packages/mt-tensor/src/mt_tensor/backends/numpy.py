@@ -6,6 +6,7 @@ that itself is used: it writes into its output without a temporary array.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -173,9 +174,6 @@ class NumpyOps(HostBackend):
         arrays = [data.array for data in inputs]
         targets = [data.array for data in outputs]
         function = _FUNCTION_OF.get(formula)
-        if isinstance(function, np.ufunc) and arrays[0].dtype is targets[0].dtype:
-            silently(function, *arrays, out=targets[0])  # by name, which NumPy asks for
-            return
         if function is not None:
             silently(function, *arrays, out=targets[0], casting="unsafe")
             return
@@ -275,7 +273,8 @@ class NumpyOps(HostBackend):
         """Fold slice by slice with an operator that NumPy has no ufunc for."""
         array = source.array
         rest = tuple(d for d in range(array.ndim) if d not in dims)
-        slices = array.transpose(*dims, *rest).reshape(-1, *(array.shape[d] for d in rest))
+        count = math.prod(array.shape[d] for d in dims)
+        slices = array.transpose(*dims, *rest).reshape(count, *(array.shape[d] for d in rest))
         if not len(slices):
             return operator.identity
         function = self._function(operator.value, (source,))

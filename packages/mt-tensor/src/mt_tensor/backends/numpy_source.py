@@ -92,7 +92,7 @@ def numpy_function(
 def _typed(number: Number, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return a number as an array, which NumPy takes in half the time of a Python number."""
     fraction = not math.isfinite(number) or number != int(number)
-    return np.asarray(number).astype(np.float64 if dtype.kind == "i" and fraction else dtype)
+    return np.asarray(number).astype(np.float64 if dtype.kind in "iu" and fraction else dtype)
 
 
 def _truth(condition: Any) -> Any:
@@ -132,7 +132,8 @@ def _written(formula: Formula, name: str, constant: Callable[[Number], str]) -> 
         depths.append(depth)
     results = []
     for number, at in enumerate(graph.outputs):
-        new = at >= graph.arity and at not in graph.outputs[:number]
+        made = graph.expressions[at].operation not in ("argument", "constant")
+        new = made and at not in graph.outputs[:number]
         results.append(texts[at] if new else f"copy({texts[at]})")
     lines.append(f"return {', '.join(results)}")
     arguments = ", ".join(f"x{i}" for i in range(graph.arity))

@@ -62,6 +62,10 @@ def tensor_zip(
     return run
 
 
+_LIFTED: dict[int, Callable[..., Callable[..., None]]] = {1: tensor_map, 2: tensor_zip}
+"""The loops by the number of inputs."""
+
+
 def tensor_reduce(
     fn: Callable[[Any, Any], Any], start: Any
 ) -> Callable[[TensorData, TensorData, tuple[int, ...]], None]:
@@ -102,10 +106,12 @@ class SimpleOps(HostBackend):
     ) -> None:
         """Run the formula's own Python source on each element.
 
-        For one or two inputs and one output this is `tensor_map` and `tensor_zip`; a fused
-        backward reads and writes more.
+        A fused backward reads and writes more than `tensor_map` and `tensor_zip` do.
         """
         with np.errstate(all="ignore"):
+            if formula.outputs == 1 and formula.arity in _LIFTED:
+                _LIFTED[formula.arity](formula.function)(*inputs, *outputs)
+                return
             for index in outputs[0].indices():
                 results = formula.function(*(read(data, index) for data in inputs))
                 for out, result in zip(

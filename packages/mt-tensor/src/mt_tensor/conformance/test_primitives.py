@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
 import mt_tensor as mt
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, Operator
+from mt_operators.elementary import sqrt
+from mt_operators.formula import zero
 from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.dtypes import DTYPES
@@ -97,6 +100,18 @@ def test_reduce_of_nothing_gives_the_identity(backend: TensorBackend, name: str)
     out = mt.full((2, 1, 3), 7.0, backend=backend)
     backend.reduce(OPERATORS[name], source._tensor, out._tensor, (1,))
     assert np.array_equal(out.numpy(), np.full((2, 1, 3), OPERATORS[name].identity))
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (1, 2), (3, 0), (0, 2)])
+def test_reduce_with_an_operator_that_no_library_has(
+    backend: TensorBackend, shape: tuple[int, ...]
+) -> None:
+    """The square of the sum of all roots: a backend has to run the source itself."""
+    roots = Operator("roots", lambda x, y: x + y + 2.0 * sqrt(x * y), (zero, zero), identity=0.0)
+    source = mt.tensor(np.arange(1.0, 1.0 + math.prod(shape)).reshape(shape), backend=backend)
+    out = mt.zeros(1, shape[1], dtype="float64", backend=backend)
+    backend.reduce(roots, source._tensor, out._tensor, (0,))
+    np.testing.assert_allclose(out.numpy(), np.sqrt(source.numpy()).sum(0, keepdims=True) ** 2)
 
 
 def test_reduce_into_a_strided_view(backend: TensorBackend) -> None:

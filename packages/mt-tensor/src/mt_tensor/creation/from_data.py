@@ -53,7 +53,8 @@ def tensor(
     if isinstance(data, Tensor):
         chosen = data.backend if backend is None else backend
         copied = np.array(data.backend.as_array(data._tensor))
-        return from_values(copied, dtype or data.dtype, chosen, requires_grad)
+        kind = data.dtype if dtype is None else dtype
+        return from_values(copied, kind, chosen, requires_grad)
     if hasattr(type(data), "__array__"):  # an array, or what another library has for one
         data = np.asarray(data)
     typed = isinstance(data, np.ndarray)

@@ -57,6 +57,11 @@ def _number(name: str, value: Any) -> Number:
     return as_number(name, value.item() if isinstance(value, Tensor) else value)
 
 
+def _or_float32(dtype: Any) -> DType:
+    """Return the element type that was asked for, or the default."""
+    return float32 if dtype is None else as_dtype(dtype)
+
+
 # --- Filled -------------------------------------------------------------------------------------
 
 
@@ -73,8 +78,8 @@ def empty(
         ShapeError: an extent is no integer, or negative.
     """
     chosen = get_backend(backend)
-    kind = float32 if dtype is None else as_dtype(dtype)
-    result = Tensor._make(chosen.allocate(unpack_sizes(sizes, size), kind), chosen)
+    data = chosen.allocate(unpack_sizes(sizes, size), _or_float32(dtype))
+    result = Tensor._make(data, chosen)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -120,7 +125,7 @@ def zeros(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return full(unpack_sizes(sizes, size), 0, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
 
 
 def ones(
@@ -131,7 +136,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return full(unpack_sizes(sizes, size), 1, dtype or float32, backend, requires_grad)
+    return full(unpack_sizes(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
 
 
 # --- Like another tensor ------------------------------------------------------------------------
@@ -268,7 +273,7 @@ def linspace(
         DTypeError: the element type is bool.
     """
     values = _spaced(start, end, steps)
-    return from_values(values, _numeric("linspace", dtype or float32), backend, requires_grad)
+    return from_values(values, _numeric("linspace", _or_float32(dtype)), backend, requires_grad)
 
 
 def logspace(
@@ -288,7 +293,7 @@ def logspace(
     """
     with np.errstate(all="ignore"):
         values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
-    return from_values(values, _numeric("logspace", dtype or float32), backend, requires_grad)
+    return from_values(values, _numeric("logspace", _or_float32(dtype)), backend, requires_grad)
 
 
 def eye(
@@ -304,7 +309,7 @@ def eye(
         ShapeError: an extent is no integer, or negative.
     """
     rows, columns = unpack_sizes((n, n if m is None else m))
-    return from_values(np.eye(rows, columns), dtype or float32, backend, requires_grad)
+    return from_values(np.eye(rows, columns), _or_float32(dtype), backend, requires_grad)
 
 
 def tril_indices(

@@ -27,11 +27,11 @@ class NewTensorMethods(TensorBase):
 
         return tensor(data, **after(self, options))
 
-    def new_empty(self, *size: Any, **options: Unpack[Options]) -> Tensor:
+    def new_empty(self, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
         """Return a tensor with arbitrary elements; see `mt_tensor.empty`."""
         from mt_tensor.creation.from_rules import after, empty
 
-        return empty(*size, **after(self, options))
+        return empty(*sizes, size=size, **after(self, options))
 
     def new_full(self, size: Sequence[int], fill_value: Any, **options: Unpack[Options]) -> Tensor:
         """Return a tensor in which every element is `fill_value`; see `mt_tensor.full`."""
@@ -39,14 +39,14 @@ class NewTensorMethods(TensorBase):
 
         return full(size, fill_value, **after(self, options))
 
-    def new_zeros(self, *size: Any, **options: Unpack[Options]) -> Tensor:
+    def new_zeros(self, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
         """Return a tensor of zeros; see `mt_tensor.zeros`."""
         from mt_tensor.creation.from_rules import after, zeros
 
-        return zeros(*size, **after(self, options))
+        return zeros(*sizes, size=size, **after(self, options))
 
-    def new_ones(self, *size: Any, **options: Unpack[Options]) -> Tensor:
+    def new_ones(self, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
         """Return a tensor of ones; see `mt_tensor.ones`."""
         from mt_tensor.creation.from_rules import after, ones
 
-        return ones(*size, **after(self, options))
+        return ones(*sizes, size=size, **after(self, options))

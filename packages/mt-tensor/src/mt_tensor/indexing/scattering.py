@@ -13,7 +13,7 @@ import numpy as np
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.arguments import as_integer, check_choice
-from mt_tensor.dtypes import DType, Number, as_number, bool_, float64, int64, uint8
+from mt_tensor.dtypes import DType, Number, as_number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
     Gather,
@@ -226,7 +226,7 @@ def _divided(total: Tensor, dim: int, index: TensorBase, include_self: bool) -> 
     count = ScatterAdd.apply(count, dim, index, _filled(index, int64, 1))
     if total.dtype.is_floating_point:
         return total / count.to(total.dtype)
-    return (total.to(float64) / count).floor().to(total.dtype)
+    return (total // count).to(total.dtype)
 
 
 def _reduce_bool(

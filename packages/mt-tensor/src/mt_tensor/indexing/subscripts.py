@@ -92,7 +92,7 @@ def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
     if used > ndim:
         raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
     position = dots[0] if dots else len(entries)
-    fill = [slice(None)] * (ndim - used)
+    fill = [_EVERYTHING] * (ndim - used)
     return entries[:position] + fill + entries[position + len(dots) :]
 
 
@@ -114,9 +114,8 @@ def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
                 else [_from_the_front(entry, x.shape[dim], dim)]
             )
             picks += [Pick(seen + i, index) for i, index in enumerate(indices)]
-            plain += [slice(None)] * used or [
-                None
-            ]  # a mask without dimensions picks from a new one
+            # A mask without dimensions picks from a new one.
+            plain += [_EVERYTHING] * used if used else [None]
             seen += len(indices)
         else:
             plain.append(entry)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.arguments import check_choice, check_floating
+from mt_tensor.arguments import check_choice, check_flags, check_floating
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.factors import svdvals
@@ -77,6 +77,7 @@ def matrix_norm(
     require_tensors("matrix_norm", A)
     x = A._itself() if dtype is None else A.to(dtype)
     check_floating("matrix_norm", x)
+    check_flags(keepdim=keepdim)
     if x.ndim < 2:
         raise ShapeError(f"matrix_norm() takes matrices; shape {x.shape} was given.")
     if not isinstance(dim, Sequence) or len(dim) != 2:

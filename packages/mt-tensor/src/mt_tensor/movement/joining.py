@@ -15,21 +15,33 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
+NOTHING = (0,)
+"""The shape that is passed over among others."""
+
+
 class Cat(Function):
     """Tensors joined along a dimension."""
 
     @staticmethod
     def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
-        ctx.dim, ctx.extents = dim, [part.shape[dim] for part in parts]
-        return parts[0]._with(parts[0].backend.joined([part._tensor for part in parts], dim))
+        ctx.dim, ctx.shapes = dim, [part.shape for part in parts]
+        joined = parts[0].backend.joined([part._tensor for part in _not_passed_over(parts)], dim)
+        return parts[0]._with(joined)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         grads, start = [], 0
-        for extent in ctx.extents:
-            grads.append(grad.narrow(ctx.dim, start, extent))
+        for shape in ctx.shapes:
+            extent = 0 if shape == NOTHING else shape[ctx.dim]
+            part = grad.narrow(ctx.dim, start, extent)
+            grads.append(part if part.shape == shape else part.reshape(shape))
             start += extent
         return None, *grads
+
+
+def _not_passed_over(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return the tensors that have a part in the result: all, if they are all empty vectors."""
+    return [tensor for tensor in tensors if tensor.shape != NOTHING] or tensors
 
 
 def check_list(name: str, tensors: Any) -> None:
@@ -62,16 +74,16 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     check_list("cat", tensors)
     common_backend(*tensors)
     dtype = result_type(*tensors)
-    tensors = [tensor for tensor in tensors if tensor.shape != (0,)] or tensors
-    first = tensors[0]
+    parts = _not_passed_over(tensors)
+    first = parts[0]
     dim = normalize_dim(dim, first.ndim)
     expected = (first.shape[:dim], first.shape[dim + 1 :])
-    for tensor in tensors:
-        shape = tensor.shape
+    for part in parts:
+        shape = part.shape
         if (shape[:dim], shape[dim + 1 :]) != expected or not shape:
             raise ShapeError(
                 f"cat() along dimension {dim} was given shapes "
-                f"{', '.join(str(t.shape) for t in tensors)}: they must have at least one "
+                f"{', '.join(str(part.shape) for part in parts)}: they must have at least one "
                 f"dimension and be equal in all others than {dim}."
             )
     return Cat.apply(dim, *[tensor.to(dtype) for tensor in tensors])

@@ -1,7 +1,8 @@
-"""Rolling, repeating and exchanging dimensions, and shapes taken from other tensors."""
+"""Rolling, repeating and exchanging dimensions."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
 from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_data import not_an_array
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -92,7 +94,8 @@ def repeat_interleave(
 
     Raises:
         DTypeError: `repeats` is no tensor of int32 or int64.
-        ShapeError: `repeats` has another length or a negative number, or `output_size` is wrong.
+        ShapeError: `repeats` has another length or a negative number, there would be too many
+            slices, or `output_size` is wrong.
     """
     require_tensors("repeat_interleave", input)
     if dim is None:
@@ -115,7 +118,7 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(unpack((repeats,)), np.int64)
+        counts = np.array(unpack((repeats,)), object)  # a number may be beyond all integer types
     if counts.ndim > 1 or counts.size not in (1, extent):
         raise ShapeError(
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
@@ -123,7 +126,10 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
         )
     if counts.size and counts.min() < 0:
         raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
-    return np.broadcast_to(counts.reshape(-1), (extent,))
+    total = sum(counts.tolist()) * (extent if counts.size == 1 else 1)
+    if total > sys.maxsize // 8:  # of up to eight bytes
+        raise not_an_array((total,))
+    return np.broadcast_to(counts.astype(np.int64).reshape(-1), (extent,))
 
 
 def movedim(input: TensorBase, source: Ints, destination: Ints) -> Tensor:

@@ -50,6 +50,18 @@ def split(
     return _pieces(tensor, d, [min(size, extent - start) for start in range(0, extent, size)])
 
 
+MOST_EMPTY = 2**20
+"""Into more pieces only what has as many elements is taken apart: the rest would be empty."""
+
+
+def _check_count(name: str, count: int, extent: int) -> None:
+    """Raise ShapeError if a dimension is to be taken apart into far more pieces than elements."""
+    if count > max(extent, MOST_EMPTY):
+        raise ShapeError(
+            f"{name}() of {extent} element(s) into {count} pieces: nearly all would be empty."
+        )
+
+
 def _pieces(tensor: TensorBase, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
     starts = accumulate(lengths, initial=0)
     return tuple(
@@ -62,13 +74,17 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
     Raises:
         DomainError: `chunks` is not positive.
-        TypeError: `chunks` is no integer.
+        ShapeError: it is beyond `MOST_EMPTY` where there is nothing.
+        TypeError: it is no integer.
     """
     require_tensors("chunk", input)
     d = existing_dim("chunk", dim, input.shape)
     count = as_integer("chunks", chunks, least=1)
     extent = input.shape[d]
-    return split(input, -(-extent // count), d) if extent else _pieces(input, d, [0] * count)
+    if extent:
+        return split(input, -(-extent // count), d)
+    _check_count("chunk", count, extent)
+    return _pieces(input, d, [0] * count)
 
 
 def tensor_split(
@@ -84,6 +100,7 @@ def tensor_split(
 
     Raises:
         DomainError: the number of sections is not positive.
+        ShapeError: it is beyond both the extent and `MOST_EMPTY`.
         TypeError: it is no integer.
     """
     require_tensors("tensor_split", input)
@@ -93,6 +110,7 @@ def tensor_split(
         indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
         count = as_integer("indices_or_sections", indices_or_sections, least=1)
+        _check_count("tensor_split", count, extent)
         return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])
     cuts = [None, *unpack((indices_or_sections,)), None]
     return tuple(

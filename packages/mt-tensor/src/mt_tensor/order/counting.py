@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating
+from mt_tensor.arguments import as_integer, check_flags, check_floating
 from mt_tensor.dtypes import Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.indexing.gathering import scatter_add
@@ -29,7 +29,7 @@ def _results(input: TensorBase, found: list[Array | None]) -> Any:
 
 def unique(
     input: TensorBase,
-    sorted: bool = True,  # noqa: ARG001 - as if always given
+    sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
@@ -52,6 +52,7 @@ def unique(
         ShapeError: there are no dimensions, but one was named.
     """
     require_tensors("unique", input)
+    check_flags(sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
     array = input.backend.as_array(input._tensor)
     axis = None if dim is None else existing_dim("unique", dim, input.shape)
     values, inverse, counts = np.unique(
@@ -77,6 +78,7 @@ def unique_consecutive(
         IndexingError: there is no such dimension.
     """
     require_tensors("unique_consecutive", input)
+    check_flags(return_inverse=return_inverse, return_counts=return_counts)
     array = input.backend.as_array(input._tensor)
     axis = 0 if dim is None else normalize_dim(dim, input.ndim)
     slices = array.reshape(-1) if dim is None else np.moveaxis(np.atleast_1d(array), axis, 0)
@@ -101,7 +103,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
         minlength: how many numbers are counted at least.
 
     Returns:
-        int64; with weights their floating-point type, or float64.
+        int64; with weights float64, or float32 if that is their type.
 
     Raises:
         ShapeError: `input` is not 1-D, or `weights` has another shape.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_choice
+from mt_tensor.arguments import as_integer, check_choice, check_flags
 from mt_tensor.dtypes import as_number, bool_, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.movement.joining import cat
@@ -48,6 +48,7 @@ def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) ->
         TypeError: `k` is no integer.
     """
     require_tensors("kthvalue", input)
+    check_flags(keepdim=keepdim)
     dim = normalize_dim(dim, input.ndim)
     k = as_integer("k", k)
     extent = input.shape[dim] if input.ndim else 1
@@ -118,6 +119,7 @@ def _quantile(
     interpolation: str,
 ) -> Tensor:
     require_tensors(name, input)
+    check_flags(keepdim=keepdim)
     if not input.dtype.is_floating_point or input.dtype.itemsize < 4:
         raise DTypeError(f"{name}() takes float32 or float64; {input.dtype.name} was given.")
     check_choice("interpolation", interpolation, _INTERPOLATIONS)

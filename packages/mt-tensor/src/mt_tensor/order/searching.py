@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mt_tensor.arguments import check_choice, check_not_bool
+from mt_tensor.arguments import check_choice, check_flags, check_not_bool
 from mt_tensor.dtypes import Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.order.on_host import Array
@@ -47,7 +47,8 @@ def searchsorted(
         DomainError: `side` is neither, or contradicts `right`.
     """
     require_tensors("searchsorted", sorted_sequence)
-    check_choice("side", side, ("right",) if right and side else (None, "left", "right"))
+    check_flags(out_int32=out_int32, right=right)
+    check_choice("side", side, (None, "right") if right else (None, "left", "right"))
     sequence = sorted_sequence.backend.as_array(sorted_sequence._tensor)
     if sorter is not None:
         sequence = _in_order(sorted_sequence, sequence, sorter)
@@ -76,6 +77,7 @@ def bucketize(
         DTypeError: the elements are bool.
     """
     require_tensors("bucketize", boundaries)
+    check_flags(out_int32=out_int32, right=right)
     if boundaries.ndim != 1:
         raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
     sequence = boundaries.backend.as_array(boundaries._tensor)
@@ -101,6 +103,7 @@ def isin(
         DTypeError: the elements are bool.
         TypeError: both are numbers.
     """
+    check_flags(assume_unique=assume_unique, invert=invert)
     elements, test_elements = plain(elements), plain(test_elements)
     model: Any = test_elements if isinstance(elements, Number) else elements
     tensors = [model, *([] if isinstance(test_elements, Number) else [test_elements])]

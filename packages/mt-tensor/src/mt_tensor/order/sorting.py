@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_not_bool
+from mt_tensor.arguments import as_integer, check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.order.on_host import Array, on_host
@@ -50,7 +50,7 @@ def sort(
     dim: int = -1,
     descending: bool = False,
     *,
-    stable: bool = False,  # noqa: ARG001 - as if always given
+    stable: bool | None = False,
 ) -> ValuesAndIndices:
     """Return the elements in order along `dim`, and the int64 indices they come from.
 
@@ -64,6 +64,7 @@ def sort(
         IndexingError: there is no such dimension.
     """
     require_tensors("sort", input)
+    check_flags(descending=descending, stable=stable is not None and stable)
     dim = normalize_dim(dim, input.ndim)
     index = _order(input, dim, descending)
     return ValuesAndIndices(take_along(input, dim, index), index)
@@ -74,7 +75,7 @@ def argsort(
     dim: int = -1,
     descending: bool = False,
     *,
-    stable: bool = False,  # noqa: ARG001 - as if always given
+    stable: bool = False,
 ) -> Tensor:
     """Return the int64 indices that sort along `dim`; see `sort`.
 
@@ -82,6 +83,7 @@ def argsort(
         IndexingError: there is no such dimension.
     """
     require_tensors("argsort", input)
+    check_flags(descending=descending, stable=stable)
     return _order(input, normalize_dim(dim, input.ndim), descending)
 
 
@@ -90,7 +92,7 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,  # noqa: ARG001 - as if always given
+    sorted: bool = True,
 ) -> ValuesAndIndices:
     """Return the `k` largest elements along `dim`, and the int64 indices they come from.
 
@@ -107,6 +109,7 @@ def topk(
         TypeError: `k` is no integer.
     """
     require_tensors("topk", input)
+    check_flags(largest=largest, sorted=sorted)
     dim = normalize_dim(dim, input.ndim)
     extent = input.shape[dim] if input.ndim else 1
     k = as_integer("k", k)
@@ -152,6 +155,7 @@ def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) 
 
 def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepdim: bool) -> Any:
     require_tensors(name, input)
+    check_flags(keepdim=keepdim)
     check_not_bool(name, input)
     if dim is not None:
         return _median_along(name, skip_nan, input, normalize_dim(dim, input.ndim), keepdim)
@@ -204,6 +208,7 @@ def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> ValuesAndIn
         ShapeError: it has no elements.
     """
     require_tensors("mode", input)
+    check_flags(keepdim=keepdim)
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
         return sort(input)

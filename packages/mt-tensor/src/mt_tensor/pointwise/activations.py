@@ -1,7 +1,7 @@
 """Functions between the layers of networks, with torch's settings.
 
 Those without settings are rows of the operator table and need no code here: `relu`, `sigmoid`,
-`silu`, `mish`, `selu`, `hardswish`, ... (see `mt_tensor.table_functions`). All take a tensor of any
+`silu`, `mish`, `selu`, `hardswish`, ... (see `table_functions.py`). All take a tensor of any
 shape and return one of that shape; integers become float32 unless something else is said.
 """
 
@@ -175,7 +175,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         dim: the dimension, which has half the extent in the result.
 
     Raises:
-        ShapeError: the extent is odd, or there is no dimension.
+        ShapeError: the extent is odd, or `input` is 0-D.
+        IndexingError: there is no such dimension.
     """
     require_tensors("glu", input)
     extent: int = input.shape[normalize_dim(dim, input.ndim)] if input.ndim else 1

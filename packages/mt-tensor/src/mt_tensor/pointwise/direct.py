@@ -14,7 +14,6 @@ from mt_autodiff.mode import recording
 from mt_operators import Operator
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, bool_, plain
-from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase, constant
@@ -57,8 +56,8 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
 
 
 def _unary(operator: Operator) -> Callable[..., Any]:
-    operation, computing = OPERATIONS[operator.name], Computing(operator.value)
-    record = operation.record.of_one
+    operation = OPERATIONS[operator.name]
+    computing, record = operation.computing, operation.record.of_one
     direct = operator.result in ("number", "real")
 
     def unary(self: Any) -> Any:
@@ -76,8 +75,8 @@ def _unary(operator: Operator) -> Callable[..., Any]:
 
 
 def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
-    operation, name, computing = OPERATIONS[operator.name], operator.name, Computing(operator.value)
-    record = operation.record.of_two
+    operation, name = OPERATIONS[operator.name], operator.name
+    computing, record = operation.computing, operation.record.of_two
     truth = operator.result == "truth"
     direct = {"float"}  # the kinds of elements that need no conversion and no check
     if operator.result == "whole":

@@ -18,7 +18,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number, bool_, float32, int64, plain, result_type
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.pointwise.computing import Computing
-from mt_tensor.pointwise.gradients import LIFTED, Recorder
+from mt_tensor.pointwise.gradients import Recorder
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor_base import TensorBase, constant
@@ -51,9 +51,9 @@ class ElementwiseOperation:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self._computing = Computing(operator.value)
+        self.computing = Computing(operator.value)
         self._chooses = operator.name == "where"  # by its first argument, a condition
-        self.record = Recorder(operator)
+        self.record = Recorder(operator, OPERATIONS)
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
@@ -126,7 +126,7 @@ class ElementwiseOperation:
         """Compute the value of operands of one dtype, and record it."""
         inputs = [operand._tensor for operand in operands]
         truth = self.operator.result == "truth"
-        out = self._computing[backend](*inputs, shape, bool_ if truth else dtype)
+        out = self.computing[backend](*inputs, shape, bool_ if truth else dtype)
         result = _make(out, backend)
         if recording.enabled and dtype.is_floating_point and not truth:
             self.record(operands, result)
@@ -205,12 +205,12 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
 
 
 OPERATIONS: dict[str, ElementwiseOperation] = {}
-"""The operation of each row, by its name."""
+"""The operation of each row, by its name: how tensors spell the elementary functions."""
 
 
 def _enter(row: Operator) -> None:
     kind = WholeNumberOperation if row.result == "whole" else ElementwiseOperation
-    LIFTED[row.name] = OPERATIONS[row.name] = kind(row)
+    OPERATIONS[row.name] = kind(row)
 
 
 OPERATORS.for_each(_enter)

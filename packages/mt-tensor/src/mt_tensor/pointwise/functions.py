@@ -323,11 +323,13 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
     Args:
         input: any shape; nan below 0 and above 1.
-        eps: if given, `input` is taken between `eps` and `1 - eps`.
+        eps: if given, `input` is taken between `eps` and `1 - eps`; of two bounds that cross, as
+            these do from 0.5 on, the lower is met first.
     """
     require_tensors("logit", input)
     x = input._itself()
     if eps is not None:
         eps = float(as_number("eps", eps))
-        x = clamp(input, eps, 1.0 - eps)
+        high = elementwise("where", x > 1.0 - eps, 1.0 - eps, x)
+        x = elementwise("where", x < eps, eps, high)
     return elementwise("log", x) - elementwise("log1p", x * -1.0)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mt_autodiff.mode import recording
 from mt_operators import Operator, lift
 from mt_operators.formula import one
+from mt_operators.lifting import Spelling
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 _make = TensorBase._make
 _new = object.__new__
 
-LIFTED: dict[str, Callable[..., Any]] = {}
-"""How tensors spell the elementary functions: each is an operator of the table."""
-
 
 class Gradients:
     """How the gradients of an operator come about, for one choice of arguments that want one.
@@ -40,10 +38,11 @@ class Gradients:
             sum, for example, reads nothing: it is 1 everywhere.
     """
 
-    def __init__(self, operator: Operator, needs: tuple[bool, ...]) -> None:
+    def __init__(self, operator: Operator, needs: tuple[bool, ...], spelling: Spelling) -> None:
         self.needs = needs
         self.name = operator.name
         self._operator = operator
+        self._spelling = spelling
         self._partials = [p for p, need in zip(operator.partials, needs, strict=True) if need]
         computed = tuple(
             need and partial is not one
@@ -112,8 +111,8 @@ class Gradients:
     def on_tensors(self, grad: Tensor, saved: list[Tensor]) -> list[Tensor]:
         """Return the gradients, computed with tensors and so recorded."""
         if self._on_tensors is None:
-            partials = [lift(partial, LIFTED) for partial in self._partials]
-            self._on_tensors = lift(self._operator.share, LIFTED), partials
+            partials = [lift(partial, self._spelling) for partial in self._partials]
+            self._on_tensors = lift(self._operator.share, self._spelling), partials
         share, partials = self._on_tensors
         known = [grad] * (self._operator.arity + 1)
         for position, read in zip(self.reads, saved, strict=True):
@@ -134,8 +133,9 @@ def _picking(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, 
 class Recorder:
     """Enters the floating-point results of one operator into the graph, if a gradient is wanted."""
 
-    def __init__(self, operator: Operator) -> None:
+    def __init__(self, operator: Operator, spelling: Spelling) -> None:
         self._operator = operator
+        self._spelling = spelling  # of the elementary functions on tensors
         self._gradients: dict[tuple[bool, ...], Gradients] = {}
 
     def __call__(self, operands: Sequence[Tensor], result: Tensor) -> None:
@@ -150,7 +150,7 @@ class Recorder:
 
     def of_one(self, x: Any, result: Tensor) -> None:
         """Take note of how a result was computed from one operand."""
-        if x._requires_grad is VIEW and not x.requires_grad:
+        if x._requires_grad is VIEW and not x.requires_grad:  # asking refreshes the view's node
             return
         node = x._node
         gradients = self._gradients.get(_ONE) or self._choice(_ONE)
@@ -159,7 +159,7 @@ class Recorder:
     def of_two(self, x: Any, y: Any, result: Tensor) -> None:
         """Take note of how a result was computed from two operands."""
         needs = x._requires_grad, y._requires_grad
-        if VIEW in needs:
+        if VIEW in needs:  # asking refreshes the views' nodes
             needs = x.requires_grad, y.requires_grad
             if True not in needs:
                 return
@@ -175,7 +175,7 @@ class Recorder:
     def _choice(self, needs: tuple[bool, ...]) -> Gradients:
         """Return the gradients for one choice of arguments."""
         if needs not in self._gradients:
-            self._gradients[needs] = Gradients(self._operator, needs)
+            self._gradients[needs] = Gradients(self._operator, needs, self._spelling)
         return self._gradients[needs]
 
 

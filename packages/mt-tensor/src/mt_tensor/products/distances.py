@@ -65,7 +65,7 @@ def cdist(x1: TensorBase, x2: TensorBase, p: float = 2.0, compute_mode: str = _M
     Args:
         x1: shape (*batch, n, m).
         x2: shape (*batch, k, m), of the same dtype; the batch dimensions broadcast.
-        p: the exponent of the norm, from 0 to inf; 0 counts what differs, without a gradient.
+        p: the exponent of the norm, from 0 to inf; 0 counts what differs, with gradient 0.
         compute_mode: in torch, when a matrix product may stand for differences. Here none does, so
             that no digits cancel.
 

@@ -226,7 +226,7 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
             square = matmul(square, square)
     if power is None:
         eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
-        return input._with(input.backend.upload(eye)).expand(input.shape).clone()
+        return input.clone().copy_(input._with(input.backend.upload(eye)))  # its gradient is zero
     return power if power is not input else power.clone()
 
 

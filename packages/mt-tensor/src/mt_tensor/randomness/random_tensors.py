@@ -243,7 +243,8 @@ def normal(
         TypeError: both a tensor and `size`, or neither, were given.
     """
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
-    if bool(tensors) == (size is not None) or (tensors and (dtype or backend)):
+    options = dtype is not None or backend is not None
+    if bool(tensors) == (size is not None) or (tensors and options):
         raise TypeError(
             "normal() takes either tensors, which set shape, dtype and backend, or two numbers "
             "and size."

@@ -44,7 +44,7 @@ class ViewFunction:
             result._base = x if base is None else base  # type: ignore[assignment]
             result._seen = data.version
             if recording.enabled:
-                if x.requires_grad:
+                if x.requires_grad:  # asking refreshes the node of a view
                     node: ViewNode = _new(ViewNode)
                     node.last_fn, node.ctx, node.name = cls, settings, cls.__name__
                     connect(result, node, (x if x._node is None else x._node,))

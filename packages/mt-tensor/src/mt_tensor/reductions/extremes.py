@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_operators import OPERATORS
-from mt_tensor.arguments import check_not_bool
+from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
 from mt_tensor.indexing.gathering import along
@@ -44,7 +44,7 @@ class SharedByEqual(Function):
 
 def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
     """Fold with `"maximum"` or `"minimum"`, in both of which nan wins."""
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     check_not_empty(name, x, dims)
     if not x.requires_grad:
         return x._with(x.backend.fold(OPERATORS[operator], x._tensor, dims, keepdim))
@@ -71,6 +71,7 @@ def _position_of_smallest(x: TensorBase, dim: int) -> Tensor:
 
 def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
     """Index of the first element along a dimension that the operator chooses, as int64."""
+    check_flags(keepdim=keepdim)
     x = x.detach()
     if dim is None:
         flat = _arg_extreme(name, operator, x.reshape(-1), 0, False)
@@ -90,7 +91,7 @@ def _max_or_min(
     require_tensors(name, x)
     if isinstance(dim, TensorBase):
         dim, other = None, dim
-    if dim is None and keepdim:
+    if dim is None and keepdim is True:
         raise TypeError(f"{name}() takes keepdim together with dim only.")
     if other is not None:
         require_tensors(name, other)
@@ -98,7 +99,8 @@ def _max_or_min(
             raise TypeError(f"{name}() takes either a dimension or another tensor, not both.")
         return elementwise(operator, x, other)
     if dim is None:
-        return _extreme(name, operator, x, None, False)
+        return _extreme(name, operator, x, None, keepdim)
+    check_flags(keepdim=keepdim)
     index = _arg_extreme(name, operator, x, dim, True)
     d = normalize_dim(dim, x.ndim)
     values = take_along(x, d, index)
@@ -204,41 +206,3 @@ def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     require_tensors("argmin", input)
     check_not_bool("argmin", input)
     return _arg_extreme("argmin", "minimum", input, dim, keepdim)
-
-
-class ExtremeMethods(TensorBase):
-    """The methods of `Tensor` that find the largest and smallest elements."""
-
-    __slots__ = ()
-
-    def max(
-        self, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
-    ) -> Any:
-        """Return the largest element, along a dimension, or of two; see `mt_tensor.max`."""
-        return max(self, dim, keepdim, other=other)
-
-    def min(
-        self, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
-    ) -> Any:
-        """Return the smallest element, along a dimension, or of two; see `mt_tensor.min`."""
-        return min(self, dim, keepdim, other=other)
-
-    def amax(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return the largest element over dimensions; equal ones share the gradient."""
-        return amax(self, dim, keepdim)
-
-    def amin(self, dim: Dims = None, keepdim: bool = False) -> Tensor:
-        """Return the smallest element over dimensions; equal ones share the gradient."""
-        return amin(self, dim, keepdim)
-
-    def aminmax(self, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
-        """Return the smallest and the largest elements; see `mt_tensor.aminmax`."""
-        return aminmax(self, dim=dim, keepdim=keepdim)
-
-    def argmax(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return the index of the first largest element, as int64."""
-        return argmax(self, dim, keepdim)
-
-    def argmin(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
-        """Return the index of the first smallest element, as int64."""
-        return argmin(self, dim, keepdim)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.reductions import norms, statistics, sums, truth
+from mt_tensor.reductions import extremes, norms, statistics, sums, truth
 from mt_tensor.reductions import softmax as exponentials
 from mt_tensor.tensor_base import TensorBase, unpack
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ReductionMethods(TensorBase):
-    """The functions of five modules, whose first argument is the tensor itself."""
+    """The functions of six modules, whose first argument is the tensor itself."""
 
     __slots__ = ()
 
@@ -22,6 +22,14 @@ class ReductionMethods(TensorBase):
     nansum = sums.nansum
     prod = sums.prod
     sum = sums.sum
+
+    amax = extremes.amax
+    amin = extremes.amin
+    aminmax = extremes.aminmax
+    argmax = extremes.argmax
+    argmin = extremes.argmin
+    max = extremes.max
+    min = extremes.min
 
     corrcoef = statistics.corrcoef
     cov = statistics.cov

@@ -30,7 +30,7 @@ def norm(
     Args:
         input: a tensor of floating-point numbers.
         p: the exponent. "fro" and None mean 2; inf and -inf the largest and smallest magnitude;
-            0 the number of elements that are not zero, which has no gradient.
+            0 the number of elements that are not zero, whose gradient is zero.
         dim: one dimension or several; None for all.
         keepdim: whether they stay, with extent 1.
         dtype: the element type to convert to before, a floating one.
@@ -52,14 +52,14 @@ def norm(
     check_floating("norm", target)
     x = input.to(target)
     wide = x.float() if target is float16 else x  # squares soon leave the range of float16
-    return _norm(wide, exponent, reduced_dims(dim, x.ndim), keepdim).to(target)
+    return _norm(wide, exponent, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
 
 
 def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     if p < 0 or p == math.inf:
         check_not_empty(f"norm with p={p:g}", x, dims)
     if p == 0:
-        return (x != 0).sum(dims, keepdim)
+        return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan counts
     if p == 2:
         return root(x.square().sum(dims, keepdim))
     size = x.abs()

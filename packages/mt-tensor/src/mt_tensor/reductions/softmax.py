@@ -30,8 +30,8 @@ def _softmax(x: TensorBase, dim: int) -> Tensor:
     check_floating("softmax", x)
     if x.numel() == 0:
         return x.clone()
-    weights = (x - _largest(x, dim)).exp()
-    return weights / weights.sum(dim, keepdim=True)
+    weights = (wide(x._itself()) - _largest(x, dim)).exp()
+    return (weights / weights.sum(dim, keepdim=True)).to(x.dtype)
 
 
 @fused("log_softmax")
@@ -39,8 +39,8 @@ def _log_softmax(x: TensorBase, dim: int) -> Tensor:
     check_floating("log_softmax", x)
     if x.numel() == 0:
         return x.clone()
-    shifted = x - _largest(x, dim)
-    return shifted - shifted.exp().sum(dim, keepdim=True).log()
+    shifted = wide(x._itself()) - _largest(x, dim)
+    return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
 
 
 def softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
@@ -88,7 +88,7 @@ def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
     require_tensors("logsumexp", input)
     target = input.dtype if input.dtype.is_floating_point else float32
     x = wide(input.to(target))
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     if any(x.shape[d] == 0 for d in dims):
         shift: Any = 0.0
     else:

@@ -1,4 +1,4 @@
-"""How far elements lie from their mean: variance and standard deviation."""
+"""How far elements lie from their mean, and vary together: variances and covariances."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _variance(
     """Return variance and mean, in float32 at least."""
     require_tensors(name, x)
     check_floating(name, x)
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     freedom = size_of(x.shape[d] for d in dims) - correction
     values = wide(x._itself())
     center = mean(values, dims, True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mt_operators import OPERATORS
-from mt_tensor.arguments import check_floating
+from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import squeeze_dims
@@ -33,20 +33,23 @@ def fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
     return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, True))
 
 
-def named_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
     """Return the dimensions meant, counted from the front: all of them for None.
 
     Raises:
         IndexingError: a dimension does not exist, is named twice or is no integer.
+        TypeError: `keepdim`, which every reduction takes beside them, is no bool.
     """
+    if keepdim.__class__ is not bool:  # asked here, for a call would cost more
+        check_flags(keepdim=keepdim)
     if isinstance(dim, (str, TensorBase)):  # both can be iterated over; neither is a sequence here
         dim = (dim,)
     return normalize_dims(dim, ndim)
 
 
-def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
     """Return the dimensions to fold: as `named_dims`, but all of them for (), as in torch."""
-    return named_dims(dim, ndim) or tuple(range(ndim))
+    return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
 def check_not_empty(name: str, x: TensorBase, dims: tuple[int, ...]) -> None:
@@ -126,7 +129,7 @@ def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: An
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("sum", input)
-    dims = reduced_dims(dim, input.ndim)
+    dims = reduced_dims(dim, input.ndim, keepdim)
     x = _in_dtype(input, dtype)
     if x.dtype is bool_:
         return x._with(x.backend.fold(OPERATORS["logical_or"], x._tensor, dims, keepdim))
@@ -147,7 +150,7 @@ def mean(
     require_tensors("mean", input)
     x = input._itself() if dtype is None else input.to(dtype)
     check_floating("mean", x)
-    dims = reduced_dims(dim, x.ndim)
+    dims = reduced_dims(dim, x.ndim, keepdim)
     count = size_of([x.shape[d] for d in dims])
     return (Sum.apply(wide(x), dims, keepdim) / count).to(x.dtype)
 
@@ -228,7 +231,7 @@ def prod(
     """
     require_tensors("prod", input)
     x = _in_dtype(input, dtype)
-    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim)
+    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim, keepdim)
     if x.dtype is bool_:
         out = fold("logical_and", x, dims)
     elif len(dims) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mt_tensor.dtypes import bool_
+from mt_tensor.dtypes import bool_, uint8
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 
 def _logical(name: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
-    dims = named_dims(dim, x.ndim)
+    dims = named_dims(dim, x.ndim, keepdim)
     out = fold(name, _nonzero(x), dims)
+    if x.dtype is uint8:  # which torch, before it had bool, used for truth values
+        out = out.to(uint8)
     return out if keepdim else squeeze_dims(out, dims)
 
 
@@ -26,7 +28,7 @@ def _nonzero(x: TensorBase) -> Tensor:
 
 
 def all(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
-    """Return whether all elements over dimensions are non-zero, as bool.
+    """Return whether all elements over dimensions are non-zero: as bool, but uint8 of uint8.
 
     Args:
         input: a tensor.

@@ -16,9 +16,11 @@ for _name in ("concat", "concatenate"):
     row(
         _name,
         lambda a, b, n=_name: getattr(mt, n)([a, b], -1),
-        lambda a, b: np.concatenate([a, b], -1),
+        lambda a, b: np.concatenate([a, b], -1) if b.size else a,
         ((2, 3), (2, 1)),
         ((2,), (3,)),
+        ((2,), (0,)),
+        ((2, 3), (0,)),
     )
 row("row_stack", lambda x, y: mt.row_stack((x, y)), lambda x, y: np.vstack((x, y)), ((3,), (2, 3)))
 row(

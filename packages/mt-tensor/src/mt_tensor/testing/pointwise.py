@@ -182,6 +182,13 @@ row(
     dtypes="real",
 )
 row(
+    "logit",
+    lambda x: x.logit(0.75),
+    lambda x: np.where(x < 0.75, 1, -1) * np.log(3),
+    *MATRIX,
+    dtypes="real",
+)
+row(
     "gelu",
     lambda x: x.gelu(approximate="tanh"),
     lambda x: x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2,

@@ -168,7 +168,6 @@ for _power in (0, 1, 2, 5):
         lambda x, n=_power: np.linalg.matrix_power(x * 0.5, n),
         ((2, 2),),
         ((3, 2, 2),),
-        differentiable=_power > 0,
         errors=(
             (lambda x: x.matrix_power(2), ShapeError, "takes square matrices"),
             (lambda x: x[:, :2].matrix_power(1.5), TypeError, "n is an integer; 1.5"),

@@ -121,6 +121,16 @@ row(
     differentiable=False,
     dtypes="truth",
 )
+for _name in ("all", "any"):
+    row(
+        _name,
+        lambda x, n=_name: getattr(x * (x > 0), n)(0),
+        lambda x, n=_name: getattr(x * (x > 0), n)(0),
+        *MATRIX,
+        ((0, 2),),
+        differentiable=False,
+        dtypes="truth of all",
+    )
 row(
     "sum_to_size",
     lambda x: x.sum_to_size(1, 3),

@@ -37,6 +37,7 @@ PROMOTION: dict[str, dict[str, str]] = {
     "sum of bool": {**_SAME, "bool": "int64"},
     "index": dict.fromkeys(_SAME, "int64"),
     "index of numbers": {name: "int64" for name in _SAME if name != "bool"},
+    "truth of all": {**dict.fromkeys(_SAME, "bool"), "uint8": "uint8"},
     "truth": dict.fromkeys(_SAME, "bool"),
     "truth of numbers": {name: "bool" for name in _SAME if name != "bool"},
 }
