@@ -143,7 +143,7 @@ def eigh(A: TensorBase, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     Raises:
         ShapeError: the matrices are not square.
         DTypeError: `A` is of another dtype.
-        ValueError: there is no such triangle.
+        DomainError: there is no such triangle.
     """
     return Eigen(*_unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigh", A, UPLO))))
 
@@ -299,7 +299,7 @@ def qr(A: TensorBase, mode: str = "reduced") -> Orthogonal:  # noqa: N803
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` is of another dtype.
         GradientError: a gradient is wanted of "complete" factors.
-        ValueError: there is no such mode.
+        DomainError: there is no such mode.
     """
     check_matrices("qr", A, square=False)
     check_choice("mode", mode, ("reduced", "complete", "r"))

@@ -204,7 +204,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     Raises:
         ShapeError: a tensor has more dimensions, or none was given.
         DTypeError: the dtypes differ.
-        ValueError: `indexing` is neither.
+        DomainError: `indexing` is neither.
     """
     lines = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], Sequence) else tensors
     require_tensors("meshgrid", *lines)

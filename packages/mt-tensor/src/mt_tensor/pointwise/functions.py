@@ -86,9 +86,13 @@ def square(input: Tensor) -> Tensor:
 
 def float_power(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`, computed in float64."""
-    if not isinstance(input, TensorBase) and not isinstance(exponent, TensorBase):
+    given = {"input": input, "exponent": exponent}
+    if not any(isinstance(value, TensorBase) for value in given.values()):
         require_tensors("float_power", input)
-    base, power = (v.double() if isinstance(v, TensorBase) else v for v in (input, exponent))
+    base, power = (
+        value.double() if isinstance(value, TensorBase) else as_number(name, value)
+        for name, value in given.items()
+    )
     return pow(base, power)
 
 

@@ -207,7 +207,7 @@ for _ord in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
         ((3, 2),),
         ((3, 1, 2),),
         errors=(
-            (lambda x: mt.linalg.matrix_norm(x, 3), ValueError, "3 was given"),
+            (lambda x: mt.linalg.matrix_norm(x, 3), DomainError, "3 was given"),
             (lambda x: mt.linalg.matrix_norm(x[0]), ShapeError, "takes matrices"),
             (lambda x: mt.linalg.matrix_norm(x, dim=(0, -2)), IndexingError, "twice"),
             (lambda x: mt.linalg.matrix_norm(x, dim=0), ShapeError, "two dimensions"),

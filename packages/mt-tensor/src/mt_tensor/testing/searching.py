@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
 from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, row
 
 # --- Areas under curves -------------------------------------------------------------------------
@@ -64,8 +64,8 @@ for _right in (False, True):
         errors=(
             (lambda x: mt.searchsorted(x, x[0]), ShapeError, r"\(2, 3\) and \(3,\)"),
             (lambda x: mt.searchsorted(x > 0, x > 0), DTypeError, "not defined on bool"),
-            (lambda x: mt.searchsorted(x, x, side="up"), ValueError, "'up' was given"),
-            (lambda x: mt.searchsorted(x, x, side="left", right=True), ValueError, "'left'"),
+            (lambda x: mt.searchsorted(x, x, side="up"), DomainError, "'up' was given"),
+            (lambda x: mt.searchsorted(x, x, side="left", right=True), DomainError, "'left'"),
             (lambda x: mt.searchsorted(x, x, sorter=x), DTypeError, "sorter of int64; float32"),
             (lambda x: mt.searchsorted(x, x, sorter=x[0].long()), ShapeError, r"\(3,\) was given"),
             (lambda x: mt.searchsorted(x, x, sorter=x.long()), IndexingError, "out of range"),
