@@ -28,7 +28,7 @@ def test_the_built_in_backends_have_every_operation():
         if line.startswith("| `"):
             simple, numpy = (cell.strip() for cell in line.split("|")[2:4])
             assert simple in {"passed", "composed"}
-            assert numpy in {"passed", "composed"}
+            assert numpy in {"passed", "composed", "fused kernel"}
 
 
 REPORTS = [
