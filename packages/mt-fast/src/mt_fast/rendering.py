@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mt_fast import whole
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, tracing
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number
 from mt_tensor.dtypes import DType, float64, int64
@@ -27,19 +27,8 @@ Table = Mapping[str, str]
 """How a target writes operations: name to a template with the operands `{0}`, `{1}`, ..."""
 
 PYTHON: Table = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "neg": "-{0}",
+    **tracing.PYTHON,
     "abs": "abs({0})",
-    "lt": "{0} < {1}",
-    "le": "{0} <= {1}",
-    "gt": "{0} > {1}",
-    "ge": "{0} >= {1}",
-    "eq": "{0} == {1}",
-    "ne": "{0} != {1}",
-    "and": "{0} & {1}",
-    "or": "{0} | {1}",
     "bitwise_and": "{0} & {1}",
     "bitwise_or": "{0} | {1}",
     "bitwise_xor": "{0} ^ {1}",

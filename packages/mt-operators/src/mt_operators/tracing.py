@@ -38,6 +38,22 @@ Number = bool | int | float
 ARITHMETIC = ("add", "sub", "mul", "neg", "abs")
 """Operations that come from Python's operators and yield numbers."""
 
+PYTHON = {
+    "add": "{0} + {1}",
+    "sub": "{0} - {1}",
+    "mul": "{0} * {1}",
+    "neg": "-{0}",
+    "lt": "{0} < {1}",
+    "le": "{0} <= {1}",
+    "gt": "{0} > {1}",
+    "ge": "{0} >= {1}",
+    "eq": "{0} == {1}",
+    "ne": "{0} != {1}",
+    "and": "{0} & {1}",
+    "or": "{0} | {1}",
+}
+"""Templates of the operations that every stage writes with Python's operators."""
+
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 """Operations that come from Python's operators and yield truth values."""
 

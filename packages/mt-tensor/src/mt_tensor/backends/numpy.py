@@ -124,7 +124,6 @@ _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
     OPERATORS[name].value: function for name, function in FUNCTIONS.items()
 }
 
-_view = TensorData.of
 _new = object.__new__
 
 
@@ -192,7 +191,7 @@ class NumpyOps(HostBackend):
     def computing(self, formula: Formula) -> Callable[..., Any]:
         """Return what does this for one formula, written out for one input, two and more.
 
-        An operation on small tensors takes much of its time here.
+        With `silently` and `TensorData.of` instead, an addition of 8 elements takes a fifth longer.
         """
         known = _FUNCTION_OF.get(formula)
 
@@ -330,7 +329,7 @@ class NumpyOps(HostBackend):
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return NumPy's own copy."""
-        return _view(silently(source.array.astype, dtype.numpy, "C"), source.shape, dtype)
+        return TensorData.of(silently(source.array.astype, dtype.numpy, "C"), source.shape, dtype)
 
     def copy(self, source: TensorData, out: TensorData) -> None:
         """Copy and convert."""

@@ -23,26 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_operators import Formula
-from mt_operators.tracing import Expression, Graph, Number, trace
+from mt_operators.tracing import PYTHON, Expression, Graph, Number, trace
 
 WHOLE = ("sign",)
 """Operators that NumPy has, though other stages compose them."""
 
-_OPERATIONS = {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "div": "{0} / {1}",
-    "neg": "-{0}",
-    "lt": "{0} < {1}",
-    "le": "{0} <= {1}",
-    "gt": "{0} > {1}",
-    "ge": "{0} >= {1}",
-    "eq": "{0} == {1}",
-    "ne": "{0} != {1}",
-    "and": "{0} & {1}",
-    "or": "{0} | {1}",
-}
+_OPERATIONS = {**PYTHON, "div": "{0} / {1}"}
 """What Python's operators on arrays are."""
 
 _DEEPEST = 20

@@ -22,6 +22,7 @@ from mt_tensor.indexing.gathering import (
     check_1d_index,
     check_index,
     check_source,
+    lowest_and_highest,
     scatter_add,
 )
 from mt_tensor.pointwise.elementwise import elementwise
@@ -334,7 +335,7 @@ def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
     num_classes = as_integer("num_classes", num_classes, least=-1)
     if not input.numel() and num_classes < 1:
         raise ShapeError("one_hot() of no elements needs num_classes.")
-    low, high = (input.amin().item(), input.amax().item()) if input.numel() else (0, 0)
+    low, high = lowest_and_highest(input) if input.numel() else (0, 0)
     count = high + 1 if num_classes == -1 else num_classes
     if low < 0 or high >= count:
         raise IndexingError(

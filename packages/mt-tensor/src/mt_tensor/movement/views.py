@@ -225,7 +225,7 @@ class MovementMethods(TensorBase):
             ShapeError: the number of elements differs.
         """
         resolved = resolve_shape(unpack(sizes, shape), self.numel())
-        if self._tensor.view(resolved) is None:
+        if not self.is_contiguous() and self._tensor.view(resolved) is None:
             return View.apply(self.contiguous(), resolved)
         return View.apply(self, resolved)
 

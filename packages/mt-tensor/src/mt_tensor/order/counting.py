@@ -10,7 +10,7 @@ import numpy as np
 from mt_tensor.arguments import as_integer, check_flags, check_floating
 from mt_tensor.dtypes import Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.indexing.gathering import scatter_add
+from mt_tensor.indexing.gathering import lowest_and_highest, scatter_add
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.on_host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -120,7 +120,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
         raise DTypeError(f"bincount() counts integers; {input.dtype.name} was given.")
     minlength = as_integer("minlength", minlength, least=0)
     index = input.to(int64)
-    low, high = (int(index.amin()), int(index.amax())) if index.numel() else (0, -1)
+    low, high = lowest_and_highest(index) if index.numel() else (0, -1)
     if low < 0:
         raise DomainError(f"bincount() counts numbers from 0 on; {low} was given.")
     if weights is None:
