@@ -89,7 +89,7 @@ class TensorData:
     offset: int = 0
     shape: Shape
     _row_major: bool = True  # whether it is known to be, because no strides were given
-    _version: list[int] | None = None
+    _version: list[int] | None
 
     def __init__(
         self,
@@ -110,6 +110,7 @@ class TensorData:
             self.strides = strides
             self._row_major = False
         self.offset = offset
+        self._version = None
 
     @staticmethod
     def of(array: npt.NDArray[Any], shape: Shape, dtype: DType) -> TensorData:
@@ -118,6 +119,7 @@ class TensorData:
         data.array = array
         data.shape = shape
         data.dtype = dtype
+        data._version = None
         return data
 
     # What follows from the rest; most views are never asked for most of it.

@@ -17,14 +17,14 @@ from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.numpy_calls import calling, fitted
 from mt_tensor.backends.numpy_kernels import KERNELS
-from mt_tensor.backends.silence import silence, silently
+from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, bool_, float16
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
-ndarray = np.ndarray
 
 UFUNCS: dict[str, np.ufunc] = {
     "neg": np.negative,
@@ -124,25 +124,10 @@ _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
     OPERATORS[name].value: function for name, function in FUNCTIONS.items()
 }
 
-_new = object.__new__
-
 
 def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
-    """Return an array that a function returned; in a copy if it is not just what is wanted."""
-    if result.__class__ is not ndarray:  # NumPy's functions of 0-D arrays return scalars
-        result = np.asarray(result)
-    if (
-        result.shape != shape
-        or result.dtype is not dtype.numpy
-        or (len(shape) > 1 and not result.flags.c_contiguous)
-    ):
-        value, result = result, np.empty(shape, dtype.numpy)
-        silently(np.copyto, result, value, casting="unsafe")
-    data = _new(TensorData)  # as TensorData.of does, without the call
-    data.array = result
-    data.shape = shape
-    data.dtype = dtype
-    return data
+    """Return what a function returned as a new view."""
+    return TensorData.of(fitted(result, shape, dtype), shape, dtype)
 
 
 def _few_dimensions(dim: int, array: Array, where: Array, other: Array) -> Any:
@@ -164,7 +149,7 @@ class NumpyOps(HostBackend):
 
     def __init__(self) -> None:
         """Start with nothing lifted."""
-        self._functions: dict[Formula, dict[DType, Callable[..., Any]]] = {}
+        self._lifted: dict[Formula, dict[tuple[DType, ...], Callable[..., Any]]] = {}
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
@@ -189,56 +174,29 @@ class NumpyOps(HostBackend):
         return self.computing(formula)(*inputs, shape, dtype)
 
     def computing(self, formula: Formula) -> Callable[..., Any]:
-        """Return what does this for one formula, written out for one input, two and more.
-
-        With `silently` and `TensorData.of` instead, an addition of 8 elements takes a fifth longer.
-        """
-        known = _FUNCTION_OF.get(formula)
-
-        def of_one(x: TensorData, shape: Shape, dtype: DType) -> TensorData:
-            function = known or self._function(formula, (x,))
-            try:
-                result = silence.run(function, x.array)
-            except RuntimeError:  # as in `silently`
-                result = silently(function, x.array)
-            return _kept(result, shape, dtype)
-
-        def of_two(x: TensorData, y: TensorData, shape: Shape, dtype: DType) -> TensorData:
-            function = known or self._function(formula, (x, y))
-            try:
-                result = silence.run(function, x.array, y.array)
-            except RuntimeError:
-                result = silently(function, x.array, y.array)
-            return _kept(result, shape, dtype)
-
-        def of_many(*given: Any) -> Any:
-            *inputs, shape, dtype = given
-            function = known or self._function(formula, inputs)
-            try:
-                result = silence.run(function, *[x.array for x in inputs])
-            except RuntimeError:
-                result = silently(function, *[x.array for x in inputs])
-            if result.__class__ is tuple:
-                return [_kept(array, shape, dtype) for array in result]
-            return _kept(result, shape, dtype)
-
-        if formula.outputs > 1 or formula.arity > 2:
-            return of_many
-        return of_one if formula.arity == 1 else of_two
+        """Return what does this for one formula, without a loop or a look at what is known."""
+        return calling(
+            formula.arity,
+            formula.outputs,
+            _FUNCTION_OF.get(formula),
+            self._lifted.setdefault(formula, {}),
+            lambda *inputs: self._lift(formula, inputs),
+        )
 
     def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
-        """Return the formula lifted to arrays of the type that it computes in."""
-        dtype = inputs[0].dtype
-        if dtype is bool_:  # a condition perhaps; the formula is of bool only if all inputs are
-            dtype = next((data.dtype for data in inputs if data.dtype is not bool_), bool_)
-        functions = self._functions.get(formula)
-        if functions is None:
-            functions = self._functions[formula] = {}
-        function = functions.get(dtype)
-        if function is None:
-            from mt_tensor.backends.numpy_source import numpy_function  # when first needed only
+        """Return the formula lifted to arrays of these types."""
+        function = self._lifted.get(formula, {}).get(tuple([data.dtype for data in inputs]))
+        return function or self._lift(formula, inputs)
 
-            function = functions[dtype] = numpy_function(formula, FUNCTIONS, dtype.numpy)
+    def _lift(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
+        """Lift the formula to arrays of the type that it computes in, and keep it."""
+        from mt_tensor.backends.numpy_source import numpy_function  # when first needed only
+
+        types = tuple([data.dtype for data in inputs])
+        # A condition may be of bool; the formula is of bool only if all inputs are.
+        dtype = next((dtype for dtype in types if dtype is not bool_), bool_)
+        function = numpy_function(formula, FUNCTIONS, dtype.numpy)
+        self._lifted.setdefault(formula, {})[types] = function
         return function
 
     def reduce(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 _make = TensorBase._make
+_new = object.__new__
 
 _SIMPLE_ON_INTEGERS = {"add", "sub", "mul", "maximum", "minimum"}
 """Operators that yield integers of the same type, for all integers."""
@@ -100,7 +101,12 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
                         shape = shape_broadcast(shape, second.shape)
                     if truth:
                         return _make(computing[backend](data, second, shape, bool_), backend)
-                    result = _make(computing[backend](data, second, shape, dtype), backend)
+                    result: Tensor = _new(TensorBase._result_class)  # as in `_make`
+                    result._tensor = computing[backend](data, second, shape, dtype)
+                    result.backend = backend
+                    result._node = result._base = result._grad = None
+                    result._hooks = result._after_accumulation = result.name = None
+                    result._requires_grad = False
                     if (self._requires_grad or y._requires_grad) and recording.enabled:
                         record(self, y, result)
                     return result

@@ -17,7 +17,7 @@ from mt_operators.formula import one
 from mt_operators.lifting import Spelling
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.recording.function import changed_in_place
-from mt_tensor.recording.graph import Node, connect
+from mt_tensor.recording.graph import Node
 from mt_tensor.tensor_base import VIEW, TensorBase
 from mt_tensor.tensor_data import TensorData
 
@@ -70,17 +70,24 @@ class Gradients:
             known: all arguments and, last, the output.
             result: the output, floating-point and not in the graph yet.
         """
-        saved = self._read_of(known)
+        node: OperatorNode = _new(OperatorNode)
+        node.last_fn = self
+        node.name = self.name
+        node.saved = saved = self._read_of(known)
         changes = 0
         for read in saved:
             if read._version is not None:
                 changes += read._version[0]
-        node: OperatorNode = _new(OperatorNode)
-        node.last_fn = self
-        node.name = self.name
-        node.saved = saved
         node.changes = changes
-        connect(result, node, inputs)
+        node.inputs = inputs  # from here on as `connect` does
+        data = result._tensor
+        node.shape = data.shape
+        node.dtype = data.dtype
+        node.backend = result.backend
+        node.hooks = node.retained = None
+        node.unique_id = id(node)
+        result._node = node
+        result._requires_grad = True
 
     def computed(self, grad: Tensor, saved: Sequence[TensorData]) -> Sequence[Tensor]:
         """Return the gradients, in one pass over upstream gradient and what was saved.
@@ -91,10 +98,12 @@ class Gradients:
             return [grad] * len(self._partials)
         data, backend = grad._tensor, grad.backend
         results = self._computing[backend](data, *saved, data.shape, data.dtype)
-        if results.__class__ is list:
-            made = [_make(result, backend) for result in results]
-        else:
+        if results.__class__ is not list:
             made = [_make(results, backend)]
+        elif len(results) == 2:
+            made = [_make(results[0], backend), _make(results[1], backend)]
+        else:
+            made = [_make(result, backend) for result in results]
         if self._passed:
             rest = iter(made)
             return [grad if partial is one else next(rest) for partial in self._partials]
@@ -204,11 +213,18 @@ class OperatorNode(Node):
             shares = gradients.on_tensors(derivative, self._as_tensors())
         else:
             shares = gradients.computed(derivative, saved)
-        pairs = []
-        for parent, share in zip(self.inputs, shares, strict=True):
-            whole = share._tensor.shape == parent.shape
-            pairs.append((parent, share if whole else share.sum_to_size(parent.shape)))
-        return pairs
+        shape = self.shape  # that of all shares
+        if len(self.inputs) == 2:
+            (x, y), (share, other) = self.inputs, shares
+            if x.shape != shape:
+                share = share.sum_to_size(x.shape)
+            if y.shape != shape:
+                other = other.sum_to_size(y.shape)
+            return [(x, share), (y, other)]
+        return [
+            (parent, share if parent.shape == shape else share.sum_to_size(parent.shape))
+            for parent, share in zip(self.inputs, shares, strict=True)
+        ]
 
     def _as_tensors(self) -> list[Tensor]:
         """Return what was saved as tensors in their places in the graph."""
