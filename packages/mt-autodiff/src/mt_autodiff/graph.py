@@ -8,7 +8,6 @@ backpropagation needs, whatever the values are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mt_autodiff.errors import GradientError, GraphFreedError
@@ -74,7 +73,6 @@ class Differentiable(Protocol):
         """Return the derivative for each input, a tuple if there are several."""
 
 
-@dataclass(slots=True, eq=False)
 class History:
     """How a variable was computed.
 
@@ -85,10 +83,15 @@ class History:
         name: the function's name, for messages and pictures.
     """
 
-    last_fn: Differentiable | None
-    ctx: Context
-    inputs: Sequence[Any]
-    name: str
+    __slots__ = ("ctx", "inputs", "last_fn", "name")
+
+    def __init__(
+        self, last_fn: Differentiable | None, ctx: Context, inputs: Sequence[Any], name: str
+    ) -> None:
+        self.last_fn = last_fn
+        self.ctx = ctx
+        self.inputs = inputs
+        self.name = name
 
     def shares(self, derivative: Any) -> tuple[Any, ...]:
         """Return the derivative for each input, None where there is none.

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_autodiff import GradientError, NoGradientError, no_grad
 from mt_tensor.autograd import grad
 from mt_tensor.creation.from_data import tensor
-from mt_tensor.dtypes import float64
+from mt_tensor.dtypes import Array, float64
 from mt_tensor.errors import DTypeError
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensors import Tensor
 
-Floats = npt.NDArray[np.float64]
 Index = int | tuple[int, ...]
 
 
@@ -74,7 +72,7 @@ def gradcheck(
     for position, leaf in enumerate(leaves):
         if not leaf.requires_grad:
             continue
-        exact: Floats = np.zeros(leaf.shape)
+        exact: Array = np.zeros(leaf.shape)
         if leaf.grad is not None:
             exact = np.array(leaf.grad.detach())
         if fast_mode:
@@ -158,7 +156,7 @@ def grad_central_difference(
     sides = []
     with no_grad():
         for step in (epsilon, -epsilon):
-            moved: Floats = np.array(vals[arg].detach(), dtype=np.float64)
+            moved: Array = np.array(vals[arg].detach(), dtype=np.float64)
             moved[ind] += step
             changed = tensor(moved, dtype=vals[arg].dtype, backend=vals[arg].backend)
             sides.append(f(*(changed if i == arg else x for i, x in enumerate(vals))).sum().item())
@@ -190,20 +188,20 @@ def _checked_inputs(name: str, given: Tensor | Sequence[Tensor]) -> tuple[Tensor
 
 def _numeric_gradient(
     f: Callable[[Sequence[Tensor]], Tensor], inputs: Sequence[Tensor], position: int, eps: float
-) -> Floats:
-    gradient: Floats = np.zeros(inputs[position].shape)
+) -> Array:
+    gradient: Array = np.zeros(inputs[position].shape)
     for index in np.ndindex(gradient.shape):
-        step: Floats = np.zeros_like(gradient)
+        step: Array = np.zeros_like(gradient)
         step[index] = eps
         gradient[index] = _central_difference(f, inputs, position, step) / (2 * eps)
     return gradient
 
 
 def _central_difference(
-    f: Callable[[Sequence[Tensor]], Tensor], inputs: Sequence[Tensor], position: int, step: Floats
+    f: Callable[[Sequence[Tensor]], Tensor], inputs: Sequence[Tensor], position: int, step: Array
 ) -> float:
     """Return by how much a function changes from one step before an input to one step after it."""
-    values: Floats = np.array(inputs[position].detach(), dtype=np.float64)
+    values: Array = np.array(inputs[position].detach(), dtype=np.float64)
     sides = []
     for moved in (values + step, values - step):
         changed = tensor(moved, backend=inputs[position].backend)
@@ -212,7 +210,7 @@ def _central_difference(
     return sides[0] - sides[1]
 
 
-def _pace(shape: tuple[int, ...], seed: int) -> Floats:
+def _pace(shape: tuple[int, ...], seed: int) -> Array:
     """Return how fast each element moves: by between half a step and a whole one, up or down."""
     rng = np.random.default_rng(seed)
     return np.asarray(rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape))

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 import numpy as np
-import numpy.typing as npt
 
-from mt_tensor.dtypes import DType, Number, as_dtype
+from mt_tensor.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.strides import (
     Index,
@@ -113,7 +112,7 @@ class TensorData:
         self._version = None
 
     @staticmethod
-    def of(array: npt.NDArray[Any], shape: Shape, dtype: DType) -> TensorData:
+    def of(array: Array, shape: Shape, dtype: DType) -> TensorData:
         """Return a view of a whole contiguous array of this shape and element type."""
         data = _new(TensorData)
         data.array = array
@@ -124,7 +123,7 @@ class TensorData:
 
     # What follows from the rest; most views are never asked for most of it.
 
-    array = Following[npt.NDArray[Any]](lambda data: as_array(data.storage, data))
+    array = Following["Array"](lambda data: as_array(data.storage, data))
     size = Following[int](lambda data: size_of(data.shape))
     storage = Following[Any](lambda data: data.array.reshape(-1))
     strides = Following[Strides](lambda data: strides_from_shape(data.shape))
@@ -357,7 +356,7 @@ MOST_DIMENSIONS = 64
 """How many dimensions an array of NumPy may have; tensors may have more."""
 
 
-def as_array(row: npt.NDArray[Any], data: TensorData) -> npt.NDArray[Any]:
+def as_array(row: Array, data: TensorData) -> Array:
     """Return a view as an array over the memory of `row`, the elements of its storage.
 
     Raises:

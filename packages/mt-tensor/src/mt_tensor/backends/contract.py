@@ -31,10 +31,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_operators import Formula, Operator
-from mt_tensor.dtypes import DType, Number, as_dtype
+from mt_tensor.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
@@ -71,14 +70,14 @@ class TensorBackend(ABC):
         """Return a new storage of `size` elements with arbitrary content."""
 
     @abstractmethod
-    def from_host(self, values: npt.NDArray[Any]) -> Any:
+    def from_host(self, values: Array) -> Any:
         """Return a storage with the elements of a contiguous 1-D array.
 
         It may share the array's memory if that can be written to; else it copies.
         """
 
     @abstractmethod
-    def to_host(self, storage: Any) -> npt.NDArray[Any]:
+    def to_host(self, storage: Any) -> Array:
         """Return all elements of a storage as a 1-D array; may share its memory."""
 
     # --- The six primitives ---------------------------------------------------------------------
@@ -255,7 +254,7 @@ class TensorBackend(ABC):
         """Return a new contiguous view with arbitrary content."""
         return TensorData(self.empty(size_of(shape), dtype), shape, dtype=dtype)
 
-    def upload(self, array: npt.NDArray[Any]) -> TensorData:
+    def upload(self, array: Array) -> TensorData:
         """Return a contiguous view with the elements of an array; may share its memory."""
         dtype = as_dtype(array.dtype)
         row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)  # in this machine's byte order
@@ -292,7 +291,7 @@ class TensorBackend(ABC):
     def synchronize(self) -> None:  # noqa: B027 - most backends have nothing to wait for
         """Wait until all work given to this backend has been done."""
 
-    def as_array(self, data: TensorData) -> npt.NDArray[Any]:
+    def as_array(self, data: TensorData) -> Array:
         """Return a view as an array on the host; shares memory where `to_host` does.
 
         Raises:

@@ -28,9 +28,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from mt_tensor.dtypes import Array
 
 BLOCK = 32768
 """How many elements go through all steps at once. They and what is computed of them fit the second

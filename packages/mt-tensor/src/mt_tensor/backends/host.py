@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import DType, Number
+from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData, not_an_array
 
@@ -17,18 +14,18 @@ from mt_tensor.tensor_data import TensorData, not_an_array
 class HostBackend(TensorBackend):
     """A storage is a writeable 1-D array; NumPy and tensors may share it."""
 
-    def empty(self, size: int, dtype: DType) -> npt.NDArray[Any]:
+    def empty(self, size: int, dtype: DType) -> Array:
         """Return a new row of memory."""
         try:
             return np.empty(size, dtype.numpy)
         except ValueError as error:
             raise not_an_array((size,)) from error
 
-    def from_host(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def from_host(self, values: Array) -> Array:
         """Return the array itself, or a copy if it cannot be written to."""
         return values if values.flags.writeable else values.copy()
 
-    def to_host(self, storage: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def to_host(self, storage: Array) -> Array:
         """Return the storage itself: it is on the host."""
         return storage
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ROUNDING
@@ -20,11 +19,9 @@ from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy_calls import calling, fitted
 from mt_tensor.backends.numpy_kernels import KERNELS
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import DType, bool_, float16
+from mt_tensor.dtypes import Array, DType, bool_, float16
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
-
-Array = npt.NDArray[Any]
 
 UFUNCS: dict[str, np.ufunc] = {
     "neg": np.negative,

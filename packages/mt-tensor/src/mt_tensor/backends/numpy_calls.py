@@ -12,17 +12,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import DType
+from mt_tensor.dtypes import Array, DType
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 
-def fitted(result: Any, shape: Shape, dtype: DType) -> npt.NDArray[Any]:
+def fitted(result: Any, shape: Shape, dtype: DType) -> Array:
     """Return what a function returned, in a copy if it is not just the array that is wanted."""
-    array: npt.NDArray[Any] = np.asarray(result)  # NumPy's functions of 0-D arrays return scalars
+    array: Array = np.asarray(result)  # NumPy's functions of 0-D arrays return scalars
     if (
         array.shape == shape
         and array.dtype is dtype.numpy

@@ -20,10 +20,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_operators import Formula
 from mt_operators.tracing import PYTHON, Expression, Graph, Number, trace
+from mt_tensor.dtypes import Array
 
 WHOLE = ("sign",)
 """Operators that NumPy has, though other stages compose them."""
@@ -75,7 +75,7 @@ def numpy_function(
     return function
 
 
-def _typed(number: Number, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _typed(number: Number, dtype: np.dtype[Any]) -> Array:
     """Return a number as an array, which NumPy takes in half the time of a Python number."""
     fraction = not math.isfinite(number) or number != int(number)
     return np.asarray(number).astype(np.float64 if dtype.kind in "iu" and fraction else dtype)

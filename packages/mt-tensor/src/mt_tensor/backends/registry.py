@@ -17,8 +17,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from mt_operators.errors import nearest
 from mt_tensor.backends.contract import TensorBackend
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-@dataclass(frozen=True)
-class BackendInfo:
+class BackendInfo(NamedTuple):
     """What is known of a backend without importing it.
 
     Attributes:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
-
-Array = npt.NDArray[Any]
+from mt_tensor.dtypes import Array
 
 
 def contiguous(array: Array, backend: TensorBackend) -> mt.Tensor:

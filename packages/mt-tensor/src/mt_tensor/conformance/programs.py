@@ -15,14 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import mt_tensor as mt
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.instructions import INSTRUCTIONS, Instruction
+from mt_tensor.dtypes import Array
 from mt_tensor.strides import overlaps
-
-Array = npt.NDArray[Any]
 
 LARGEST = 128  # elements of a tensor that is kept
 CHANGES = [instruction for instruction in INSTRUCTIONS if instruction.changes]

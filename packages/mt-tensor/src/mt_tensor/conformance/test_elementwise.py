@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,8 +21,7 @@ from mt_operators.elementary import div, floor
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS, OpSpec
 from mt_tensor.backends import TensorBackend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
-
-Array = npt.NDArray[Any]
+from mt_tensor.dtypes import Array
 
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 VALUES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, 1e-30, -1e-30)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS, contiguous
+from mt_tensor.dtypes import Array
 from mt_tensor.fused import FUSED
 from mt_tensor.testing import PROMOTION, TENSOR_SPECS, WHOLE, BadCall, TensorOpSpec
 
@@ -33,13 +33,13 @@ BAD_CALLS = [
 ]
 
 
-def arguments(spec: TensorOpSpec, shapes: Any, dtype: str) -> list[npt.NDArray[Any]]:
+def arguments(spec: TensorOpSpec, shapes: Any, dtype: str) -> list[Array]:
     """Return distinct elements, so that extremes are unique: whole numbers for integer types."""
     rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
     arrays = []
     for shape in shapes:
         size = int(np.prod(shape))
-        values: npt.NDArray[Any] = rng.permutation(size)
+        values: Array = rng.permutation(size)
         if dtype == "bool":
             values = values % 2
         elif dtype in WHOLE:
@@ -120,10 +120,10 @@ def test_operation_gradients_of_strided_views(backend: TensorBackend, spec: Tens
 
 def gradients(
     spec: TensorOpSpec,
-    arrays: list[npt.NDArray[Any]],
+    arrays: list[Array],
     layout: Callable[..., mt.Tensor],
     backend: TensorBackend,
-) -> list[npt.NDArray[Any]]:
+) -> list[Array]:
     """Return the gradient by each argument, zeros for those that the result does not depend on."""
     leaves = [layout(array, backend).detach().requires_grad_() for array in arrays]
     result = spec.call(*leaves)

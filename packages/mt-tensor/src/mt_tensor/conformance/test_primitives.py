@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,9 +18,7 @@ from mt_operators.elementary import sqrt
 from mt_operators.formula import zero
 from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.dtypes import DTYPES
-
-Array = npt.NDArray[Any]
+from mt_tensor.dtypes import DTYPES, Array
 
 UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
 

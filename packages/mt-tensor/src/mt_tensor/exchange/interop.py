@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_autodiff import NoGradientError
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import as_number
+from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ExchangeError, ShapeError
 from mt_tensor.tensor_base import TensorBase
 
@@ -25,7 +24,7 @@ CPU = 1
 
 def restored(
     cls: type[Any],
-    elements: npt.NDArray[Any],
+    elements: Array,
     backend: TensorBackend,
     requires_grad: bool,
     grad: Tensor | None,
@@ -157,7 +156,7 @@ class InteropMethods(TensorBase):
 
     # --- NumPy ----------------------------------------------------------------------------------
 
-    def numpy(self, *, force: builtins.bool = False) -> npt.NDArray[Any]:
+    def numpy(self, *, force: builtins.bool = False) -> Array:
         """Return the elements as a NumPy array, sharing memory where the backend allows it.
 
         Args:
@@ -173,7 +172,7 @@ class InteropMethods(TensorBase):
             )
         return self.backend.as_array(self._tensor)
 
-    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Array:
         """Let NumPy read the elements.
 
         Raises:

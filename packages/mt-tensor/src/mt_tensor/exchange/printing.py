@@ -9,22 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_tensor.arguments import as_integer, check_choice
-from mt_tensor.dtypes import bool_, float32, int64
+from mt_tensor.dtypes import Array, bool_, float32, int64
 from mt_tensor.tensor_base import TensorBase
 
-Array = npt.NDArray[Any]
 Profile = Literal["default", "short", "full"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
+class _Options(NamedTuple):
     precision: int = 4
     threshold: float = 1000
     edgeitems: int = 3
@@ -78,12 +74,12 @@ def set_printoptions(
     check_choice("sci_mode", sci_mode, (None, True, False))
     settings = {**_PROFILES.get(profile or "", {}), **given}
     global _options  # noqa: PLW0603 - one choice for all tensors, as in torch
-    _options = replace(_options, **settings, sci_mode=sci_mode)
+    _options = _options._replace(**settings, sci_mode=sci_mode)
 
 
 def get_printoptions() -> dict[str, Any]:
     """Return the present choices, as arguments for `set_printoptions`."""
-    return asdict(_options)
+    return _options._asdict()
 
 
 @contextmanager

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import DTypeError, LinAlgError, ShapeError
-from mt_tensor.order.on_host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor_base import TensorBase
 

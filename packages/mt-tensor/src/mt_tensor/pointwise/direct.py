@@ -7,6 +7,7 @@ for each operation of every program pays it. All else goes to `ElementwiseOperat
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ _EXACT = 2**53
 """Smaller integers are the same number as a float."""
 
 
+@functools.cache
 def method(operator: Operator, left_to_others: bool = False) -> Callable[..., Any]:
     """Return an operator as a method: its first argument is a tensor.
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_autodiff import enable_grad, is_grad_enabled, no_grad
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.recording.function import Function
 from mt_tensor.tensor_base import VIEW, TensorBase
@@ -92,7 +92,7 @@ class Shown(Function):
         return zeros.scatter_add(0, ctx.index, grad.reshape(-1)).view(*ctx.shape), None, None
 
 
-def positions(data: TensorData) -> npt.NDArray[np.int64]:
+def positions(data: TensorData) -> Array:
     """Return where in the storage each element lies; an array of the view's shape."""
     where = np.full((1,) * data.ndim, data.offset, np.int64)
     for dim, (extent, stride) in enumerate(zip(data.shape, data.strides, strict=True)):
@@ -100,7 +100,7 @@ def positions(data: TensorData) -> npt.NDArray[np.int64]:
     return where
 
 
-def shown_elements(base: TensorData, view: TensorData) -> npt.NDArray[np.int64]:
+def shown_elements(base: TensorData, view: TensorData) -> Array:
     """Return for each element of a view, as a row, which element of the base it is."""
     found = positions(view).reshape(-1)
     if base.is_contiguous() or not found.size:

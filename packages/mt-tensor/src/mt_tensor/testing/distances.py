@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import mt_tensor as mt
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.testing.specs import Array, row
+from mt_tensor.testing.specs import row
 
 # --- Distances ----------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECS, WHOLE_SPECS
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import (
     DTypeError,
     InPlaceError,
@@ -18,7 +19,6 @@ from mt_tensor.errors import (
 from mt_tensor.pointwise.in_place import IN_PLACE
 from mt_tensor.testing.specs import (
     AT,
-    Array,
     BadCall,
     places,
     row,

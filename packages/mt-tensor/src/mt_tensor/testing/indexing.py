@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import (
     DomainError,
     DTypeError,
@@ -18,7 +19,6 @@ from mt_tensor.testing.specs import (
     AT,
     MATRIX,
     WITH_EMPTY,
-    Array,
     places,
     row,
 )

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, LinAlgError, ShapeError
-from mt_tensor.testing.specs import Array, BadCall, Shapes, row
+from mt_tensor.testing.specs import BadCall, Shapes, row
 
 SQUARE: tuple[Shapes, ...] = (((2, 2),), ((1, 1),), ((3, 3),), ((2, 1, 3, 3),))
 OBLONG: tuple[Shapes, ...] = (((2, 3),), ((3, 2),), ((2, 2),), ((2, 1, 3),))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import (
     DomainError,
     DTypeError,
@@ -17,7 +18,6 @@ from mt_tensor.testing.specs import (
     MATRIX,
     NOT_A_NUMBER,
     WITH_EMPTY,
-    Array,
     row,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import mt_tensor as mt
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import (
     DTypeError,
     IndexingError,
@@ -15,7 +16,6 @@ from mt_tensor.testing.specs import (
     MATRIX,
     NOT_A_NUMBER,
     WITH_EMPTY,
-    Array,
     BadCall,
     row,
 )

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 import mt_tensor as mt
+from mt_tensor.dtypes import Array
 
-Array = npt.NDArray[Any]
 Shapes = tuple[tuple[int, ...], ...]
 BadCall = tuple[Callable[[Any], Any], type[Exception], str]
 """A call on a float32 tensor of shape (2, 3), the error it raises, and part of the message."""
