@@ -57,19 +57,25 @@ def test_values_and_derivatives(spec: OpSpec, data: st.DataObject) -> None:
     derivative_check(method, *args)
 
 
-def exact_second(spec: OpSpec, point: list[float], i: int, j: int) -> float:
-    """Return the derivative by argument j of the partial derivative by i, from 100 digits."""
+def exact_seconds(spec: OpSpec, point: list[float], i: int, j: int) -> list[float]:
+    """Return the derivative by argument j of the partial derivative by i, from 100 digits.
+
+    From both sides, for at the seam of two formulas, that of `sinc` at 1/4 for example, where their
+    last digits do not meet, only the side of the formula that is used there is right.
+    """
     operator = OPERATORS[spec.name]
     with mpmath.workdps(100):
         function = lift(operator.function, high_precision(mpmath))
         partial = lift(operator.partials[i], high_precision(mpmath))
         step = mpmath.mpf(10) ** -40
-        slopes = []
-        for side in (step, -step):
+
+        def slope(move: Any) -> Any:
             args = [mpmath.mpf(x) for x in point]
-            args[j] += side
-            slopes.append(mpmath.mpf(partial(*args, function(*args))))
-        return float((slopes[0] - slopes[1]) / (2 * step))
+            args[j] += move
+            return mpmath.mpf(partial(*args, function(*args)))
+
+        here = slope(0)
+        return [float((slope(side) - here) / side) for side in (step, -step)]
 
 
 @pytest.mark.parametrize("name", WHOLE_SPECS)
@@ -99,8 +105,8 @@ def test_second_derivatives(spec: OpSpec, data: st.DataObject) -> None:
         else:
             second = (Scalar(0.0),) * len(args)
         for j, value in enumerate(second):
-            exact = exact_second(spec, point, i, j)
-            assert value.data == pytest.approx(exact, rel=1e-9, abs=1e-9)
+            exact = exact_seconds(spec, point, i, j)
+            assert any(value.data == pytest.approx(x, rel=1e-9, abs=1e-9) for x in exact)
 
 
 def test_third_derivative() -> None:

@@ -11,7 +11,6 @@ import inspect
 import keyword
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from mt_operators.elementary import where
@@ -31,7 +30,6 @@ EVERYWHERE: Interval = (-math.inf, math.inf)
 """The interval of all numbers."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Formula:
     """A named pure function of `arity` scalars that returns `outputs` scalars.
 
@@ -42,10 +40,17 @@ class Formula:
         function: the source; lift it before running it on anything but floats.
     """
 
-    name: str
-    arity: int
-    outputs: int
-    function: Source = field(repr=False)
+    __slots__ = ("arity", "function", "name", "outputs")
+
+    def __init__(self, name: str, arity: int, outputs: int, function: Source) -> None:
+        self.name = name
+        self.arity = arity
+        self.outputs = outputs
+        self.function = function
+
+    def __repr__(self) -> str:
+        """Show the name and the numbers of arguments and results."""
+        return f"Formula({self.name!r}, arity={self.arity}, outputs={self.outputs})"
 
 
 def zero(*_: Any) -> float:
@@ -81,7 +86,6 @@ TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 """Marks the code of a function that takes `*args` or `**options`."""
 
 
-@dataclass(frozen=True, eq=False)
 class Operator:
     """One row of the operator table.
 
@@ -107,24 +111,33 @@ class Operator:
             do not fit each other.
     """
 
-    name: str
-    function: Source = field(repr=False)
-    partials: tuple[Source, ...] = field(repr=False)
-    domain: tuple[Interval, ...] = ()
-    result: Result = "number"
-    gates: bool = False
-    identity: float | None = None
-    note: str = ""
-    parameters: tuple[str, ...] = field(init=False, repr=False)
-    _formulas: dict[Any, Formula] = field(default_factory=dict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Fill in what follows from the rest, and check that everything fits."""
-        object.__setattr__(self, "parameters", parameters_of(self.function))
-        if not self.domain:
-            object.__setattr__(self, "domain", (EVERYWHERE,) * len(self.partials))
+    def __init__(
+        self,
+        name: str,
+        function: Source,
+        partials: tuple[Source, ...],
+        domain: tuple[Interval, ...] = (),
+        result: Result = "number",
+        gates: bool = False,
+        identity: float | None = None,
+        note: str = "",
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.partials = partials
+        self.domain = domain or (EVERYWHERE,) * len(partials)
+        self.result = result
+        self.gates = gates
+        self.identity = identity
+        self.note = note
+        self.parameters = parameters_of(function)
+        self._formulas: dict[Any, Formula] = {}
         for problem in self._problems():
-            raise OperatorError(f"operator {self.name!r}: {problem}.")
+            raise OperatorError(f"operator {name!r}: {problem}.")
+
+    def __repr__(self) -> str:
+        """Show the name and what it means."""
+        return f"Operator({self.name!r}, {self.note!r})"
 
     def _problems(self) -> Iterator[str]:
         """Yield what is wrong, and what to do."""

@@ -8,7 +8,6 @@ number only decides the kind, never the size.
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -28,7 +27,6 @@ _NUMBERS = (builtins.bool, builtins.int, builtins.float)  # asked for in a fifth
 _KINDS: tuple[Kind, ...] = ("bool", "integer", "float")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class DType:
     """One element type.
 
@@ -41,18 +39,15 @@ class DType:
         rank: what the kind can hold: 0 for truth values, 1 for integers too, 2 for fractions too.
     """
 
-    name: str
-    kind: Kind
-    numpy: np.dtype[Any]
-    itemsize: int = field(init=False)
-    is_floating_point: builtins.bool = field(init=False)
-    rank: builtins.int = field(init=False)
+    __slots__ = ("is_floating_point", "itemsize", "kind", "name", "numpy", "rank")
 
-    def __post_init__(self) -> None:
-        """Fill in what follows from the rest."""
-        object.__setattr__(self, "itemsize", self.numpy.itemsize)
-        object.__setattr__(self, "is_floating_point", self.kind == "float")
-        object.__setattr__(self, "rank", _KINDS.index(self.kind))
+    def __init__(self, name: str, kind: Kind, numpy: np.dtype[Any]) -> None:
+        self.name = name
+        self.kind = kind
+        self.numpy = numpy
+        self.itemsize = numpy.itemsize
+        self.is_floating_point = kind == "float"
+        self.rank = _KINDS.index(kind)
 
     @property
     def is_signed(self) -> builtins.bool:
