@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mt_tensor.arguments import as_shape
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -133,9 +134,7 @@ def unravel_index(indices: TensorBase, shape: int | Sequence[int]) -> tuple[Tens
         raise DTypeError(
             f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
         )
-    extents = unpack((shape,))
-    if min(extents, default=0) < 0:
-        raise ShapeError(f"a shape is made of non-negative integers; {extents} was given.")
+    extents = as_shape((shape,))
     places = indices.to(int64)
     check_range(places, size_of(extents), f"a tensor of shape {extents}")
     steps = zip(strides_from_shape(extents), extents, strict=True)

@@ -19,7 +19,7 @@ from mt_tensor.movement.views import Embed
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend
 from mt_tensor.recording.view import ViewFunction
-from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
+from mt_tensor.strides import Shape, positions, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
@@ -133,8 +133,8 @@ def _mask_positions(mask: TensorBase, shape: Shape, dim: int) -> list[Tensor]:
             f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
             f"shape {mask.shape} was given."
         )
-    positions = np.nonzero(np.atleast_1d(mask.numpy()))
-    return [mask._with(mask.backend.upload(position)) for position in positions]
+    found = np.nonzero(np.atleast_1d(mask.numpy()))
+    return [mask._with(mask.backend.upload(where)) for where in found]
 
 
 def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
@@ -285,15 +285,18 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     source = _source(x, (*before, *indexed, *after), value)
     if not source.numel():
         return
-    rest = _grid((*before, *(1,) * len(indexed), *after), x.stride()[:first], x.stride()[end:])
+    ones = (1,) * len(indexed)
+    rest = positions(
+        (*before, *ones, *after), (*x.stride()[:first], *ones, *x.stride()[end:])
+    )  # of the first element that the indices may name, over all other dimensions
     offsets = _offsets(picks, x.stride()[first:end])
     offsets = offsets.view(*offsets.shape, *(1,) * len(after))
     data = x._tensor
     reach = [stride * (extent - 1) for stride, extent in zip(x.stride(), x.shape, strict=True)]
     start = sum(min(each, 0) for each in reach)
     row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
-    positions = offsets + x._with(x.backend.upload(rest - start))
-    x.backend.scatter(source.reshape(-1)._tensor, 0, positions.reshape(-1)._tensor, row)
+    places = offsets + x._with(x.backend.upload(rest - start))
+    x.backend.scatter(source.reshape(-1)._tensor, 0, places.reshape(-1)._tensor, row)
     data.changed()
 
 
@@ -305,16 +308,6 @@ def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
     source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
     source = source.expand(index.shape).reshape(-1)
     return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
-
-
-def _grid(shape: Shape, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
-    """Return the distance of each element from the first one, over dimensions not indexed."""
-    strides = (*before, *(0,) * (len(shape) - len(before) - len(after)), *after)
-    distances = np.zeros((1,) * len(shape), np.int64)
-    for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
-        line = np.arange(extent) * stride
-        distances = distances + line.reshape(-1, *(1,) * (len(shape) - dim - 1))
-    return distances
 
 
 def _as_tensor(x: TensorBase, value: Any) -> Tensor:

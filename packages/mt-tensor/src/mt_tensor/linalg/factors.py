@@ -13,16 +13,22 @@ import numpy as np
 from mt_autodiff import GradientError
 from mt_autodiff.mode import recording
 from mt_tensor.arguments import check_choice
-from mt_tensor.linalg.on_host import check_matrices, constant, on_host
+from mt_tensor.linalg.lapack import check_matrices, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
-from mt_tensor.order.on_host import Array
+from mt_tensor.order.host import Array
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
+
+def _constant(model: Tensor, array: Array) -> Tensor:
+    """Return an array as a constant tensor of the dtype and backend of another."""
+    return model._with(model.backend.upload(array.astype(model.dtype.numpy)))
+
 
 # --- Cholesky: A = L L^T ------------------------------------------------------------------------
 
@@ -33,7 +39,7 @@ class Cholesky(Function):
     @staticmethod
     def forward(ctx: Any, x: TensorBase) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host("a matrix is not positive definite", np.linalg.cholesky, x)
+        return lapack("a matrix is not positive definite", np.linalg.cholesky, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -41,7 +47,7 @@ class Cholesky(Function):
         (x,) = ctx.saved_tensors
         factor = Cholesky.apply(x).mT
         size = x.shape[-1]
-        halved = constant(grad, np.tril(np.ones((size, size))) - 0.5 * np.eye(size))
+        halved = _constant(grad, np.tril(np.ones((size, size))) - 0.5 * np.eye(size))
         inner = factor @ grad.tril() * halved
         outer = Solve.apply(factor, Solve.apply(factor, inner).mT).mT
         return (outer + outer.mT) * 0.5
@@ -85,7 +91,7 @@ def _by_differences(x: Tensor, values: Tensor) -> Tensor:
 
 
 def _off_diagonal(x: Tensor) -> Tensor:
-    return x * constant(x, 1 - np.eye(x.shape[-1]))
+    return x * _constant(x, 1 - np.eye(x.shape[-1]))
 
 
 class EigenvectorsOfSymmetric(Function):
@@ -99,7 +105,7 @@ class EigenvectorsOfSymmetric(Function):
 
         ctx.uplo = uplo
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, packed, x)
+        return lapack(_NOT_FOUND, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -117,7 +123,7 @@ class EigenvaluesOfSymmetric(Function):
     def forward(ctx: Any, x: TensorBase, uplo: str) -> Tensor:
         ctx.uplo = uplo
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, lambda a: np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), x)
+        return lapack(_NOT_FOUND, lambda a: np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -180,7 +186,7 @@ class SingularVectors(Function):
             return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
 
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, packed, x)
+        return lapack(_NOT_FOUND, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -212,7 +218,7 @@ class SingularValues(Function):
     @staticmethod
     def forward(ctx: Any, x: TensorBase) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, lambda a: np.linalg.svd(a, compute_uv=False), x)
+        return lapack(_NOT_FOUND, lambda a: np.linalg.svd(a, compute_uv=False), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -240,7 +246,7 @@ def svd(A: TensorBase, full_matrices: bool = True) -> Singular:  # noqa: N803
         return Singular(u, s, v.mT)
     _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
     # One after the other, for three results of different shapes.
-    return Singular(*(on_host(_NOT_FOUND, lambda a, i=i: np.linalg.svd(a)[i], A) for i in range(3)))
+    return Singular(*(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.svd(a)[i], A) for i in range(3)))
 
 
 def svdvals(A: TensorBase) -> Tensor:  # noqa: N803
@@ -270,7 +276,7 @@ class QR(Function):
     @staticmethod
     def forward(ctx: Any, x: TensorBase) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
+        return lapack(_NOT_FOUND, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -307,7 +313,7 @@ def qr(A: TensorBase, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     if mode == "complete" and rows > columns:
         _refuse_gradient("qr() of complete factors", "mode='reduced'", A)
         return Orthogonal(
-            *(on_host(_NOT_FOUND, lambda a, i=i: np.linalg.qr(a, "complete")[i], A) for i in (0, 1))
+            *(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.qr(a, "complete")[i], A) for i in (0, 1))
         )
     square = A.narrow(-1, 0, min(rows, columns))
     packed = QR.apply(square)

@@ -9,8 +9,8 @@ import numpy as np
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
-from mt_tensor.linalg.on_host import check_matrices, on_host
-from mt_tensor.order.on_host import Array
+from mt_tensor.linalg.lapack import check_matrices, lapack
+from mt_tensor.order.host import Array
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import shape_broadcast
@@ -30,7 +30,7 @@ class Inverse(Function):
     @staticmethod
     def forward(ctx: Any, x: TensorBase) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host(SINGULAR, np.linalg.inv, x)
+        return lapack(SINGULAR, np.linalg.inv, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -67,7 +67,7 @@ class PseudoInverse(Function):
     def forward(ctx: Any, x: TensorBase, share: float) -> Tensor:
         ctx.share = share
         ctx.save_for_backward(x)
-        return on_host("no singular values were found", lambda a: np.linalg.pinv(a, share), x)
+        return lapack("no singular values were found", lambda a: np.linalg.pinv(a, share), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -115,7 +115,7 @@ class Solve(Function):
     @staticmethod
     def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
         ctx.save_for_backward(a, b)
-        return on_host(SINGULAR, np.linalg.solve, a, b)
+        return lapack(SINGULAR, np.linalg.solve, a, b)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -210,7 +210,7 @@ class Determinant(Function):
     @staticmethod
     def forward(ctx: Any, x: TensorBase) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host("", np.linalg.det, x)
+        return lapack("", np.linalg.det, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -223,7 +223,7 @@ class Determinant(Function):
                 "det() has no second derivative here where a matrix is singular: call backward() "
                 "without create_graph."
             )
-        return _at_matrices(grad) * on_host("no singular values were found", _cofactors, x)
+        return _at_matrices(grad) * lapack("no singular values were found", _cofactors, x)
 
 
 def _cofactors(x: Array) -> Array:
@@ -245,7 +245,7 @@ class LogAbsDet(Function):
     @staticmethod
     def forward(ctx: Any, x: TensorBase) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host("", lambda a: np.linalg.slogdet(a)[1], x)
+        return lapack("", lambda a: np.linalg.slogdet(a)[1], x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -280,7 +280,7 @@ def slogdet(input: TensorBase) -> SignAndLogarithm:
         DTypeError: `input` is neither float32 nor float64.
     """
     check_matrices("slogdet", input)
-    sign = on_host("", lambda a: np.linalg.slogdet(a)[0], input)
+    sign = lapack("", lambda a: np.linalg.slogdet(a)[0], input)
     return SignAndLogarithm(sign, LogAbsDet.apply(input))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement import diagonals, rearranging, splitting, turning
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -73,7 +74,7 @@ class RearrangingMethods(TensorBase):
         Raises:
             ShapeError: there are fewer numbers than dimensions, or one is negative.
         """
-        counts = unpack(times, repeats)
+        counts = as_integers(times, repeats)
         new = len(counts) - self.ndim
         if new < 0 or any(count < 0 for count in counts):
             raise ShapeError(
@@ -88,7 +89,7 @@ class RearrangingMethods(TensorBase):
 
     def tile(self, *times: Any, dims: Any = None) -> Tensor:
         """Return copies laid beside each other; missing numbers are 1, in front."""
-        return rearranging.tile(self, unpack(times, dims))
+        return rearranging.tile(self, as_integers(times, dims))
 
     def expand_as(self, other: TensorBase) -> Tensor:
         """Return a view expanded to the shape of another tensor."""

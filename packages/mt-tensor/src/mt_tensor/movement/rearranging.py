@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_choice
+from mt_tensor.arguments import as_integers, as_shape, check_choice
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import take
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import not_an_array
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Ints = int | Sequence[int]
 
 def _several(values: Ints) -> tuple[int, ...]:
     """Return one integer, or several, as a tuple."""
-    return unpack((values,))
+    return as_integers((values,))
 
 
 def roll(input: TensorBase, shifts: Ints, dims: Ints | None = None) -> Tensor:
@@ -118,7 +118,9 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(unpack((repeats,)), object)  # a number may be beyond all integer types
+        counts = np.array(
+            as_integers((repeats,)), object
+        )  # a number may be beyond all integer types
     if counts.ndim > 1 or counts.size not in (1, extent):
         raise ShapeError(
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
@@ -186,10 +188,7 @@ def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     """
     common: tuple[int, ...] = ()
     for given in shapes:
-        shape = _several(given)
-        if min(shape, default=0) < 0:
-            raise ShapeError(f"a shape is made of non-negative integers; {shape} was given.")
-        common = shape_broadcast(common, shape)
+        common = shape_broadcast(common, as_shape((given,)))
     return common
 
 

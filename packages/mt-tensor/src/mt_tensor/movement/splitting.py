@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from mt_tensor.arguments import as_integer
+from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim, resolve_shape
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -35,7 +35,7 @@ def split(
     d = existing_dim("split", dim, tensor.shape)
     extent = tensor.shape[d]
     if isinstance(split_size_or_sections, Sequence):
-        lengths = unpack((split_size_or_sections,))
+        lengths = as_integers((split_size_or_sections,))
         if sum(lengths) != extent or any(length < 0 for length in lengths):
             raise ShapeError(
                 f"split() into {lengths}: the lengths must add up to {extent}, the extent of "
@@ -112,7 +112,7 @@ def tensor_split(
         count = as_integer("indices_or_sections", indices_or_sections, least=1)
         _check_count("tensor_split", count, extent)
         return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])
-    cuts = [None, *unpack((indices_or_sections,)), None]
+    cuts = [None, *as_integers((indices_or_sections,)), None]
     return tuple(
         input._itself()[(*(slice(None),) * d, slice(start, stop))] for start, stop in pairwise(cuts)
     )
@@ -166,7 +166,7 @@ def split_with_sizes(
 ) -> tuple[Tensor, ...]:
     """Return views of pieces of the given lengths along a dimension; see `split`."""
     require_tensors("split_with_sizes", input)
-    return split(input, tuple(unpack((split_sizes,))), dim)
+    return split(input, tuple(as_integers((split_sizes,))), dim)
 
 
 def narrow_copy(input: TensorBase, dim: int, start: int, length: int) -> Tensor:
@@ -192,7 +192,7 @@ def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Tensor:
     """
     require_tensors("unflatten", input)
     d = existing_dim("unflatten", dim, input.shape)
-    given = unpack((sizes,))
+    given = as_integers((sizes,))
     if not given:
         raise ShapeError("unflatten() needs at least one size.")
     return input.view(

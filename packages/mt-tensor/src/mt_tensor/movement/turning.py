@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.arguments import as_integer
+from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.diagonals import OnDiagonal, diag
 from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -103,7 +103,7 @@ def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         IndexingError: a dimension does not exist, or is named twice.
     """
     _at_least("rot90", 2, input)
-    k, named = as_integer("k", k), unpack((dims,))
+    k, named = as_integer("k", k), as_integers((dims,))
     if len(named) != 2:
         raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")
     first, second = normalize_dims(named, input.ndim)

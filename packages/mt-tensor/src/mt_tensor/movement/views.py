@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.arguments import as_integer, check_choice
+from mt_tensor.arguments import as_integer, as_integers, check_choice
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def pad(
     """
     require_tensors("pad", input)
     check_choice("mode", mode, ["constant"])
-    padding = unpack((pad,))
+    padding = as_integers((pad,))
     if len(padding) % 2 or len(padding) > 2 * input.ndim:
         raise ShapeError(
             f"padding {padding} must be pairs of numbers, at most one for each of the "
@@ -215,7 +215,7 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the number of elements differs, or the strides would need a copy.
         """
-        resolved = resolve_shape(unpack(shape, size), self.numel())
+        resolved = resolve_shape(as_integers(shape, size), self.numel())
         return View.apply(self, resolved)
 
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
@@ -224,7 +224,7 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the number of elements differs.
         """
-        resolved = resolve_shape(unpack(sizes, shape), self.numel())
+        resolved = resolve_shape(as_integers(sizes, shape), self.numel())
         if not self.is_contiguous() and self._tensor.view(resolved) is None:
             return View.apply(self.contiguous(), resolved)
         return View.apply(self, resolved)
@@ -239,7 +239,7 @@ class MovementMethods(TensorBase):
 
     def permute(self, *order: Any, dims: Any = None) -> Tensor:
         """Return a view with the dimensions in another order."""
-        given = unpack(order, dims)
+        given = as_integers(order, dims)
         return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
@@ -262,7 +262,7 @@ class MovementMethods(TensorBase):
 
     def expand(self, *shape: Any, size: Any = None) -> Tensor:
         """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
-        given = unpack(shape, size)
+        given = as_integers(shape, size)
         new = len(given) - self.ndim
         resolved = given
         if -1 in given:
@@ -303,7 +303,7 @@ class MovementMethods(TensorBase):
 
     def flip(self, *axes: Any, dims: Any = None) -> Tensor:
         """Return a view with the order of elements reversed in some dimensions."""
-        reverse = normalize_dims(unpack(axes, dims), self.ndim)
+        reverse = normalize_dims(as_integers(axes, dims), self.ndim)
         return self._itself()[
             tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
         ]

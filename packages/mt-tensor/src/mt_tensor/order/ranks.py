@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_choice, check_flags
+from mt_tensor.arguments import as_integer, check_choice, check_flags, check_float32_or_float64
 from mt_tensor.dtypes import as_number, bool_, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.movement.joining import cat
@@ -120,8 +120,7 @@ def _quantile(
 ) -> Tensor:
     require_tensors(name, input)
     check_flags(keepdim=keepdim)
-    if not input.dtype.is_floating_point or input.dtype.itemsize < 4:
-        raise DTypeError(f"{name}() takes float32 or float64; {input.dtype.name} was given.")
+    check_float32_or_float64(name, input)
     check_choice("interpolation", interpolation, _INTERPOLATIONS)
     shares = _shares(name, input, q)
     flat = dim is None or not input.ndim

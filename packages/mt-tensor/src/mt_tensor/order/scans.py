@@ -10,7 +10,7 @@ from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
 from mt_tensor.movement.joining import cat
-from mt_tensor.order.on_host import Array, accumulator, on_host
+from mt_tensor.order.host import Array, accumulator, on_host
 from mt_tensor.order.selection import ValuesAndIndices, take_along
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors

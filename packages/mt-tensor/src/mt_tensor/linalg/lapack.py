@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mt_tensor.arguments import check_float32_or_float64
 from mt_tensor.errors import DTypeError, LinAlgError, ShapeError
-from mt_tensor.order.on_host import Array
+from mt_tensor.order.host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -27,8 +28,7 @@ def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None
     require_tensors(name, *tensors)
     common_backend(*tensors)
     for x in tensors:
-        if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
-            raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
+        check_float32_or_float64(name, x)
         if x.dtype is not tensors[0].dtype:
             raise DTypeError(
                 f"{name}() takes tensors of one dtype; {tensors[0].dtype.name} and {x.dtype.name} "
@@ -39,8 +39,8 @@ def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None
             raise ShapeError(f"{name}() takes {kind}; shape {x.shape} was given.")
 
 
-def on_host(problem: str, function: Callable[..., Array], *tensors: TensorBase) -> Tensor:
-    """Return what a function makes of float64 arrays, as a constant tensor of the tensors' dtype.
+def lapack(problem: str, function: Callable[..., Array], *tensors: TensorBase) -> Tensor:
+    """Return what LAPACK makes of float64 arrays, as a constant tensor of the tensors' dtype.
 
     Args:
         problem: what it means if there is no result.
@@ -58,8 +58,3 @@ def on_host(problem: str, function: Callable[..., Array], *tensors: TensorBase) 
     except np.linalg.LinAlgError as error:
         raise LinAlgError(f"{problem} ({error}).") from None
     return first._with(first.backend.upload(result.astype(first.dtype.numpy)))
-
-
-def constant(model: Tensor, array: Array) -> Tensor:
-    """Return an array as a constant tensor of the dtype and backend of another."""
-    return model._with(model.backend.upload(array.astype(model.dtype.numpy)))
