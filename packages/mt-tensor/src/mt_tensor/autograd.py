@@ -85,9 +85,7 @@ def grad(
     if not materialize_grads:
         return tuple(gradients)
     return tuple(
-        tensor._with(tensor.backend.full(tensor.shape, tensor.dtype, 0))
-        if gradient is None
-        else gradient
+        tensor._full(tensor.shape, 0) if gradient is None else gradient
         for tensor, gradient in zip(inputs, gradients, strict=True)
     )
 

@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy.typing as npt
+
 from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
@@ -89,6 +91,17 @@ class TensorBase:
 
     def _with(self, data: TensorData) -> Tensor:
         """Return a constant tensor of other elements on the same backend."""
+        return TensorBase._make(data, self.backend)
+
+    def _uploaded(self, elements: npt.NDArray[Any], dtype: DType | None = None) -> Tensor:
+        """Return an array as a constant tensor on the same backend, by default of its own dtype."""
+        if dtype is not None:
+            elements = elements.astype(dtype.numpy, copy=False)
+        return TensorBase._make(self.backend.upload(elements), self.backend)
+
+    def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
+        """Return a constant tensor of one number on the same backend, by default of this dtype."""
+        data = self.backend.full(shape, self.dtype if dtype is None else dtype, value)
         return TensorBase._make(data, self.backend)
 
     def _itself(self) -> Tensor:

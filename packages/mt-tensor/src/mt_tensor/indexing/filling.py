@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mt_tensor.dtypes import Number, bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.finding import nonzero
-from mt_tensor.indexing.gathering import along, check_1d_index, scatter_add
+from mt_tensor.indexing.gathering import along, check_1d_index, element_numbers, scatter_add
 from mt_tensor.indexing.scattering import check_slices, scatter
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors
@@ -123,8 +121,7 @@ def index_put(
     require_tensors("index_put", input, values)
     if not isinstance(indices, tuple | list):
         raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
-    numbers = np.arange(input.numel()).reshape(input.shape)
-    places = input._with(input.backend.upload(numbers))[tuple(indices)]
+    places = element_numbers(input)[tuple(indices)]
     write = scatter_add if accumulate else scatter
     spread = values.expand(places.shape).flatten()
     return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
@@ -164,8 +161,7 @@ def put(
 def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
     """Return a copy of `input` in which the elements of a view of it are those of `src`."""
     require_tensors(name, input, src)
-    numbers = np.arange(input.numel()).reshape(input.shape)
-    places = view(input._with(input.backend.upload(numbers)))
+    places = view(element_numbers(input))
     if src.shape != places.shape:
         raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
     flat = scatter(input.reshape(-1), 0, places.reshape(-1), src.to(input.dtype).reshape(-1))

@@ -35,8 +35,8 @@ def nonzero(input: TensorBase, *, as_tuple: bool = False) -> Tensor | tuple[Tens
     array = input.detach().numpy()
     if as_tuple:
         positions = np.nonzero(np.atleast_1d(array))
-        return tuple(input._with(input.backend.upload(each)) for each in positions)
-    return input._with(input.backend.upload(np.argwhere(array)))
+        return tuple(input._uploaded(each) for each in positions)
+    return input._uploaded(np.argwhere(array))
 
 
 def masked_select(input: TensorBase, mask: TensorBase) -> Tensor:

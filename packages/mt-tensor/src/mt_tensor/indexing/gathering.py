@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
@@ -32,7 +34,7 @@ class Gather(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
-        zeros = grad._with(grad.backend.full(ctx.shape, grad.dtype, 0))
+        zeros = grad._full(ctx.shape, 0)
         return ScatterAdd.apply(zeros, ctx.dim, index, grad), None, None
 
 
@@ -171,6 +173,11 @@ def along(index: TensorBase, dim: int, shape: Shape) -> Tensor:
     """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
     column = index.view(*(-1 if d == dim else 1 for d in range(len(shape))))
     return column.expand(*shape[:dim], index.numel(), *shape[dim + 1 :])
+
+
+def element_numbers(x: TensorBase) -> Tensor:
+    """Return the elements' numbers, row by row: what an index shows of them tells what it names."""
+    return x._uploaded(np.arange(x.numel()).reshape(x.shape))
 
 
 def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:

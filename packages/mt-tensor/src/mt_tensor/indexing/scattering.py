@@ -119,7 +119,7 @@ def _combined(name: str, x: TensorBase, dim: int, index: TensorBase, source: Ten
 
 def _filled(like: TensorBase, dtype: DType, value: Number) -> Tensor:
     """Return a tensor of the shape of `like` in which every element is `value`."""
-    return like._with(like.backend.full((), dtype, value)).expand(like.shape)
+    return like._full((), value, dtype).expand(like.shape)
 
 
 def scatter(
@@ -342,5 +342,5 @@ def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
             f"class {low if low < 0 else high} is out of range: classes count from 0, and there "
             f"are {max(count, 0)}."
         )
-    zeros = input._with(input.backend.full((*input.shape, count), int64, 0))
+    zeros = input._full((*input.shape, count), 0, int64)
     return scatter(zeros, -1, input.unsqueeze(-1), 1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.indexing.gathering import lowest_and_highest, take
+from mt_tensor.indexing.gathering import element_numbers, lowest_and_highest, take
 from mt_tensor.movement.views import Embed
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend
@@ -45,7 +45,7 @@ class Pick(NamedTuple):
 def _normal(x: TensorBase, entry: Any) -> Any:
     """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
     if isinstance(entry, bool | np.bool_ | list | tuple | range | np.ndarray):
-        entry = _uploaded(x, entry)
+        entry = _index_tensor(x, entry)
     if not isinstance(entry, TensorBase):
         return entry
     common_backend(x, entry)
@@ -57,7 +57,7 @@ def _normal(x: TensorBase, entry: Any) -> Any:
     return entry.item() if is_number else entry
 
 
-def _uploaded(x: TensorBase, entry: Any) -> Tensor:
+def _index_tensor(x: TensorBase, entry: Any) -> Tensor:
     """Return truth values or integers, in any nesting, as a tensor."""
     try:
         array = np.asarray(entry)
@@ -69,7 +69,7 @@ def _uploaded(x: TensorBase, entry: Any) -> Tensor:
         raise IndexingError(
             f"an index of {array.dtype} cannot index a tensor: use integers or a mask of bools."
         )
-    return x._with(x.backend.upload(array if array.dtype == bool else array.astype(np.int64)))
+    return x._uploaded(array if array.dtype == bool else array.astype(np.int64))
 
 
 def _dims_used(entry: Any) -> int:
@@ -134,7 +134,7 @@ def _mask_positions(mask: TensorBase, shape: Shape, dim: int) -> list[Tensor]:
             f"shape {mask.shape} was given."
         )
     found = np.nonzero(np.atleast_1d(mask.numpy()))
-    return [mask._with(mask.backend.upload(where)) for where in found]
+    return [mask._uploaded(where) for where in found]
 
 
 def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
@@ -295,16 +295,14 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     reach = [stride * (extent - 1) for stride, extent in zip(x.stride(), x.shape, strict=True)]
     start = sum(min(each, 0) for each in reach)
     row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
-    places = offsets + x._with(x.backend.upload(rest - start))
+    places = offsets + x._uploaded(rest - start)
     x.backend.scatter(source.reshape(-1)._tensor, 0, places.reshape(-1)._tensor, row)
     data.changed()
 
 
 def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
     """Return a copy of `x` with other elements where indices point; gradients flow into both."""
-    size = x.numel()
-    numbers = x._with(x.backend.upload(np.arange(size).reshape(x.shape)))
-    index = _pick(numbers, picks)
+    index = _pick(element_numbers(x), picks)
     source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
     source = source.expand(index.shape).reshape(-1)
     return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
@@ -315,7 +313,7 @@ def _as_tensor(x: TensorBase, value: Any) -> Tensor:
     if isinstance(value, TensorBase):
         return value._itself()
     try:
-        return x._with(x.backend.upload(np.array(value)))
+        return x._uploaded(np.array(value))
     except ValueError as error:
         raise ShapeError(
             f"nested sequences must have equal lengths at each level ({error})."

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _constant(model: Tensor, array: Array) -> Tensor:
-    """Return an array as a constant tensor of the dtype and backend of another."""
-    return model._with(model.backend.upload(array.astype(model.dtype.numpy)))
-
-
 # --- Cholesky: A = L L^T ------------------------------------------------------------------------
 
 
@@ -47,7 +42,7 @@ class Cholesky(Function):
         (x,) = ctx.saved_tensors
         factor = Cholesky.apply(x).mT
         size = x.shape[-1]
-        halved = _constant(grad, np.tril(np.ones((size, size))) - 0.5 * np.eye(size))
+        halved = grad._uploaded(np.tril(np.ones((size, size))) - 0.5 * np.eye(size), x.dtype)
         inner = factor @ grad.tril() * halved
         outer = Solve.apply(factor, Solve.apply(factor, inner).mT).mT
         return (outer + outer.mT) * 0.5
@@ -91,7 +86,7 @@ def _by_differences(x: Tensor, values: Tensor) -> Tensor:
 
 
 def _off_diagonal(x: Tensor) -> Tensor:
-    return x * _constant(x, 1 - np.eye(x.shape[-1]))
+    return x * x._uploaded(1 - np.eye(x.shape[-1]), x.dtype)
 
 
 class EigenvectorsOfSymmetric(Function):

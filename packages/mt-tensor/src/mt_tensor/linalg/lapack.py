@@ -57,4 +57,4 @@ def lapack(problem: str, function: Callable[..., Array], *tensors: TensorBase) -
             result = np.asarray(function(*arrays))
     except np.linalg.LinAlgError as error:
         raise LinAlgError(f"{problem} ({error}).") from None
-    return first._with(first.backend.upload(result.astype(first.dtype.numpy)))
+    return first._uploaded(result, first.dtype)

@@ -189,7 +189,7 @@ def solve_triangular(
     skipped = int(unitriangular)
     triangle = A.triu(skipped) if upper else A.tril(-skipped)
     if unitriangular:
-        triangle = triangle + A._with(A.backend.upload(np.eye(A.shape[-1]))).to(A.dtype)
+        triangle = triangle + A._uploaded(np.eye(A.shape[-1]), A.dtype)
     batch = shape_broadcast(A.shape[:-2], B.shape[:-2])
     return solve(triangle, B.expand(*batch, *B.shape[-2:]), left=left)
 

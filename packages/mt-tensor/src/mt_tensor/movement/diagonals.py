@@ -125,5 +125,5 @@ def _masked(name: str, input: TensorBase, is_zero: Any, diagonal: int) -> Tensor
         raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
     offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # further out, nothing changes
     rows, columns = np.ogrid[: input.shape[-2], : input.shape[-1]]
-    mask = input._with(input.backend.upload(is_zero(rows, columns, offset)))
+    mask = input._uploaded(is_zero(rows, columns, offset))
     return input.masked_fill(mask, 0)

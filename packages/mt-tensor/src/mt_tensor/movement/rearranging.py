@@ -107,7 +107,7 @@ def repeat_interleave(
         raise ShapeError(
             f"repeat_interleave() gives {positions.size} slices; output_size is {output_size}."
         )
-    return take(input, d, input._with(input.backend.upload(positions)))
+    return take(input, d, input._uploaded(positions))
 
 
 def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
@@ -118,9 +118,7 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(
-            as_integers((repeats,)), object
-        )  # a number may be beyond all integer types
+        counts = np.array(_several(repeats), object)  # may be beyond all integer types
     if counts.ndim > 1 or counts.size not in (1, extent):
         raise ShapeError(
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "

@@ -130,4 +130,4 @@ def combinations(input: TensorBase, r: int = 2, with_replacement: bool = False) 
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = list(choose(range(input.shape[0]), r)) if r else []
     places = np.array(chosen, np.int64).reshape((len(chosen), r) if r else (0,))
-    return input._itself()[input._with(input.backend.upload(places))]
+    return input._itself()[input._uploaded(places)]

@@ -115,7 +115,7 @@ class Fold(Function):
     def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
         ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
         shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
-        result = windows._with(windows.backend.full(shape, windows.dtype, 0))
+        result = windows._full(shape, 0)
         count = windows.shape[dim]
         for k in range(ctx.size):  # the k-th element of every window is one strided slice
             index = [slice(None)] * len(shape)

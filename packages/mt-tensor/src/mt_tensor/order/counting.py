@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def _results(input: TensorBase, found: list[Array | None]) -> Any:
     """Return arrays as tensors: one bare, several as a tuple. None stands for what is not asked."""
-    tensors = tuple(input._with(input.backend.upload(x)) for x in found if x is not None)
+    tensors = tuple(input._uploaded(x) for x in found if x is not None)
     return tensors if len(tensors) > 1 else tensors[0]
 
 
@@ -124,11 +124,11 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
     if low < 0:
         raise DomainError(f"bincount() counts numbers from 0 on; {low} was given.")
     if weights is None:
-        counted = input._with(input.backend.full(input.shape, int64, 1))
+        counted = input._full(input.shape, 1, int64)
     else:
         counted = weights.to(weights.dtype if weights.dtype is float32 else float64)
-    start = input.backend.full((max(high + 1, minlength),), counted.dtype, 0)
-    return scatter_add(input._with(start), 0, index, counted)
+    start = counted._full((max(high + 1, minlength),), 0)
+    return scatter_add(start, 0, index, counted)
 
 
 def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
@@ -163,4 +163,4 @@ def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) 
     inside = values[(values >= low) & (values <= high)]
     places = ((inside - low) / (high - low) * bins).astype(np.int64)
     counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
-    return input._with(input.backend.upload(counts.astype(input.dtype.numpy)))
+    return input._uploaded(counts, input.dtype)

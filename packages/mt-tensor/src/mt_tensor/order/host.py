@@ -34,7 +34,7 @@ def on_host(function: Callable[..., Array], *tensors: TensorBase, dtype: DType) 
     arrays = [np.array(x.backend.as_array(x._tensor), ndmin=1) for x in tensors]
     with np.errstate(all="ignore"):
         result = function(*arrays).astype(dtype.numpy, copy=False)
-    return first._with(first.backend.upload(result.reshape(first.shape)))
+    return first._uploaded(result.reshape(first.shape))
 
 
 def accumulator(dtype: DType) -> np.dtype[Any]:

@@ -130,7 +130,7 @@ def _quantile(
         raise ShapeError(f"{name}() of no elements is undefined; shape {input.shape} was given.")
     missing = elementwise("ne", x, x).sum(-1, True)
     count = x.shape[-1] - missing if skip_nan else missing * 0 + x.shape[-1]
-    share = input._with(input.backend.upload(shares.reshape(-1, *(1,) * x.ndim)))
+    share = input._uploaded(shares.reshape(-1, *(1,) * x.ndim))
     place = share * elementwise("maximum", count - 1, 0).to(x.dtype)
     out = _between(sort(x, -1).values, place, interpolation)  # nan comes last
     if not skip_nan:

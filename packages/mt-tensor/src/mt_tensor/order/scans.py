@@ -70,8 +70,8 @@ def _product_gradient_with_zeros(x: Tensor, dim: int, grad: Tensor) -> Tensor:
         return grad
     x, grad = x.transpose(dim, -1), grad.transpose(dim, -1)
     size = x.shape[-1]
-    own = x._with(x.backend.upload(np.eye(size, dtype=np.bool_)))
-    reached = x._with(x.backend.upload(np.triu(np.ones((size, size), np.bool_))))
+    own = x._uploaded(np.eye(size, dtype=np.bool_))
+    reached = x._uploaded(np.triu(np.ones((size, size), np.bool_)))
     without_own = elementwise("where", own, 1.0, x.unsqueeze(-2))
     terms = CumulativeProduct.apply(without_own, x.ndim) * grad.unsqueeze(-2)
     return elementwise("where", reached, terms, 0.0).sum(-1).transpose(dim, -1)
@@ -159,7 +159,7 @@ def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
 
 def _preceded(x: Tensor, dim: int, first: float) -> Tensor:
     shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
-    return cat([x._with(x.backend.full(shape, x.dtype, first)), x], dim)
+    return cat([x._full(shape, first), x], dim)
 
 
 class LogCumulativeSumExp(Function):

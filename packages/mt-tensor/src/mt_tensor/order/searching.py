@@ -113,7 +113,7 @@ def isin(
         check_not_bool("isin", tensor)
     first, second = _array(elements), _array(test_elements)
     found = np.isin(first, second, assume_unique, invert)
-    return model._with(model.backend.upload(np.asarray(found)))  # type: ignore[no-any-return]
+    return model._uploaded(np.asarray(found))  # type: ignore[no-any-return]
 
 
 def _array(values: Any) -> Array:
@@ -164,4 +164,4 @@ def _found(
     else:
         for row in np.ndindex(sequence.shape[:-1]):
             places[row] = np.searchsorted(sequence[row], wanted[row], side)
-    return model._with(model.backend.upload(places))
+    return model._uploaded(places)

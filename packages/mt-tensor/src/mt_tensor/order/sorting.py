@@ -166,7 +166,7 @@ def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepd
             raise DTypeError(
                 f"{name}() of no elements is nan, which {input.dtype.name} cannot hold."
             )
-        return input._with(input.backend.full((), input.dtype, math.nan))
+        return input._full((), math.nan)
     value = _median_along(name, skip_nan, input.detach().reshape(-1), 0, False).values
     if skip_nan:  # no nan has a part in the value, unless it is nan
         away = -math.inf if value.item() == math.inf else math.inf

@@ -100,7 +100,7 @@ class InPlaceMethods(AliasMethods):
     def copy_(self, source: Any) -> Self:
         """Store the elements of `source`, broadcast and converted, and return self."""
         if not isinstance(source, TensorBase):
-            source = self._with(self.backend.upload(np.array(source)))
+            source = self._uploaded(np.array(source))
         source = source.to(self.backend)
         if source.requires_grad and self.requires_grad:
             source = Instead.apply(source, self)
@@ -110,7 +110,7 @@ class InPlaceMethods(AliasMethods):
         """Store a number, or that of a 0-D tensor, in every element, and return self."""
         filling = single("fill_", value, self.dtype)
         if not isinstance(filling, TensorBase):
-            filling = self._with(self.backend.full((), self.dtype, filling))
+            filling = self._full((), filling)
         return self.copy_(filling)
 
     def zero_(self) -> Self:
@@ -141,7 +141,7 @@ class InPlaceMethods(AliasMethods):
                 f"and cannot be stored in place in {self.dtype.name}: convert first."
             )
         if not isinstance(other, TensorBase):
-            other = self._with(self.backend.full((), self.dtype, other))
+            other = self._full((), other)
         common_backend(self, other)
         if shape_broadcast(self.shape, other.shape) != self.shape:
             raise ShapeError(
@@ -237,7 +237,7 @@ class InPlaceMethods(AliasMethods):
             )
         diagonal = np.zeros(self.shape, np.bool_)
         np.fill_diagonal(diagonal, True, wrap)
-        mask = self._with(self.backend.upload(diagonal))
+        mask = self._uploaded(diagonal)
         return self._computed("masked_fill", mask, fill_value)
 
     __iadd__ = add_

@@ -110,7 +110,7 @@ def pdist(input: TensorBase, p: float = 2) -> Tensor:
         raise ShapeError(f"pdist() takes a matrix; shape {input.shape} was given.")
     _check_floats("pdist", p, input)
     pairs = np.triu_indices(input.shape[0], 1)
-    first, second = (input._with(input.backend.upload(rows)) for rows in pairs)
+    first, second = (input._uploaded(rows) for rows in pairs)
     return _lengths(input._itself()[first] - input._itself()[second], p)
 
 

@@ -226,7 +226,7 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
             square = matmul(square, square)
     if power is None:
         eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
-        return input.clone().copy_(input._with(input.backend.upload(eye)))  # its gradient is zero
+        return input.clone().copy_(input._uploaded(eye))  # its gradient is zero
     return power if power is not input else power.clone()
 
 
@@ -324,5 +324,5 @@ def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Ten
     count = x.shape[0] if N is None else as_integer("N", N, least=0)
     base = x._itself() if x.dtype.is_floating_point else x.long()
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
-    exponents = x._with(x.backend.upload(powers.astype(base.dtype.numpy)))
+    exponents = x._uploaded(powers, base.dtype)
     return elementwise("pow", base.unsqueeze(1), exponents)

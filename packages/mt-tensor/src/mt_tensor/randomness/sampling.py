@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_tensor.arguments import as_integer, check_floating
-from mt_tensor.dtypes import DType, as_number, float16, float32
+from mt_tensor.dtypes import DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, numbers_of
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -99,7 +99,7 @@ def bernoulli(
         check_floating("bernoulli", input)
     chances = input.backend.as_array(input._tensor) if p is None else as_number("p", p)
     outcomes = _outcomes(numbers_of(generator), input.shape, chances)
-    return input._with(input.backend.upload(outcomes.astype(input.dtype.numpy)))
+    return input._uploaded(outcomes, input.dtype)
 
 
 def multinomial(
@@ -147,7 +147,7 @@ def multinomial(
         )
     draw = _with_replacement if replacement else _without_replacement
     chosen = draw(numbers_of(generator), weights, num_samples)
-    return input._with(input.backend.upload(chosen.astype(np.int64)))
+    return input._uploaded(chosen, int64)
 
 
 def _with_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
@@ -265,5 +265,5 @@ class SamplingMethods(TensorBase):
     def _filled(self, values: Any) -> Self:
         with np.errstate(over="ignore"):
             converted = np.asarray(values).astype(self.dtype.numpy)
-        self.copy_(self._with(self.backend.upload(converted)))
+        self.copy_(self._uploaded(converted))
         return self

@@ -55,7 +55,7 @@ def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) 
 def _composed_position(name: str, x: TensorBase, dim: int) -> Tensor:
     """Among the positions that hold the extreme, the smallest is taken. A nan counts as extreme."""
     chosen = (x == fold(name, x, (dim,))).logical_or(x != x)
-    positions = along(x._with(x.backend.upload(np.arange(x.shape[dim]))), dim, x.shape)
+    positions = along(x._uploaded(np.arange(x.shape[dim])), dim, x.shape)
     return fold("minimum", elementwise("where", chosen, positions, x.shape[dim]), (dim,))
 
 
@@ -78,7 +78,7 @@ def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepd
         return flat.view(*(1,) * x.ndim) if keepdim else flat
     d = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
-        return x._with(x.backend.full((), int64, 0))
+        return x._full((), 0, int64)
     check_not_empty(name, x, (d,))
     find = _position_of_largest if operator == "maximum" else _position_of_smallest
     position = find(x, d)
