@@ -108,6 +108,16 @@ def check_float32_or_float64(name: str, x: TensorBase) -> None:
         raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
 
 
+def check_same_dtype(name: str, *tensors: TensorBase) -> None:
+    """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
+    kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
+    if len(kinds) > 1:
+        raise DTypeError(
+            f"{name}() takes tensors of one dtype; {', '.join(kinds)} were given. Convert with "
+            "x.to(...)."
+        )
+
+
 def check_not_bool(name: str, of: TensorBase | DType, instead: str = "") -> None:
     """Raise DTypeError if the elements of a tensor, or of a type, are truth values."""
     dtype = of if isinstance(of, DType) else of.dtype

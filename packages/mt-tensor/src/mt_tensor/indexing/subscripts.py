@@ -15,7 +15,7 @@ import numpy as np
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.gathering import element_numbers, lowest_and_highest, take
-from mt_tensor.movement.views import Embed
+from mt_tensor.movement.padding import Embed
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend
 from mt_tensor.recording.view import ViewFunction

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mt_tensor.arguments import check_float32_or_float64
-from mt_tensor.errors import DTypeError, LinAlgError, ShapeError
+from mt_tensor.arguments import check_float32_or_float64, check_same_dtype
+from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.order.host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor_base import TensorBase
@@ -27,13 +27,9 @@ def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None
     """
     require_tensors(name, *tensors)
     common_backend(*tensors)
+    check_same_dtype(name, *tensors)
     for x in tensors:
         check_float32_or_float64(name, x)
-        if x.dtype is not tensors[0].dtype:
-            raise DTypeError(
-                f"{name}() takes tensors of one dtype; {tensors[0].dtype.name} and {x.dtype.name} "
-                "were given."
-            )
         if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
             kind = "square matrices" if square else "matrices"
             raise ShapeError(f"{name}() takes {kind}; shape {x.shape} was given.")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mt_tensor.arguments import as_integer, check_floating
 from mt_tensor.errors import ShapeError
+from mt_tensor.linalg.systems import inv
 from mt_tensor.movement import diagonals
 from mt_tensor.products import vectors
 from mt_tensor.products.matmul import matmul
-from mt_tensor.products.vectors import matrix_power, multi_dot
+from mt_tensor.products.vectors import multi_dot
 from mt_tensor.recording.function import require_tensors
 
 if TYPE_CHECKING:
@@ -50,6 +53,38 @@ def diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
         IndexingError: a dimension does not exist, or both are the same.
     """
     return diagonals.diagonal(A, offset, dim1, dim2)
+
+
+def matrix_power(input: TensorBase, n: int) -> Tensor:
+    """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
+
+    Args:
+        input: shape (*batch, m, m).
+        n: how many factors; if negative, of the inverses of float32 or float64.
+
+    Raises:
+        ShapeError: the matrices are not square.
+        LinAlgError: `n` is negative, and a matrix singular.
+        DTypeError: `n` is negative, and there are no such inverses.
+        TypeError: `n` is no integer.
+    """
+    require_tensors("matrix_power", input)
+    n = as_integer("n", n)
+    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
+        raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
+    if n < 0:
+        return matrix_power(inv(input), -n)
+    power, square = None, input._itself()
+    while n:
+        if n & 1:
+            power = square if power is None else matmul(power, square)
+        n >>= 1
+        if n:
+            square = matmul(square, square)
+    if power is None:
+        eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
+        return input.clone().copy_(input._uploaded(eye))  # its gradient is zero
+    return power if power is not input else power.clone()
 
 
 def vander(x: TensorBase, *, N: int | None = None) -> Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integers, as_shape, check_choice
+from mt_tensor.arguments import as_integers, as_shape, check_choice, check_same_dtype
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import take
 from mt_tensor.movement.joining import cat
@@ -209,9 +209,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)
         raise ShapeError(f"meshgrid() takes 1-D tensors, at least one; given: {shapes or 'none'}.")
-    if len({line.dtype for line in lines}) > 1:
-        names = ", ".join(line.dtype.name for line in lines)
-        raise DTypeError(f"meshgrid() takes tensors of one dtype; {names} were given.")
+    check_same_dtype("meshgrid", *lines)
     if indexing == "xy" and len(lines) > 1:
         first, second, *rest = meshgrid(lines[1], lines[0], *lines[2:])
         return second, first, *rest

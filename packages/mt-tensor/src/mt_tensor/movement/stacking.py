@@ -1,26 +1,65 @@
-"""Joining tensors in torch's other ways: as columns, in depth, as blocks, in all combinations."""
+"""Joining tensors in torch's other ways: side by side, in depth, as blocks, in combinations."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mt_tensor.arguments import as_integer
 from mt_tensor.errors import ShapeError
-from mt_tensor.movement.joining import cat, check_list, hstack, stack, vstack
+from mt_tensor.movement.joining import cat, check_list, stack
+from mt_tensor.movement.padding import pad
 from mt_tensor.movement.rearranging import meshgrid
-from mt_tensor.movement.views import pad
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
-concat = concatenate = cat
-row_stack = vstack
+
+# --- With more dimensions -----------------------------------------------------------------------
+
+
+def _each(view: Callable[[Any], Tensor], tensors: tuple[Any, ...]) -> Any:
+    """Return the view of one tensor, or those of several, or of a list of them, as a tuple."""
+    if len(tensors) == 1 and isinstance(tensors[0], Sequence):
+        return tuple(map(view, tensors[0]))
+    views = tuple(map(view, tensors))
+    return views[0] if len(views) == 1 else views
+
+
+def _widened(name: str, ndim: int, tensor: TensorBase) -> Tensor:
+    """Return a view with new dimensions in front until there are `ndim`."""
+    require_tensors(name, tensor)
+    missing = max(ndim - tensor.ndim, 0)
+    return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor._itself()
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Return tensors with dimensions, 0-D ones as views of shape (1,).
+
+    Args:
+        *tensors: one, several, or a list of them.
+
+    Returns:
+        One tensor for one, else a tuple of them.
+    """
+    return _each(lambda x: _widened("atleast_1d", 1, x), tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Return tensors of two dimensions or more, others as views with extents of 1 in front.
+
+    Args:
+        *tensors: one, several, or a list of them.
+
+    Returns:
+        One tensor for one, else a tuple of them.
+    """
+    return _each(lambda x: _widened("atleast_2d", 2, x), tensors)
 
 
 def atleast_3d(*tensors: Any) -> Any:
@@ -34,10 +73,7 @@ def atleast_3d(*tensors: Any) -> Any:
     Returns:
         One tensor for one, else a tuple of them.
     """
-    if len(tensors) == 1 and isinstance(tensors[0], Sequence):
-        return tuple(_deep(tensor) for tensor in tensors[0])
-    views = tuple(_deep(tensor) for tensor in tensors)
-    return views[0] if len(views) == 1 else views
+    return _each(_deep, tensors)
 
 
 def _deep(tensor: TensorBase) -> Tensor:
@@ -46,6 +82,30 @@ def _deep(tensor: TensorBase) -> Tensor:
         return tensor._itself()
     shape = {0: (1, 1, 1), 1: (1, *tensor.shape, 1), 2: (*tensor.shape, 1)}[tensor.ndim]
     return tensor.view(*shape)
+
+
+# --- Beside, below and behind each other --------------------------------------------------------
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join tensors side by side: along the second dimension, or the only one.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension.
+    """
+    check_list("hstack", tensors)
+    parts = atleast_1d(tensors)
+    return cat(parts, 0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Join tensors below each other, 1-D ones as rows.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ in another dimension than the first.
+    """
+    check_list("vstack", tensors)
+    return cat(atleast_2d(tensors), 0)
 
 
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
@@ -66,6 +126,12 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """
     check_list("column_stack", tensors)
     return hstack([x.reshape(-1, 1) if x.ndim < 2 else x for x in tensors])
+
+
+row_stack = vstack
+
+
+# --- Blocks and combinations --------------------------------------------------------------------
 
 
 def block_diag(*tensors: TensorBase) -> Tensor:

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_choice, check_floating
+from mt_tensor.arguments import check_choice, check_floating, check_same_dtype
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
-from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.norms import norm
 from mt_tensor.tensor_base import TensorBase
@@ -115,7 +114,7 @@ def pdist(input: TensorBase, p: float = 2) -> Tensor:
 
 
 def _check_floats(name: str, p: float, *tensors: Any) -> None:
-    require_same_dtype(name, *tensors)
+    check_same_dtype(name, *tensors)
     check_floating(name, tensors[0])
     if not as_number("p", p) >= 0:
         raise DomainError(f"{name}() takes an exponent p from 0 on; {p!r} was given.")

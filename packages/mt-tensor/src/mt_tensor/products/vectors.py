@@ -196,40 +196,6 @@ def trace(input: TensorBase) -> Tensor:
     return sum(diagonal(matrix))
 
 
-def matrix_power(input: TensorBase, n: int) -> Tensor:
-    """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
-
-    Args:
-        input: shape (*batch, m, m).
-        n: how many factors; if negative, of the inverses of float32 or float64.
-
-    Raises:
-        ShapeError: the matrices are not square.
-        LinAlgError: `n` is negative, and a matrix singular.
-        DTypeError: `n` is negative, and there are no such inverses.
-        TypeError: `n` is no integer.
-    """
-    require_tensors("matrix_power", input)
-    n = as_integer("n", n)
-    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
-        raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
-    if n < 0:
-        from mt_tensor.linalg.systems import inv
-
-        return matrix_power(inv(input), -n)
-    power, square = None, input._itself()
-    while n:
-        if n & 1:
-            power = square if power is None else matmul(power, square)
-        n >>= 1
-        if n:
-            square = matmul(square, square)
-    if power is None:
-        eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
-        return input.clone().copy_(input._uploaded(eye))  # its gradient is zero
-    return power if power is not input else power.clone()
-
-
 def multi_dot(tensors: Sequence[TensorBase]) -> Tensor:
     """Return the product of matrices in the order that takes the fewest multiplications.
 
