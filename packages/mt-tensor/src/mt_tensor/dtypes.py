@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from mt_tensor.errors import DTypeError
+
+Array = npt.NDArray[Any]
+"""An array of NumPy's, of any of these types."""
 
 Kind = Literal["bool", "integer", "float"]
 Number = builtins.bool | builtins.int | builtins.float

@@ -10,12 +10,10 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy.typing as npt
-
 from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number
+from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.graph import Hook, Node, run_hooks
 from mt_tensor.strides import Shape, normalize_dim
@@ -93,7 +91,7 @@ class TensorBase:
         """Return a constant tensor of other elements on the same backend."""
         return TensorBase._make(data, self.backend)
 
-    def _uploaded(self, elements: npt.NDArray[Any], dtype: DType | None = None) -> Tensor:
+    def _uploaded(self, elements: Array, dtype: DType | None = None) -> Tensor:
         """Return an array as a constant tensor on the same backend, by default of its own dtype."""
         if dtype is not None:
             elements = elements.astype(dtype.numpy, copy=False)

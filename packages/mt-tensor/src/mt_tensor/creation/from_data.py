@@ -8,18 +8,16 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.dtypes import DType, Number, as_dtype, float32, promote_types, type_of_number
+from mt_tensor.dtypes import Array, DType, Number, as_dtype, float32, promote_types, type_of_number
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU
 from mt_tensor.tensor_data import TensorData
 from mt_tensor.tensors import Tensor
 
-Array = npt.NDArray[Any]
 Backend = str | TensorBackend | None
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from mt_tensor.arguments import as_integer, as_shape
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.creation.from_data import Array, Backend, from_values
+from mt_tensor.creation.from_data import Backend, from_values
 from mt_tensor.dtypes import (
+    Array,
     DType,
     Number,
     as_dtype,

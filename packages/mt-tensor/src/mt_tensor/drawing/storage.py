@@ -10,17 +10,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
-
-import numpy.typing as npt
+from typing import TypeVar
 
 from mt_autodiff.drawing.svg import Svg, document, text, text_width
+from mt_tensor.dtypes import Array
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import index_to_position
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
-Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 CELL = 54.0  # the width of a cell

@@ -13,13 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_tensor.arguments import as_integer, check_choice
-from mt_tensor.dtypes import bool_, float32, int64
+from mt_tensor.dtypes import Array, bool_, float32, int64
 from mt_tensor.tensor_base import TensorBase
 
-Array = npt.NDArray[Any]
 Profile = Literal["default", "short", "full"]
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from mt_autodiff import GradientError
 from mt_autodiff.mode import recording
 from mt_tensor.arguments import check_choice
+from mt_tensor.dtypes import Array
 from mt_tensor.linalg.lapack import check_matrices, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
-from mt_tensor.order.host import Array
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
 from mt_tensor.tensor_base import TensorBase

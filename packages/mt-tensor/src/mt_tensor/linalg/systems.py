@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
-from mt_tensor.dtypes import as_number
+from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.lapack import check_matrices, lapack
-from mt_tensor.order.host import Array
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import shape_broadcast

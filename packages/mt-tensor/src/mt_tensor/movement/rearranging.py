@@ -10,7 +10,6 @@ import numpy as np
 
 from mt_tensor.arguments import as_integers, as_shape, check_choice, check_same_dtype
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import take
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -63,6 +62,17 @@ def _rolled(x: Tensor, distance: int, dim: int) -> Tensor:
     return cat([x.narrow(dim, kept, extent - kept), x.narrow(dim, 0, kept)], dim)
 
 
+def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
+    """Return a non-empty tensor with `first` in front along `dim`, and the last element gone."""
+    return preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
+
+
+def preceded(x: Tensor, dim: int, first: float) -> Tensor:
+    """Return a tensor with `first` in front along `dim`."""
+    shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
+    return cat([x._full(shape, first), x], dim)
+
+
 def tile(input: TensorBase, dims: Sequence[int]) -> Tensor:
     """Return copies laid beside each other, `dims[d]` of them along dimension `d`.
 
@@ -107,7 +117,7 @@ def repeat_interleave(
         raise ShapeError(
             f"repeat_interleave() gives {positions.size} slices; output_size is {output_size}."
         )
-    return take(input, d, input._uploaded(positions))
+    return input.index_select(d, input._uploaded(positions))
 
 
 def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:

@@ -10,15 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mt_tensor.dtypes import DType
+from mt_tensor.dtypes import Array, DType
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
-
-Array = npt.NDArray[Any]
 
 
 def on_host(function: Callable[..., Array], *tensors: TensorBase, dtype: DType) -> Tensor:

@@ -14,9 +14,9 @@ import numpy as np
 from mt_tensor.arguments import as_integer, check_choice, check_flags, check_float32_or_float64
 from mt_tensor.dtypes import as_number, bool_, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
-from mt_tensor.order.selection import ValuesAndIndices
 from mt_tensor.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors

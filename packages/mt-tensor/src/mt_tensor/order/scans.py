@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_tensor.arguments import check_floating
-from mt_tensor.dtypes import DType, as_dtype, bool_, int64
+from mt_tensor.dtypes import Array, DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
-from mt_tensor.movement.joining import cat
-from mt_tensor.order.host import Array, accumulator, on_host
-from mt_tensor.order.selection import ValuesAndIndices, take_along
+from mt_tensor.indexing.selection import ValuesAndIndices, take_along
+from mt_tensor.movement.rearranging import preceded, shifted
+from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import normalize_dim
@@ -152,16 +152,6 @@ class LinearScan(Function):
         return by_x, by_x * shifted(LinearScan.apply(x, decay, dim), dim), None
 
 
-def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
-    """Return a non-empty tensor with `first` in front along `dim`, and the last element gone."""
-    return _preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
-
-
-def _preceded(x: Tensor, dim: int, first: float) -> Tensor:
-    shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
-    return cat([x._full(shape, first), x], dim)
-
-
 class LogCumulativeSumExp(Function):
     """`out[i] = log(exp(x[0]) + ... + exp(x[i]))`, without overflow."""
 
@@ -189,7 +179,7 @@ class LogCumulativeSumExp(Function):
         out = LogCumulativeSumExp.apply(x.flip(dim), dim).flip(dim)
         rest = x.shape[dim] - 1
         steps = out.narrow(dim, 1, rest) - out.narrow(dim, 0, rest)
-        decay = _preceded(steps.exp(), dim, 0.0)
+        decay = preceded(steps.exp(), dim, 0.0)
         return (LinearScan.apply(grad, decay, dim) * (x - out).exp()).flip(dim), None
 
 

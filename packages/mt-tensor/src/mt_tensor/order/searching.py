@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mt_tensor.arguments import check_choice, check_flags, check_not_bool
-from mt_tensor.dtypes import Number, int64, plain, result_type
+from mt_tensor.dtypes import Array, Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.order.host import Array
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor_base import TensorBase
 

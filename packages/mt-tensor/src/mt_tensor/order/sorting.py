@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_flags, check_not_bool
-from mt_tensor.dtypes import int64
+from mt_tensor.dtypes import Array, int64
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.order.host import Array, on_host
-from mt_tensor.order.selection import ValuesAndIndices, take_along
+from mt_tensor.indexing.selection import ValuesAndIndices, take_along
+from mt_tensor.order.host import on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_tensor.arguments import as_integer, check_floating
-from mt_tensor.dtypes import DType, as_number, float16, float32, int64
+from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, numbers_of
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -17,8 +16,6 @@ from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
-
-Array = npt.NDArray[Any]
 
 
 # --- Numbers on the host ------------------------------------------------------------------------

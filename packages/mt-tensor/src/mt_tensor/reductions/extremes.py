@@ -11,8 +11,8 @@ from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
 from mt_tensor.indexing.gathering import along
+from mt_tensor.indexing.selection import MinMax, ValuesAndIndices, take_along
 from mt_tensor.movement.views import squeeze_dims
-from mt_tensor.order.selection import MinMax, ValuesAndIndices, take_along
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims

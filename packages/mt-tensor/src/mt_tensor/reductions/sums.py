@@ -9,8 +9,8 @@ from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
 from mt_tensor.errors import ShapeError
+from mt_tensor.movement.rearranging import shifted
 from mt_tensor.movement.views import squeeze_dims
-from mt_tensor.order.scans import CumulativeProduct, shifted
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
@@ -210,8 +210,8 @@ class Product(Function):
         dim = ctx.dim
         if not (x == 0).any():
             return grad * Product.apply(x, dim) / x, None
-        before = shifted(CumulativeProduct.apply(x, dim), dim, 1.0)
-        after = shifted(CumulativeProduct.apply(x.flip(dim), dim), dim, 1.0).flip(dim)
+        before = shifted(x.cumprod(dim), dim, 1.0)
+        after = shifted(x.flip(dim).cumprod(dim), dim, 1.0).flip(dim)
         return grad * before * after, None
 
 
