@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def index_copy(input: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with slice `i` of `source` in place of slice `index[i]`.
 
     Which of several slices for one place remains is open.
@@ -45,9 +45,7 @@ def index_copy(input: TensorBase, dim: int, index: TensorBase, source: TensorBas
     return scatter(input, dim, along(index.to(int64), dim, input.shape), source)
 
 
-def index_fill(
-    input: TensorBase, dim: int, index: TensorBase, value: Number | TensorBase
-) -> Tensor:
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy of `input` with a number in the slices that `index` names.
 
     Args:
@@ -69,7 +67,7 @@ def index_fill(
     return scatter(input, dim, places, value)
 
 
-def masked_scatter(input: TensorBase, mask: TensorBase, source: TensorBase) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with the first elements of `source` where the mask holds.
 
     Args:
@@ -98,9 +96,9 @@ def masked_scatter(input: TensorBase, mask: TensorBase, source: TensorBase) -> T
 
 
 def index_put(
-    input: TensorBase,
+    input: Tensor,
     indices: Sequence[Any],
-    values: TensorBase,
+    values: Tensor,
     accumulate: bool = False,
 ) -> Tensor:
     """Return a copy of `input` with `values` at `input[indices]`.
@@ -127,9 +125,7 @@ def index_put(
     return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
-def put(
-    input: TensorBase, index: TensorBase, source: TensorBase, accumulate: bool = False
-) -> Tensor:
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Return a copy of `input` with elements of `source` at places of the flattened tensor.
 
     Args:
@@ -158,7 +154,7 @@ def put(
 # --- A view of a copy, replaced -----------------------------------------------------------------
 
 
-def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
+def _with_view(name: str, input: Tensor, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
     """Return a copy of `input` in which the elements of a view of it are those of `src`."""
     require_tensors(name, input, src)
     places = view(element_numbers(input))
@@ -168,7 +164,7 @@ def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], s
     return flat.reshape(input.shape)
 
 
-def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
 
     `src` is converted to the dtype of `input`.
@@ -181,8 +177,8 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
 
 
 def slice_scatter(
-    input: TensorBase,
-    src: TensorBase,
+    input: Tensor,
+    src: Tensor,
     dim: int = 0,
     start: int | None = None,
     end: int | None = None,
@@ -202,7 +198,7 @@ def slice_scatter(
 
 
 def diagonal_scatter(
-    input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
+    input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.diagonal(offset, dim1, dim2)`.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mt_tensor.indexing.gathering import Gather
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -25,6 +24,6 @@ class MinMax(NamedTuple):
     max: Tensor
 
 
-def take_along(x: TensorBase, dim: int, index: Tensor) -> Tensor:
+def take_along(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the elements at valid indices along `dim`, to which the gradient then goes."""
     return Gather.apply(x, dim, index) if x.ndim else x.clone()

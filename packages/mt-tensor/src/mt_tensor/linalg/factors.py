@@ -19,7 +19,6 @@ from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -32,7 +31,7 @@ class Cholesky(Function):
     """The lower triangular L with A = L L^T, from the lower triangle of A."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         return lapack("a matrix is not positive definite", np.linalg.cholesky, x)
 
@@ -48,7 +47,7 @@ class Cholesky(Function):
         return (outer + outer.mT) * 0.5
 
 
-def cholesky(input: TensorBase, *, upper: bool = False) -> Tensor:
+def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
     """Return the lower triangular L with `input = L L^T`.
 
     Args:
@@ -93,7 +92,7 @@ class EigenvectorsOfSymmetric(Function):
     """Eigenvalues as the first row, and below them the eigenvectors as columns."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, uplo: str) -> Tensor:
+    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
         def packed(a: Array) -> Array:
             values, vectors = np.linalg.eigh(a, "L" if uplo == "L" else "U")
             return np.concatenate([values[..., None, :], vectors], -2)
@@ -115,7 +114,7 @@ class EigenvaluesOfSymmetric(Function):
     """Eigenvalues, which have a gradient also where several are equal."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, uplo: str) -> Tensor:
+    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
         ctx.uplo = uplo
         ctx.save_for_backward(x)
         return lapack(_NOT_FOUND, lambda a: np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), x)
@@ -131,7 +130,7 @@ def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
     return packed.select(-2, 0), packed.narrow(-2, 1, packed.shape[-2] - 1)
 
 
-def eigh(A: TensorBase, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
+def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
     The sign of an eigenvector is open, and so are those of equal eigenvalues, which therefore have
@@ -149,12 +148,12 @@ def eigh(A: TensorBase, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     return Eigen(*_unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigh", A, UPLO))))
 
 
-def eigvalsh(A: TensorBase, UPLO: str = "L") -> Tensor:  # noqa: N803
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
     """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`."""
     return EigenvaluesOfSymmetric.apply(A, _checked("eigvalsh", A, UPLO))
 
 
-def _checked(name: str, x: TensorBase, uplo: str) -> str:
+def _checked(name: str, x: Tensor, uplo: str) -> str:
     check_matrices(name, x)
     check_choice("UPLO", uplo, ("L", "U"))
     return uplo
@@ -175,7 +174,7 @@ class SingularVectors(Function):
     """The reduced factors, below each other: U, then S as a row, then the transpose of Vh."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         def packed(a: Array) -> Array:
             u, s, vh = np.linalg.svd(a, full_matrices=False)
             return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
@@ -211,7 +210,7 @@ class SingularValues(Function):
     """Singular values, which have a gradient also where several are equal."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         return lapack(_NOT_FOUND, lambda a: np.linalg.svd(a, compute_uv=False), x)
 
@@ -222,7 +221,7 @@ class SingularValues(Function):
         return u * grad.unsqueeze(-2) @ v.mT
 
 
-def svd(A: TensorBase, full_matrices: bool = True) -> Singular:  # noqa: N803
+def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     """Return the singular values of matrices, and their vectors: `A = U diag(S) Vh`.
 
     Args:
@@ -244,13 +243,13 @@ def svd(A: TensorBase, full_matrices: bool = True) -> Singular:  # noqa: N803
     return Singular(*(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.svd(a)[i], A) for i in range(3)))
 
 
-def svdvals(A: TensorBase) -> Tensor:  # noqa: N803
+def svdvals(A: Tensor) -> Tensor:  # noqa: N803
     """Return the singular values of matrices, falling; see `svd`."""
     check_matrices("svdvals", A, square=False)
     return SingularValues.apply(A)
 
 
-def _refuse_gradient(what: str, instead: str, x: TensorBase) -> None:
+def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:
     if recording.enabled and x.requires_grad:
         raise GradientError(f"{what} has no gradient here: use {instead}, or x.detach().")
 
@@ -269,7 +268,7 @@ class QR(Function):
     """The reduced factors of a matrix with as many rows as columns or more: Q, below it R."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         return lapack(_NOT_FOUND, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
 
@@ -287,7 +286,7 @@ class QR(Function):
         return Solve.apply(r, (by_q + q @ symmetric).mT).mT
 
 
-def qr(A: TensorBase, mode: str = "reduced") -> Orthogonal:  # noqa: N803
+def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     """Return an orthogonal and an upper triangular factor of matrices: `A = Q R`.
 
     Args:

@@ -11,13 +11,12 @@ from mt_tensor.arguments import check_float32_or_float64, check_same_dtype
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None:
+def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
     """Check that tensors are matrices to compute with, or batches of them.
 
     Raises:
@@ -35,7 +34,7 @@ def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None
             raise ShapeError(f"{name}() takes {kind}; shape {x.shape} was given.")
 
 
-def lapack(problem: str, function: Callable[..., Array], *tensors: TensorBase) -> Tensor:
+def lapack(problem: str, function: Callable[..., Array], *tensors: Tensor) -> Tensor:
     """Return what LAPACK makes of float64 arrays, as a constant tensor of the tensors' dtype.
 
     Args:

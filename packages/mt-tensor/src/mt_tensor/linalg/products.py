@@ -16,13 +16,12 @@ from mt_tensor.products.vectors import multi_dot
 from mt_tensor.recording.function import require_tensors
 
 if TYPE_CHECKING:
-    from mt_tensor.tensor_base import TensorBase
     from mt_tensor.tensors import Tensor
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"]
 
 
-def cross(input: TensorBase, other: TensorBase, *, dim: int = -1) -> Tensor:
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors along `dim`, by default the last dimension.
 
     Raises:
@@ -32,7 +31,7 @@ def cross(input: TensorBase, other: TensorBase, *, dim: int = -1) -> Tensor:
     return vectors.cross(input, other, dim)
 
 
-def vecdot(x: TensorBase, y: TensorBase, *, dim: int = -1) -> Tensor:
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the dot products of vectors along `dim`; both tensors are broadcast together.
 
     Raises:
@@ -41,12 +40,12 @@ def vecdot(x: TensorBase, y: TensorBase, *, dim: int = -1) -> Tensor:
         DTypeError: they are no floating-point numbers.
     """
     require_tensors("vecdot", x, y)
-    products = x._itself() * y._itself()
+    products = x * y
     check_floating("vecdot", products)
     return products.sum(dim)
 
 
-def diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
     """Return a view of the diagonals of matrices, by default those of the last two dimensions.
 
     Raises:
@@ -55,7 +54,7 @@ def diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
     return diagonals.diagonal(A, offset, dim1, dim2)
 
 
-def matrix_power(input: TensorBase, n: int) -> Tensor:
+def matrix_power(input: Tensor, n: int) -> Tensor:
     """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
 
     Args:
@@ -74,7 +73,7 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
         raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
     if n < 0:
         return matrix_power(inv(input), -n)
-    power, square = None, input._itself()
+    power, square = None, input
     while n:
         if n & 1:
             power = square if power is None else matmul(power, square)
@@ -87,7 +86,7 @@ def matrix_power(input: TensorBase, n: int) -> Tensor:
     return power if power is not input else power.clone()
 
 
-def vander(x: TensorBase, *, N: int | None = None) -> Tensor:
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Return the powers, from 0 on, of each element, along a new last dimension.
 
     Args:

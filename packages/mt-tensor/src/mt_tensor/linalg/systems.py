@@ -13,7 +13,6 @@ from mt_tensor.linalg.lapack import check_matrices, lapack
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -27,7 +26,7 @@ class Inverse(Function):
     """The inverse of matrices."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         return lapack(SINGULAR, np.linalg.inv, x)
 
@@ -38,7 +37,7 @@ class Inverse(Function):
         return -(turned @ grad @ turned)
 
 
-def inv(A: TensorBase) -> Tensor:  # noqa: N803 - torch's name
+def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     """Return the inverses of square matrices.
 
     Args:
@@ -53,7 +52,7 @@ def inv(A: TensorBase) -> Tensor:  # noqa: N803 - torch's name
     return Inverse.apply(A)
 
 
-def inverse(input: TensorBase) -> Tensor:
+def inverse(input: Tensor) -> Tensor:
     """Return the inverses of square matrices; see `linalg.inv`."""
     check_matrices("inverse", input)
     return Inverse.apply(input)
@@ -63,7 +62,7 @@ class PseudoInverse(Function):
     """The Moore-Penrose inverse; singular values below a share of the largest count as 0."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, share: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
         ctx.share = share
         ctx.save_for_backward(x)
         return lapack("no singular values were found", lambda a: np.linalg.pinv(a, share), x)
@@ -78,7 +77,7 @@ class PseudoInverse(Function):
         return -(p.mT @ grad @ p.mT) + beside @ p @ p.mT + p.mT @ p @ behind, None
 
 
-def pinv(A: TensorBase, *, rtol: float | None = None) -> Tensor:  # noqa: N803
+def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     """Return the Moore-Penrose inverses of matrices of any shape.
 
     `pinv(A) @ b` is the shortest of all x for which `A @ x` is nearest to b.
@@ -96,11 +95,11 @@ def pinv(A: TensorBase, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     if rtol is None:
         rtol = max(A.shape[-2:]) * float(np.finfo(A.dtype.numpy).eps)
     if not A.numel():
-        return A._itself().mT.clone()
+        return A.mT.clone()
     return PseudoInverse.apply(A, as_number("rtol", rtol))
 
 
-def pinverse(input: TensorBase, rcond: float = 1e-15) -> Tensor:
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the Moore-Penrose inverses of matrices; see `linalg.pinv`."""
     return pinv(input, rtol=rcond)
 
@@ -112,7 +111,7 @@ class Solve(Function):
     """The matrices X with A X = B, of one batch shape."""
 
     @staticmethod
-    def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
+    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
         ctx.save_for_backward(a, b)
         return lapack(SINGULAR, np.linalg.solve, a, b)
 
@@ -123,7 +122,7 @@ class Solve(Function):
         return -(by_b @ Solve.apply(a, b).mT), by_b
 
 
-def solve(A: TensorBase, B: TensorBase, *, left: bool = True) -> Tensor:  # noqa: N803
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
     """Return the X of systems of linear equations `A X = B`, or `X A = B`.
 
     Args:
@@ -144,7 +143,7 @@ def solve(A: TensorBase, B: TensorBase, *, left: bool = True) -> Tensor:  # noqa
     require_tensors("solve", A, B)
     check_matrices("solve", A)
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
-    a, b = A._itself(), B.unsqueeze(-1) if vector else B._itself()
+    a, b = A, B.unsqueeze(-1) if vector else B
     check_matrices("solve", a, b, square=False)
     if not left:
         a, b = a.mT, b.mT
@@ -161,8 +160,8 @@ def solve(A: TensorBase, B: TensorBase, *, left: bool = True) -> Tensor:  # noqa
 
 
 def solve_triangular(
-    A: TensorBase,  # noqa: N803
-    B: TensorBase,  # noqa: N803
+    A: Tensor,  # noqa: N803
+    B: Tensor,  # noqa: N803
     *,
     upper: bool,
     left: bool = True,
@@ -207,7 +206,7 @@ class Determinant(Function):
     """The determinants of matrices, whose derivatives are the cofactors."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         return lapack("", np.linalg.det, x)
 
@@ -242,7 +241,7 @@ class LogAbsDet(Function):
     """The logarithms of the sizes of determinants."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
         return lapack("", lambda a: np.linalg.slogdet(a)[1], x)
 
@@ -252,7 +251,7 @@ class LogAbsDet(Function):
         return _at_matrices(grad) * Inverse.apply(x).mT
 
 
-def det(input: TensorBase) -> Tensor:
+def det(input: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
     Args:
@@ -269,7 +268,7 @@ def det(input: TensorBase) -> Tensor:
     return Determinant.apply(input)
 
 
-def slogdet(input: TensorBase) -> SignAndLogarithm:
+def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the determinants of square matrices as signs, and logarithms of their sizes.
 
     Where a matrix is singular they are 0 and -inf, and there is no gradient.
@@ -283,7 +282,7 @@ def slogdet(input: TensorBase) -> SignAndLogarithm:
     return SignAndLogarithm(sign, LogAbsDet.apply(input))
 
 
-def logdet(input: TensorBase) -> Tensor:
+def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: nan where one is negative; see `slogdet`."""
     sign, logarithm = slogdet(input)
     return elementwise("where", sign < 0, float("nan"), logarithm)

@@ -28,7 +28,7 @@ def _several(values: Ints) -> tuple[int, ...]:
     return as_integers((values,))
 
 
-def roll(input: TensorBase, shifts: Ints, dims: Ints | None = None) -> Tensor:
+def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     """Return a copy with elements moved along dimensions; what leaves at the end enters in front.
 
     Args:
@@ -73,7 +73,7 @@ def preceded(x: Tensor, dim: int, first: float) -> Tensor:
     return cat([x._full(shape, first), x], dim)
 
 
-def tile(input: TensorBase, dims: Sequence[int]) -> Tensor:
+def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies laid beside each other, `dims[d]` of them along dimension `d`.
 
     Missing numbers are 1, in front; missing dimensions too.
@@ -88,8 +88,8 @@ def tile(input: TensorBase, dims: Sequence[int]) -> Tensor:
 
 
 def repeat_interleave(
-    input: TensorBase,
-    repeats: int | TensorBase,
+    input: Tensor,
+    repeats: int | Tensor,
     dim: int | None = None,
     *,
     output_size: int | None = None,
@@ -120,7 +120,7 @@ def repeat_interleave(
     return input.index_select(d, input._uploaded(positions))
 
 
-def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
+def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
     """Return how often each of `extent` slices is repeated, as an array."""
     if isinstance(repeats, TensorBase):
         common_backend(input, repeats)
@@ -142,7 +142,7 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
     return np.broadcast_to(counts.astype(np.int64).reshape(-1), (extent,))
 
 
-def movedim(input: TensorBase, source: Ints, destination: Ints) -> Tensor:
+def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with dimensions moved to other places; the rest keep their order.
 
     Raises:
@@ -159,19 +159,19 @@ def movedim(input: TensorBase, source: Ints, destination: Ints) -> Tensor:
     return input.permute(*order)
 
 
-def swapdims(input: TensorBase, dim0: int, dim1: int) -> Tensor:
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     require_tensors("swapdims", input)
     return input.transpose(dim0, dim1)
 
 
-def swapaxes(input: TensorBase, axis0: int, axis1: int) -> Tensor:
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     require_tensors("swapaxes", input)
     return input.transpose(axis0, axis1)
 
 
-def broadcast_tensors(*tensors: TensorBase) -> tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Return views of all tensors, expanded to the shape they broadcast to.
 
     Raises:

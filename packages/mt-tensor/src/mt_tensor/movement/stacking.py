@@ -14,7 +14,6 @@ from mt_tensor.movement.joining import cat, check_list, stack
 from mt_tensor.movement.padding import pad
 from mt_tensor.movement.rearranging import meshgrid
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -31,11 +30,11 @@ def _each(view: Callable[[Any], Tensor], tensors: tuple[Any, ...]) -> Any:
     return views[0] if len(views) == 1 else views
 
 
-def _widened(name: str, ndim: int, tensor: TensorBase) -> Tensor:
+def _widened(name: str, ndim: int, tensor: Tensor) -> Tensor:
     """Return a view with new dimensions in front until there are `ndim`."""
     require_tensors(name, tensor)
     missing = max(ndim - tensor.ndim, 0)
-    return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor._itself()
+    return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor
 
 
 def atleast_1d(*tensors: Any) -> Any:
@@ -76,10 +75,10 @@ def atleast_3d(*tensors: Any) -> Any:
     return _each(_deep, tensors)
 
 
-def _deep(tensor: TensorBase) -> Tensor:
+def _deep(tensor: Tensor) -> Tensor:
     require_tensors("atleast_3d", tensor)
     if tensor.ndim >= 3:
-        return tensor._itself()
+        return tensor
     shape = {0: (1, 1, 1), 1: (1, *tensor.shape, 1), 2: (*tensor.shape, 1)}[tensor.ndim]
     return tensor.view(*shape)
 
@@ -134,7 +133,7 @@ row_stack = vstack
 # --- Blocks and combinations --------------------------------------------------------------------
 
 
-def block_diag(*tensors: TensorBase) -> Tensor:
+def block_diag(*tensors: Tensor) -> Tensor:
     """Return the matrix with the given ones along its diagonal, and zeros elsewhere.
 
     Args:
@@ -147,7 +146,7 @@ def block_diag(*tensors: TensorBase) -> Tensor:
     if any(x.ndim > 2 for x in tensors):
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"block_diag() takes tensors of up to two dimensions; given: {shapes}.")
-    blocks = [x.reshape(1, -1) if x.ndim < 2 else x._itself() for x in tensors]
+    blocks = [x.reshape(1, -1) if x.ndim < 2 else x for x in tensors]
     width, left, rows = sum(block.shape[1] for block in blocks), 0, []
     for block in blocks:
         own = block.shape[1]
@@ -156,7 +155,7 @@ def block_diag(*tensors: TensorBase) -> Tensor:
     return cat(rows, 0)
 
 
-def cartesian_prod(*tensors: TensorBase) -> Tensor:
+def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all ways to take an element of each vector, one a row, the last varying fastest.
 
     Args:
@@ -171,11 +170,11 @@ def cartesian_prod(*tensors: TensorBase) -> Tensor:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"cartesian_prod() takes 1-D tensors; given: {shapes}.")
     if len(tensors) == 1:
-        return tensors[0]._itself()
+        return tensors[0]
     return stack([grid.flatten() for grid in meshgrid(*tensors)], 1)
 
 
-def combinations(input: TensorBase, r: int = 2, with_replacement: bool = False) -> Tensor:
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all ways to choose `r` elements of a vector in their order, one a row.
 
     Args:
@@ -196,4 +195,4 @@ def combinations(input: TensorBase, r: int = 2, with_replacement: bool = False) 
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = list(choose(range(input.shape[0]), r)) if r else []
     places = np.array(chosen, np.int64).reshape((len(chosen), r) if r else (0,))
-    return input._itself()[input._uploaded(places)]
+    return input[input._uploaded(places)]

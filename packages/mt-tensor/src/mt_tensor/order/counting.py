@@ -14,20 +14,19 @@ from mt_tensor.indexing.gathering import lowest_and_highest, scatter_add
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _results(input: TensorBase, found: list[Array | None]) -> Any:
+def _results(input: Tensor, found: list[Array | None]) -> Any:
     """Return arrays as tensors: one bare, several as a tuple. None stands for what is not asked."""
     tensors = tuple(input._uploaded(x) for x in found if x is not None)
     return tensors if len(tensors) > 1 else tensors[0]
 
 
 def unique(
-    input: TensorBase,
+    input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -64,7 +63,7 @@ def unique(
 
 
 def unique_consecutive(
-    input: TensorBase,
+    input: Tensor,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
@@ -93,7 +92,7 @@ def unique_consecutive(
     )
 
 
-def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: int = 0) -> Tensor:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of the numbers 0, 1, 2, ... occurs.
 
     Args:
@@ -130,7 +129,7 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
     return scatter_add(start, 0, index, counted)
 
 
-def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """Return how many elements lie in each of equal parts of a range, as numbers of their dtype.
 
     Args:

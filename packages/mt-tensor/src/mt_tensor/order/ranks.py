@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def msort(input: TensorBase) -> Tensor:
+def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
     require_tensors("msort", input)
     return sort(input, 0).values
 
 
-def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the k-th smallest elements along a dimension, and the int64 indices they come from.
 
     Args:
@@ -67,7 +67,7 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantile(
-    input: TensorBase,
+    input: Tensor,
     q: Any,
     dim: int | None = None,
     keepdim: bool = False,
@@ -95,7 +95,7 @@ def quantile(
 
 
 def nanquantile(
-    input: TensorBase,
+    input: Tensor,
     q: Any,
     dim: int | None = None,
     keepdim: bool = False,
@@ -112,7 +112,7 @@ def nanquantile(
 def _quantile(
     name: str,
     skip_nan: bool,
-    input: TensorBase,
+    input: Tensor,
     q: Any,
     dim: int | None,
     keepdim: bool,
@@ -154,7 +154,7 @@ def _between(ordered: Tensor, place: Tensor, interpolation: str) -> Tensor:
     return elementwise("where", same, below, below + weight * (above - below))
 
 
-def _shares(name: str, input: TensorBase, q: Any) -> Any:
+def _shares(name: str, input: Tensor, q: Any) -> Any:
     """Return the shares as an array: 0-D for one, 1-D for several."""
     if isinstance(q, TensorBase):
         if q.dtype is not input.dtype:
@@ -181,11 +181,11 @@ def _at(ordered: Tensor, place: Tensor) -> Tensor:
 
 
 def diff(
-    input: TensorBase,
+    input: Tensor,
     n: int = 1,
     dim: int = -1,
-    prepend: TensorBase | None = None,
-    append: TensorBase | None = None,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
 ) -> Tensor:
     """Return each element less the one before it along a dimension; of bool, whether they differ.
 
@@ -205,7 +205,7 @@ def diff(
     dim = existing_dim("diff", dim, input.shape)
     n = as_integer("n", n, least=0)
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
-    out = cat(parts, dim) if len(parts) > 1 else input._itself()
+    out = cat(parts, dim) if len(parts) > 1 else input
     name = "logical_xor" if out.dtype is bool_ else "sub"
     for _ in range(min(n, out.shape[dim])):  # after which nothing is left
         rest = max(out.shape[dim] - 1, 0)

@@ -15,7 +15,6 @@ from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -28,7 +27,7 @@ class CumulativeSum(Function):
     """Running sums: `out[i] = x[0] + ... + x[i]`."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         return on_host(lambda a: np.cumsum(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
 
@@ -41,7 +40,7 @@ class CumulativeProduct(Function):
     """Running products: `out[i] = x[0] * ... * x[i]`."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x)
         return on_host(lambda a: np.cumprod(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
@@ -77,7 +76,7 @@ def _product_gradient_with_zeros(x: Tensor, dim: int, grad: Tensor) -> Tensor:
     return elementwise("where", reached, terms, 0.0).sum(-1).transpose(dim, -1)
 
 
-def _dtype_of_scan(name: str, x: TensorBase, dtype: Any) -> DType:
+def _dtype_of_scan(name: str, x: Tensor, dtype: Any) -> DType:
     if dtype is None:
         return x.dtype if x.dtype.is_floating_point else int64
     wanted = as_dtype(dtype)
@@ -86,7 +85,7 @@ def _dtype_of_scan(name: str, x: TensorBase, dtype: Any) -> DType:
     return wanted
 
 
-def cumsum(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running sums along `dim`, in the shape of the input.
 
     Args:
@@ -103,7 +102,7 @@ def cumsum(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
     return CumulativeSum.apply(x, normalize_dim(dim, x.ndim))
 
 
-def cumprod(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running products along `dim`, in the shape of the input.
 
     The gradient takes time and memory in proportion to the size; with a zero among the elements,
@@ -130,7 +129,7 @@ class LinearScan(Function):
     """The recurrence `h[i] = x[i] + decay[i] * h[i - 1]`, from `h[0] = x[0]`."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, decay: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, decay: Tensor, dim: int) -> Tensor:
         def run(values: Array, decays: Array) -> Array:
             h = values.astype(np.float64)
             rows, factors = np.moveaxis(h, dim, 0), np.moveaxis(decays, dim, 0)
@@ -156,7 +155,7 @@ class LogCumulativeSumExp(Function):
     """`out[i] = log(exp(x[0]) + ... + exp(x[i]))`, without overflow."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         def run(values: Array) -> Array:
             return np.logaddexp.accumulate(values.astype(np.float64), dim)
 
@@ -183,7 +182,7 @@ class LogCumulativeSumExp(Function):
         return (LinearScan.apply(grad, decay, dim) * (x - out).exp()).flip(dim), None
 
 
-def logcumsumexp(input: TensorBase, dim: int) -> Tensor:
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Return the logarithms of running sums of exponentials along `dim`, without overflow.
 
     Raises:
@@ -198,7 +197,7 @@ def logcumsumexp(input: TensorBase, dim: int) -> Tensor:
 # --- Extremes -----------------------------------------------------------------------------------
 
 
-def _running_extreme(ufunc: np.ufunc, x: TensorBase, dim: int) -> ValuesAndIndices:
+def _running_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> ValuesAndIndices:
     """Return running extremes and where they were met last; nan is the extreme from then on."""
 
     def positions(values: Array) -> Array:
@@ -211,7 +210,7 @@ def _running_extreme(ufunc: np.ufunc, x: TensorBase, dim: int) -> ValuesAndIndic
     return ValuesAndIndices(take_along(x, dim, index), index)
 
 
-def cummax(input: TensorBase, dim: int) -> ValuesAndIndices:
+def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the largest elements so far along `dim`, and their indices as int64.
 
     Of equal elements the last is named, and receives the gradient. A nan counts as largest.
@@ -223,7 +222,7 @@ def cummax(input: TensorBase, dim: int) -> ValuesAndIndices:
     return _running_extreme(np.maximum, input, normalize_dim(dim, input.ndim))
 
 
-def cummin(input: TensorBase, dim: int) -> ValuesAndIndices:
+def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the smallest elements so far along `dim`, and their indices as int64.
 
     Of equal elements the last is named, and receives the gradient. A nan counts as smallest.

@@ -21,13 +21,12 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual
 from mt_tensor.reductions.sums import check_not_empty
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _order(x: TensorBase, dim: int, descending: bool) -> Tensor:
+def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
     """Return the indices that sort along `dim`; equal elements keep their order, nan is largest."""
 
     def ascending(values: Array) -> Array:
@@ -46,7 +45,7 @@ def _order(x: TensorBase, dim: int, descending: bool) -> Tensor:
 
 
 def sort(
-    input: TensorBase,
+    input: Tensor,
     dim: int = -1,
     descending: bool = False,
     *,
@@ -71,7 +70,7 @@ def sort(
 
 
 def argsort(
-    input: TensorBase,
+    input: Tensor,
     dim: int = -1,
     descending: bool = False,
     *,
@@ -88,7 +87,7 @@ def argsort(
 
 
 def topk(
-    input: TensorBase,
+    input: Tensor,
     k: int,
     dim: int = -1,
     largest: bool = True,
@@ -124,7 +123,7 @@ def topk(
     return ValuesAndIndices(take_along(input, dim, index), index)
 
 
-def median(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order; the lower one of two, and nan if there is one.
 
     Args:
@@ -145,7 +144,7 @@ def median(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     return _median("median", False, input, dim, keepdim)
 
 
-def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order of all but nan; nan where there is none.
 
     Arguments, results and errors are those of `median`.
@@ -153,7 +152,7 @@ def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) 
     return _median("nanmedian", True, input, dim, keepdim)
 
 
-def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepdim: bool) -> Any:
+def _median(name: str, skip_nan: bool, input: Tensor, dim: int | None, keepdim: bool) -> Any:
     require_tensors(name, input)
     check_flags(keepdim=keepdim)
     check_not_bool(name, input)
@@ -175,7 +174,7 @@ def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepd
 
 
 def _median_along(
-    name: str, skip_nan: bool, x: TensorBase, dim: int, keepdim: bool
+    name: str, skip_nan: bool, x: Tensor, dim: int, keepdim: bool
 ) -> ValuesAndIndices:
     if x.ndim == 0:
         return sort(x)
@@ -194,7 +193,7 @@ def _median_along(
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
 
 
-def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the elements that occur most often along a dimension, and where they stand last.
 
     Args:

@@ -48,7 +48,7 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
     """
     require_tensors("softplus", input)
     beta, threshold = as_number("beta", beta), as_number("threshold", threshold)
-    scaled = input._itself() if beta == 1 else input * beta
+    scaled = input if beta == 1 else input * beta
     smooth = elementwise("softplus", scaled)
     return elementwise("where", scaled > threshold, input, smooth if beta == 1 else smooth / beta)
 

@@ -47,7 +47,7 @@ class CallingMethods(TensorBase):
         """
         require_tensors("map_", tensor)
         common_backend(self, tensor)
-        check_same_dtype("map_", self._itself(), tensor._itself())
+        check_same_dtype("map_", self, tensor)
         others = tensor.expand(self.shape).flatten().tolist()
         return self._stored("map_", map(callable, self.flatten().tolist(), others))
 

@@ -294,7 +294,7 @@ def positive(input: Tensor) -> Tensor:
     """
     require_tensors("positive", input)
     check_not_bool("positive", input)
-    return input._itself()
+    return input
 
 
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
@@ -330,7 +330,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
             these do from 0.5 on, the lower is met first.
     """
     require_tensors("logit", input)
-    x = input._itself()
+    x = input
     if eps is not None:
         eps = float(as_number("eps", eps))
         high = elementwise("where", x > 1.0 - eps, 1.0 - eps, x)

@@ -25,13 +25,12 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.norms import norm
 from mt_tensor.reductions.sums import sum
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _of_ranks(name: str, tensors: Sequence[TensorBase], ranks: Sequence[int]) -> list[Tensor]:
+def _of_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> list[Tensor]:
     """Return tensors as one dtype, or raise unless each has the number of dimensions it should."""
     require_tensors(name, *tensors)
     for tensor, rank in zip(tensors, ranks, strict=True):
@@ -45,7 +44,7 @@ def _of_ranks(name: str, tensors: Sequence[TensorBase], ranks: Sequence[int]) ->
 # --- Of two tensors -----------------------------------------------------------------------------
 
 
-def dot(input: TensorBase, tensor: TensorBase) -> Tensor:
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Return the sum of the products of two vectors' elements, a 0-D tensor.
 
     Raises:
@@ -55,12 +54,12 @@ def dot(input: TensorBase, tensor: TensorBase) -> Tensor:
     return matmul(*_of_ranks("dot", (input, tensor), (1, 1)))
 
 
-def vdot(input: TensorBase, other: TensorBase) -> Tensor:
+def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Return what `dot` does, which would only differ on complex numbers."""
     return dot(input, other)
 
 
-def mv(input: TensorBase, vec: TensorBase) -> Tensor:
+def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
 
     Raises:
@@ -70,7 +69,7 @@ def mv(input: TensorBase, vec: TensorBase) -> Tensor:
     return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
 
 
-def mm(input: TensorBase, mat2: TensorBase) -> Tensor:
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of matrices (n, m) and (m, k), of shape (n, k).
 
     Raises:
@@ -80,7 +79,7 @@ def mm(input: TensorBase, mat2: TensorBase) -> Tensor:
     return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
 
 
-def bmm(input: TensorBase, mat2: TensorBase) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
 
     Raises:
@@ -93,7 +92,7 @@ def bmm(input: TensorBase, mat2: TensorBase) -> Tensor:
     return matmul(a, b)
 
 
-def outer(input: TensorBase, vec2: TensorBase) -> Tensor:
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Return all products of an element of one vector and one of another: shape (n, m).
 
     Raises:
@@ -106,7 +105,7 @@ def outer(input: TensorBase, vec2: TensorBase) -> Tensor:
 ger = outer
 
 
-def inner(input: TensorBase, other: TensorBase) -> Tensor:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot products of all rows, along the last dimensions; of numbers, the product.
 
     Raises:
@@ -122,7 +121,7 @@ def inner(input: TensorBase, other: TensorBase) -> Tensor:
     return contract("inner", (a, b), pair, (*rows, *columns))
 
 
-def kron(input: TensorBase, other: TensorBase) -> Tensor:
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
     a, b = promoted("kron", input, other)
     rank = max(a.ndim, b.ndim)
@@ -132,7 +131,7 @@ def kron(input: TensorBase, other: TensorBase) -> Tensor:
     return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
 
 
-def cross(input: TensorBase, other: TensorBase, dim: int | None = None) -> Tensor:
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements, which stand at a right angle to both.
 
     Args:
@@ -161,7 +160,7 @@ def cross(input: TensorBase, other: TensorBase, dim: int | None = None) -> Tenso
     return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
 
 
-def cosine_similarity(x1: TensorBase, x2: TensorBase, dim: int = 1, eps: float = 1e-8) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between vectors along a dimension, from -1 to 1.
 
     Args:
@@ -184,7 +183,7 @@ def cosine_similarity(x1: TensorBase, x2: TensorBase, dim: int = 1, eps: float =
 # --- Of one matrix, or many ---------------------------------------------------------------------
 
 
-def trace(input: TensorBase) -> Tensor:
+def trace(input: Tensor) -> Tensor:
     """Return the sum of a matrix's diagonal; that of integers is int64.
 
     Raises:
@@ -196,7 +195,7 @@ def trace(input: TensorBase) -> Tensor:
     return sum(diagonal(matrix))
 
 
-def multi_dot(tensors: Sequence[TensorBase]) -> Tensor:
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of matrices in the order that takes the fewest multiplications.
 
     Args:
@@ -261,7 +260,7 @@ def _multiplied(matrices: list[Tensor]) -> Tensor:
     return product(0, len(matrices))
 
 
-def chain_matmul(*matrices: TensorBase) -> Tensor:
+def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; torch's older name of `linalg.multi_dot`.
 
     Raises:
@@ -271,7 +270,7 @@ def chain_matmul(*matrices: TensorBase) -> Tensor:
     return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
 
 
-def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Tensor:
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of each element of a vector in a row: its Vandermonde matrix.
 
     Args:
@@ -288,7 +287,7 @@ def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Ten
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
     count = x.shape[0] if N is None else as_integer("N", N, least=0)
-    base = x._itself() if x.dtype.is_floating_point else x.long()
+    base = x if x.dtype.is_floating_point else x.long()
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
     exponents = x._uploaded(powers, base.dtype)
     return elementwise("pow", base.unsqueeze(1), exponents)

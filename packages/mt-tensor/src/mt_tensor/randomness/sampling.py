@@ -78,7 +78,7 @@ def _whole_range(dtype: DType) -> tuple[int, int]:
 
 
 def bernoulli(
-    input: TensorBase, p: float | None = None, *, generator: Generator | None = None
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
     """Return ones and zeros: each is one with the probability that `input` holds there.
 
@@ -100,7 +100,7 @@ def bernoulli(
 
 
 def multinomial(
-    input: TensorBase,
+    input: Tensor,
     num_samples: int,
     replacement: bool = False,
     *,
@@ -175,15 +175,8 @@ class SamplingMethods(TensorBase):
 
     __slots__ = ()
 
-    def bernoulli(self, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
-        """Return ones and zeros by chance; see `mt_tensor.bernoulli`."""
-        return bernoulli(self, p, generator=generator)
-
-    def multinomial(
-        self, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
-    ) -> Tensor:
-        """Return indices drawn by weight; see `mt_tensor.multinomial`."""
-        return multinomial(self, num_samples, replacement, generator=generator)
+    bernoulli = bernoulli
+    multinomial = multinomial
 
     def uniform_(
         self, from_: float = 0, to: float = 1, *, generator: Generator | None = None

@@ -53,4 +53,4 @@ class ReductionMethods(TensorBase):
         Raises:
             ShapeError: a tensor of `shape` does not broadcast to this one.
         """
-        return sums.sum_to_size(self, as_integers(shape, size))
+        return sums.sum_to_size(self._itself(), as_integers(shape, size))
