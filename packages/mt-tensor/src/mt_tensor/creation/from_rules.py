@@ -230,9 +230,9 @@ def arange(
     first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
     if each == 0 or (bound - first) / each < 0:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
-    whole = [number for number in (first, bound, each) if isinstance(number, int)]
-    if len(whole) == 3:  # exact beyond 2**53, too
-        count = -((whole[0] - whole[1]) // whole[2])
+    integers = [number for number in (first, bound, each) if isinstance(number, int)]
+    if len(integers) == 3:  # exact beyond 2**53, too
+        count = -((integers[0] - integers[1]) // integers[2])
     else:
         count = math.ceil((bound - first) / each)
     if count:

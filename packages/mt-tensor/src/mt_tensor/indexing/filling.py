@@ -84,7 +84,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     common_backend(input, mask, source)
     if mask.dtype is not bool_:
         raise DTypeError(f"masked_scatter() takes a mask of bool; {mask.dtype.name} was given.")
-    whole, mask = broadcast_tensors(input, mask)
+    input, mask = broadcast_tensors(input, mask)
     (places,) = nonzero(mask.flatten(), as_tuple=True)
     if source.numel() < places.numel():
         raise ShapeError(
@@ -92,7 +92,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
             f"has {source.numel()}."
         )
     values = source.flatten()[: places.numel()]
-    return scatter(whole.flatten(), 0, places, values).reshape(whole.shape)
+    return scatter(input.flatten(), 0, places, values).reshape(input.shape)
 
 
 def index_put(

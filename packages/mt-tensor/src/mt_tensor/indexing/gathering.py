@@ -163,7 +163,12 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
 
 
-def take(x: Tensor, dim: int, index: Tensor) -> Tensor:
+def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return the elements at valid indices along `dim`, to which the gradient then goes."""
+    return Gather.apply(x, dim, index) if x.ndim else x.clone()
+
+
+def gather_slices(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices along `dim` that a 1-D tensor of int64 names, all known to be in range."""
     return Gather.apply(x, dim, along(index, dim, x.shape))
 
@@ -188,4 +193,4 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         IndexingError: an index is out of range.
     """
     dim = check_1d_index("index_select", input, dim, index)
-    return take(input, dim, index.to(int64))
+    return gather_slices(input, dim, index.to(int64))

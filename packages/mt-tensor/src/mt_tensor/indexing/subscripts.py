@@ -14,7 +14,7 @@ import numpy as np
 
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.indexing.gathering import element_numbers, lowest_and_highest, take
+from mt_tensor.indexing.gathering import element_numbers, gather_slices, lowest_and_highest
 from mt_tensor.movement.padding import Embed
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend
@@ -262,15 +262,15 @@ def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     if len(picks) == 1:
         ((dim, indices),) = picks
         if indices.ndim == 1:
-            return take(x, dim, indices)
-        taken = take(x, dim, indices.reshape(-1))
-        return taken.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
+            return gather_slices(x, dim, indices)
+        found = gather_slices(x, dim, indices.reshape(-1))
+        return found.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
     shape = _common_shape(picks)
     x, first = _neighbours(x, picks)
     end = first + len(picks)
     offsets = _offsets(picks, strides_from_shape(x.shape[first:end]))
-    taken = take(x.flatten(first, end - 1), first, offsets.reshape(-1))
-    return taken.reshape(*x.shape[:first], *shape, *x.shape[end:])
+    found = gather_slices(x.flatten(first, end - 1), first, offsets.reshape(-1))
+    return found.reshape(*x.shape[:first], *shape, *x.shape[end:])
 
 
 def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:

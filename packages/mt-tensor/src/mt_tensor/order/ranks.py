@@ -173,8 +173,8 @@ def _shares(name: str, input: Tensor, q: Any) -> Any:
 
 def _at(ordered: Tensor, place: Tensor) -> Tensor:
     """Return the elements at places along the last dimension, for each share."""
-    whole = ordered.expand(place.shape[0], *ordered.shape)
-    return whole.gather(-1, place.to(int64).expand(*whole.shape[:-1], 1))
+    repeated = ordered.expand(place.shape[0], *ordered.shape)
+    return repeated.gather(-1, place.to(int64).expand(*repeated.shape[:-1], 1))
 
 
 # --- Differences --------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import numpy as np
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import Array, DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
-from mt_tensor.indexing.selection import ValuesAndIndices, take_along
+from mt_tensor.indexing.gathering import gather_unchecked
+from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.movement.rearranging import preceded, shifted
 from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
@@ -207,7 +208,7 @@ def _running_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> ValuesAndIndices:
         return np.asarray(np.maximum.accumulate(np.where(met, here, 0), dim))
 
     index = on_host(positions, x, dtype=int64)
-    return ValuesAndIndices(take_along(x, dim, index), index)
+    return ValuesAndIndices(gather_unchecked(x, dim, index), index)
 
 
 def cummax(input: Tensor, dim: int) -> ValuesAndIndices:

@@ -14,7 +14,8 @@ import numpy as np
 from mt_tensor.arguments import as_integer, check_flags, check_not_bool
 from mt_tensor.dtypes import Array, int64
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.indexing.selection import ValuesAndIndices, take_along
+from mt_tensor.indexing.gathering import gather_unchecked
+from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.order.host import on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
@@ -66,7 +67,7 @@ def sort(
     check_flags(descending=descending, stable=stable is not None and stable)
     dim = normalize_dim(dim, input.ndim)
     index = _order(input, dim, descending)
-    return ValuesAndIndices(take_along(input, dim, index), index)
+    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
 def argsort(
@@ -120,7 +121,7 @@ def topk(
     index = _order(input, dim, largest)
     if input.ndim:
         index = index.narrow(dim, 0, k).contiguous()
-    return ValuesAndIndices(take_along(input, dim, index), index)
+    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -186,8 +187,8 @@ def _median_along(
         middle = (extent - 1 - missing).clamp_min(0) // 2
     else:
         middle = elementwise("where", missing > 0, extent - 1, (extent - 1) // 2)
-    index = take_along(order, dim, middle)
-    values = take_along(x, dim, index)
+    index = gather_unchecked(order, dim, middle)
+    values = gather_unchecked(x, dim, index)
     if keepdim:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
@@ -213,7 +214,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
         return sort(input)
     check_not_empty("mode", input, (dim,))
     order = _order(input, dim, False)
-    ordered = take_along(input.detach(), dim, order)
+    ordered = gather_unchecked(input.detach(), dim, order)
 
     def ends(values: Array) -> Array:
         """Count on from where the run of equal elements began: the longest ends highest."""
@@ -224,8 +225,8 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
         length = here - np.maximum.accumulate(np.where(begins, here, 0), dim)
         return np.broadcast_to(length.argmax(dim, keepdims=True), values.shape)
 
-    index = take_along(order, dim, on_host(ends, ordered, dtype=int64).narrow(dim, 0, 1))
-    values = take_along(input, dim, index)
+    index = gather_unchecked(order, dim, on_host(ends, ordered, dtype=int64).narrow(dim, 0, 1))
+    values = gather_unchecked(input, dim, index)
     if keepdim:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))

@@ -46,8 +46,8 @@ def div(input: Tensor, other: Any, *, rounding_mode: RoundingMode = None) -> Ten
     rest = FUNCTIONS["fmod"](input, other)  # checks the arguments, too
     if rest.is_floating_point():
         return elementwise("div", input, other).trunc()
-    whole = elementwise("sub", input, rest)  # a multiple of other, and nearer to zero
-    return elementwise("floor_divide", whole, other)
+    multiple = elementwise("sub", input, rest)  # of other, and nearer to zero
+    return elementwise("floor_divide", multiple, other)
 
 
 divide = div

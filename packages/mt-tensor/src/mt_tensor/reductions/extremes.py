@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
-from mt_tensor.indexing.gathering import along
-from mt_tensor.indexing.selection import MinMax, ValuesAndIndices, take_along
+from mt_tensor.indexing.gathering import along, gather_unchecked
+from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
@@ -21,6 +21,13 @@ from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
+
+class MinMax(NamedTuple):
+    """The smallest and the largest elements."""
+
+    min: Tensor
+    max: Tensor
 
 
 class SharedByEqual(Function):
@@ -103,7 +110,7 @@ def _max_or_min(
     check_flags(keepdim=keepdim)
     index = _arg_extreme(name, operator, x, dim, True)
     d = normalize_dim(dim, x.ndim)
-    values = take_along(x, d, index)
+    values = gather_unchecked(x, d, index)
     if keepdim or x.ndim == 0:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(squeeze_dims(values, (d,)), squeeze_dims(index, (d,)))
