@@ -6,6 +6,7 @@ Numbers are asked for in `dtypes.as_number`, tensors in `recording.function.requ
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ import numpy as np
 
 from mt_tensor.dtypes import DType, bool_
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.strides import Shape, is_integer
+from mt_tensor.strides import Shape, is_integer, size_of
+from mt_tensor.tensor_data import not_an_array
 
 if TYPE_CHECKING:
     from mt_tensor.tensor_base import TensorBase
@@ -67,6 +69,12 @@ def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
         if not isinstance(extent, _INTEGERS) or isinstance(extent, bool) or extent < 0:
             raise ShapeError(f"a shape is made of non-negative integers; {given} was given.")
     return tuple(map(int, given))
+
+
+def check_addressable(shape: Shape) -> None:
+    """Raise ShapeError if tensors of a shape would have more elements than memory has places."""
+    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
+        raise not_an_array(shape)
 
 
 def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:

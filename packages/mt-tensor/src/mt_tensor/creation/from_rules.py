@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, as_shape
+from mt_tensor.arguments import as_integer, as_shape, check_addressable
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.creation.from_data import Backend, from_values
+from mt_tensor.creation.from_data import Backend, from_values, new_leaf
 from mt_tensor.dtypes import (
     Array,
     DType,
@@ -25,7 +24,7 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import Shape, size_of
+from mt_tensor.strides import Shape
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import not_an_array
 from mt_tensor.tensors import Tensor
@@ -39,8 +38,7 @@ def new_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
         TypeError: they were given in two ways.
     """
     shape = as_shape(extents, named)
-    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
-        raise not_an_array(shape)
+    check_addressable(shape)
     return shape
 
 
@@ -71,8 +69,7 @@ def empty(
     """
     chosen = get_backend(backend)
     data = chosen.allocate(new_shape(sizes, size), _or_float32(dtype))
-    result = Tensor._make(data, chosen)
-    return result.requires_grad_() if requires_grad else result
+    return new_leaf(data, chosen, requires_grad)
 
 
 def full(
@@ -105,8 +102,7 @@ def full(
     kind = as_dtype(dtype)
     chosen = get_backend(backend)
     data = chosen.full(new_shape(tuple(size)), kind, kind.checked(number))
-    result = Tensor._make(data, chosen)
-    return result.requires_grad_() if requires_grad else result
+    return new_leaf(data, chosen, requires_grad)
 
 
 def zeros(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.finding import nonzero
@@ -117,6 +118,7 @@ def index_put(
         ShapeError: `values` does not broadcast.
     """
     require_tensors("index_put", input, values)
+    check_flags(accumulate=accumulate)
     if not isinstance(indices, tuple | list):
         raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
     places = element_numbers(input)[tuple(indices)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mt_tensor.arguments import as_shape
+from mt_tensor.arguments import as_shape, check_flags
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
@@ -31,6 +31,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
         0-dimensional tensor.
     """
     require_tensors("nonzero", input)
+    check_flags(as_tuple=as_tuple)
     if not as_tuple:
         return argwhere(input)
     places = np.nonzero(np.atleast_1d(input.detach().numpy()))

@@ -12,7 +12,7 @@ import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.arguments import as_integer, check_choice
+from mt_tensor.arguments import as_integer, check_choice, check_flags
 from mt_tensor.dtypes import DType, Number, as_number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
@@ -188,6 +188,7 @@ def scatter_reduce(
         DomainError: there is no such reduction.
     """
     check_choice("reduce", reduce, REDUCTIONS)
+    check_flags(include_self=include_self)
     dim = check_index("scatter_reduce", input, dim, index)
     source = check_source("scatter_reduce", input, index, src)
     if input.dtype is bool_:

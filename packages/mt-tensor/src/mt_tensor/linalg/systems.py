@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.lapack import check_matrices, lapack
@@ -141,6 +142,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
         IndexingError: the batch dimensions do not broadcast.
     """
     require_tensors("solve", A, B)
+    check_flags(left=left)
     check_matrices("solve", A)
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     a, b = A, B.unsqueeze(-1) if vector else B
@@ -184,6 +186,7 @@ def solve_triangular(
     """
     check_matrices("solve_triangular", A)
     check_matrices("solve_triangular", A, B, square=False)
+    check_flags(upper=upper, left=left, unitriangular=unitriangular)
     skipped = int(unitriangular)
     triangle = A.triu(skipped) if upper else A.tril(-skipped)
     if unitriangular:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integers, as_shape, check_choice, check_same_dtype
+from mt_tensor.arguments import (
+    as_integers,
+    as_shape,
+    check_addressable,
+    check_choice,
+    check_same_dtype,
+)
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
 from mt_tensor.tensor_base import TensorBase
-from mt_tensor.tensor_data import not_an_array
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -136,9 +140,7 @@ def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
         )
     if counts.size and counts.min() < 0:
         raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
-    total = sum(counts.tolist()) * (extent if counts.size == 1 else 1)
-    if total > sys.maxsize // 8:  # of up to eight bytes
-        raise not_an_array((total,))
+    check_addressable((sum(counts.tolist()) * (extent if counts.size == 1 else 1),))
     return np.broadcast_to(counts.astype(np.int64).reshape(-1), (extent,))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer
+from mt_tensor.arguments import as_integer, check_flags
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import cat, check_list, stack
 from mt_tensor.movement.padding import pad
@@ -189,6 +189,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         TypeError: `r` is no integer.
     """
     require_tensors("combinations", input)
+    check_flags(with_replacement=with_replacement)
     if input.ndim != 1:
         raise ShapeError(f"combinations() takes a 1-D tensor; shape {input.shape} was given.")
     r = as_integer("r", r, least=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mt_tensor.arguments import check_same_dtype
+from mt_tensor.arguments import check_flags, check_same_dtype
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError
 from mt_tensor.pointwise.elementwise import elementwise
@@ -38,6 +38,7 @@ def isclose(
     """
     require_tensors("isclose", input, other)
     check_same_dtype("isclose", input, other)
+    check_flags(equal_nan=equal_nan)
     rtol, atol = as_number("rtol", rtol), as_number("atol", atol)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:

@@ -13,6 +13,7 @@ import numpy as np
 
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, float64, plain, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.arithmetic import single
@@ -230,6 +231,7 @@ class InPlaceMethods(AliasMethods):
         Raises:
             ShapeError: there are fewer than two dimensions, or more but of different extents.
         """
+        check_flags(wrap=wrap)
         if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
             raise ShapeError(
                 "fill_diagonal_() needs a matrix, or dimensions that are all equal; shape "

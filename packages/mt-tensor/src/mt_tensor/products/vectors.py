@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating, check_not_bool
+from mt_tensor.arguments import as_integer, check_flags, check_floating, check_not_bool
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
@@ -284,6 +284,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         TypeError: `N` is no integer.
     """
     require_tensors("vander", x)
+    check_flags(increasing=increasing)
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
     count = x.shape[0] if N is None else as_integer("N", N, least=0)

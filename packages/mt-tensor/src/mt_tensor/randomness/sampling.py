@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating
+from mt_tensor.arguments import as_integer, check_flags, check_floating
 from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, numbers_of
@@ -127,6 +127,7 @@ def multinomial(
     """
     require_tensors("multinomial", input)
     check_floating("multinomial", input)
+    check_flags(replacement=replacement)
     num_samples = as_integer("num_samples", num_samples, least=1)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(
