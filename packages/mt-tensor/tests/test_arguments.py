@@ -389,6 +389,9 @@ TOO_LARGE = (
     lambda: X.repeat_interleave(10**400, 0),
     lambda: X.repeat_interleave([1, 10**20], 0),
     lambda: X.repeat_interleave(2**58),
+    lambda: mt.vander(X[0], 2**62),
+    lambda: X.histc(2**62),
+    lambda: X[0].abs().multinomial(2**62, True),
     lambda: mt.ones(16).repeat_interleave(mt.tensor(2**59).expand(16)),
 )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_flags, check_floating
+from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.indexing.gathering import lowest_and_highest, scatter_add
@@ -141,12 +141,14 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
 
     Raises:
         DTypeError: the elements are no floating-point numbers.
+        ShapeError: there would be too many parts.
         DomainError: `bins` is not positive, or the range is not finite or runs backwards.
         TypeError: `bins` is no integer, or an end of the range no number.
     """
     require_tensors("histc", input)
     check_floating("histc", input)
     bins = as_integer("bins", bins, least=1)
+    check_addressable((bins,))
     array = input.backend.as_array(input._tensor).reshape(-1)
     values = array.astype(np.float32) if array.dtype == np.float16 else array
     low, high = float(as_number("min", min)), float(as_number("max", max))

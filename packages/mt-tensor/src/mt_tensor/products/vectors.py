@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_flags, check_floating, check_not_bool
+from mt_tensor.arguments import (
+    as_integer,
+    check_addressable,
+    check_flags,
+    check_floating,
+    check_not_bool,
+)
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
@@ -279,7 +285,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         increasing: whether the powers grow from 0 on; else they fall to 0.
 
     Raises:
-        ShapeError: `x` is not 1-D.
+        ShapeError: `x` is not 1-D, or there would be too many powers.
         DomainError: `N` is negative.
         TypeError: `N` is no integer.
     """
@@ -288,6 +294,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
     count = x.shape[0] if N is None else as_integer("N", N, least=0)
+    check_addressable((x.shape[0], count))
     base = x if x.dtype.is_floating_point else x.long()
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
     exponents = x._uploaded(powers, base.dtype)

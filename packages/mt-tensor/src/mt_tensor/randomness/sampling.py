@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_flags, check_floating
+from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, numbers_of
@@ -120,7 +120,8 @@ def multinomial(
 
     Raises:
         DTypeError: `input` is no floating-point tensor.
-        ShapeError: `input` has another number of dimensions, or no categories.
+        ShapeError: `input` has another number of dimensions, or no categories, or there would be
+            too many indices.
         DomainError: `num_samples` is not positive, a weight is negative, infinite or nan, a row has
             no weight, or fewer than `num_samples` categories have one, without replacement.
         TypeError: `num_samples` is no integer.
@@ -134,6 +135,7 @@ def multinomial(
             "multinomial() takes weights of shape (categories,) or (rows, categories), at least "
             f"one category; {input.shape} was given."
         )
+    check_addressable((*input.shape[:-1], num_samples))
     weights = np.asarray(input.backend.as_array(input._tensor), np.float64)
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise DomainError("weights are finite and not negative; others, or nan, were given.")
