@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_tensor.errors import DTypeError
 
-Array = npt.NDArray[Any]
-"""An array of NumPy's, of any of these types."""
+if TYPE_CHECKING:
+    import numpy.typing as npt  # which takes as long to import as five modules of this package
+
+Array: TypeAlias = "npt.NDArray[Any]"
+"""An array of NumPy, of any element type."""
 
 Kind = Literal["bool", "integer", "float"]
 Number = builtins.bool | builtins.int | builtins.float

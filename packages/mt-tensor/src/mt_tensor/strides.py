@@ -14,8 +14,8 @@ from itertools import zip_longest
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import IndexingError
 
 Shape = tuple[int, ...]
@@ -54,7 +54,7 @@ def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
     return position
 
 
-def positions(shape: Shape, strides: Strides, offset: int = 0) -> npt.NDArray[np.int64]:
+def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
     """Return where in the storage each element of a view lies; an array of the view's shape."""
     where = np.full((1,) * len(shape), offset, np.int64)
     for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):

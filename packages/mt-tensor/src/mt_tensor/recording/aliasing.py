@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_autodiff import enable_grad, is_grad_enabled, no_grad
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.recording.function import Function
 from mt_tensor.strides import positions
@@ -93,7 +93,7 @@ class Shown(Function):
         return zeros.scatter_add(0, ctx.index, grad.reshape(-1)).view(*ctx.shape), None, None
 
 
-def shown_elements(base: TensorData, view: TensorData) -> npt.NDArray[np.int64]:
+def shown_elements(base: TensorData, view: TensorData) -> Array:
     """Return for each element of a view, as a row, which element of the base it is."""
     found = positions(view.shape, view.strides, view.offset).reshape(-1)
     if base.is_contiguous() or not found.size:
