@@ -76,7 +76,7 @@ def test_subsets_and_splits() -> None:
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: DataLoader(ROWS, 0), nn.SettingError, "batch_size must be at least 1"),
+        (lambda: DataLoader(ROWS, 0), nn.SettingError, "batch_size is an integer from 1 on"),
         (lambda: random_split(ROWS, [7, 4]), nn.SettingError, "add up to the 10 samples"),
         (lambda: TensorDataset(mt.ones(2), mt.ones(3)), nn.SettingError, "of one length"),
         (TensorDataset, nn.SettingError, "none were given"),

@@ -87,14 +87,15 @@ def test_dropout_follows_the_mode() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: nn.Linear(0, 2), "positive numbers of features; got 0 and 2"),
+        (lambda: nn.Linear(0, 2), "in_features is an integer from 1 on; 0 was given"),
+        (lambda: nn.Linear(2, 1.5), r"out_features is an integer; 1\.5"),
         (lambda: nn.Conv2d(3, 4, 3, groups=2), "both multiples of groups"),
         (lambda: nn.Conv2d(1, 1, 0), "kernel_size must be one or two integers from 1 on; got 0"),
         (lambda: nn.Conv2d(1, 2, 3.0), r"one or two integers from 1 on; got 3\.0"),
         (lambda: nn.Conv2d(1, 2, None), "one or two integers from 1 on; got None"),
         (lambda: nn.Conv2d(1, 2, True), "one or two integers from 1 on; got True"),
         (lambda: nn.Conv2d(1, 2, 3, padding=(1, False)), r"got \(1, False\)"),
-        (lambda: nn.Conv2d(1, 2.0, 3), r"positive integers for the channels.* 2\.0"),
+        (lambda: nn.Conv2d(1, 2.0, 3), r"out_channels is an integer; 2\.0"),
         (lambda: nn.Dropout(-0.1), "between 0 and 1"),
         (lambda: nn.Dropout(float("nan")), "between 0 and 1"),
         (lambda: nn.init.fan_in(mt.ones(3)), "at least two dimensions"),

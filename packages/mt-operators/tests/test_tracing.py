@@ -78,7 +78,7 @@ def test_graphs_can_be_read():
 def test_an_operator_can_stay_whole():
     gradient = OPERATORS["abs"].gradient((True,))
     assert "sign" not in str(trace(gradient))
-    assert str(trace(gradient, whole=["sign"])).splitlines()[-3:] == [
+    assert str(trace(gradient, atomic=["sign"])).splitlines()[-3:] == [
         "e3 = sign e1",
         "e4 = mul e0 e3",
         "return e4",

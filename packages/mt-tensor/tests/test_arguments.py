@@ -313,6 +313,9 @@ def test_what_is_true_or_false_is_a_bool(function, name, value):
         function(X, **needed, **{name: value})
 
 
+SQUARE = mt.eye(2)
+LEAF = mt.tensor(2.0, dtype="float64", requires_grad=True)
+
 FLAGS_OF_FUNCTIONS = (
     (lambda: X.sum(0, None), "keepdim"),
     (lambda: X.max(keepdim=ARRAY), "keepdim"),
@@ -322,6 +325,41 @@ FLAGS_OF_FUNCTIONS = (
     (lambda: mt.searchsorted(X[0], X[0], right=None), "right"),
     (lambda: mt.bucketize(X, X[0], out_int32=ARRAY), "out_int32"),
     (lambda: mt.isin(X, X, invert=1), "invert"),
+    (lambda: mt.isclose(X, X, equal_nan=1), "equal_nan"),
+    (lambda: X.allclose(X, equal_nan="a"), "equal_nan"),
+    (lambda: X.nonzero(as_tuple=None), "as_tuple"),
+    (lambda: X.index_put((N,), X[0], accumulate=1), "accumulate"),
+    (lambda: X.put(N, X[0], accumulate=ARRAY), "accumulate"),
+    (lambda: X.put_(N, X[0], accumulate="a"), "accumulate"),
+    (lambda: X.scatter_reduce(0, N[None], X, "sum", include_self=None), "include_self"),
+    (lambda: X[0].index_reduce(0, N.abs() - 1, X[0], "prod", include_self=1), "include_self"),
+    (lambda: mt.combinations(N, with_replacement=1), "with_replacement"),
+    (lambda: mt.vander(N, increasing="a"), "increasing"),
+    (lambda: mt.linalg.cholesky(SQUARE, upper=1), "upper"),
+    (lambda: mt.linalg.svd(X, full_matrices=None), "full_matrices"),
+    (lambda: mt.linalg.solve(SQUARE, SQUARE, left=0), "left"),
+    (lambda: mt.linalg.solve_triangular(SQUARE, SQUARE, upper=1), "upper"),
+    (lambda: mt.linalg.solve_triangular(SQUARE, SQUARE, upper=True, left=1), "left"),
+    (
+        lambda: mt.linalg.solve_triangular(SQUARE, SQUARE, upper=True, unitriangular="a"),
+        "unitriangular",
+    ),
+    (lambda: mt.eye(2).fill_diagonal_(1, wrap=1), "wrap"),
+    (lambda: X[0].abs().multinomial(1, replacement=1), "replacement"),
+    (lambda: X.to("float64", copy=1), "copy"),
+    (lambda: X.numpy(force="a"), "force"),
+    (lambda: mt.tensor([1.0], requires_grad=1), "requires_grad"),
+    (lambda: mt.zeros(2, requires_grad=None), "requires_grad"),
+    (lambda: mt.empty(2, requires_grad=ARRAY), "requires_grad"),
+    (lambda: mt.arange(2.0, requires_grad="a"), "requires_grad"),
+    (lambda: mt.rand(2, requires_grad=0), "requires_grad"),
+    (lambda: mt.ones_like(X, requires_grad=1), "requires_grad"),
+    (lambda: mt.autograd.grad(LEAF * 2, LEAF, retain_graph=1), "retain_graph"),
+    (lambda: mt.autograd.grad(LEAF * 2, LEAF, create_graph=None), "graph"),
+    (lambda: mt.autograd.grad(LEAF * 2, LEAF, allow_unused="a"), "allow_unused"),
+    (lambda: mt.autograd.grad(LEAF * 2, LEAF, materialize_grads=1), "materialize_grads"),
+    (lambda: mt.autograd.backward(LEAF * 2, create_graph=1), "graph"),
+    (lambda: mt.gradcheck(mt.exp, [LEAF], fast_mode=1), "fast_mode"),
 )
 
 
@@ -351,6 +389,9 @@ TOO_LARGE = (
     lambda: X.repeat_interleave(10**400, 0),
     lambda: X.repeat_interleave([1, 10**20], 0),
     lambda: X.repeat_interleave(2**58),
+    lambda: mt.vander(X[0], 2**62),
+    lambda: X.histc(2**62),
+    lambda: X[0].abs().multinomial(2**62, True),
     lambda: mt.ones(16).repeat_interleave(mt.tensor(2**59).expand(16)),
 )
 

@@ -14,28 +14,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.settings import Pair, integer, pair
 from mt_tensor import Tensor, fused, pad, rand, result_type, zeros_like
 from mt_tensor.recording.function import common_backend
 
-Pair = int | tuple[int, int]
 Reduction = Literal["mean", "sum", "none"]
-
-
-def is_integer(value: object, least: int) -> bool:
-    """Whether a setting is an integer from `least` on; True and False are none."""
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def pair(value: Pair, name: str, least: int) -> tuple[int, int]:
-    """Return a setting given as one number or two, for height and width.
-
-    Raises:
-        SettingError: it is no integer or pair of integers, or below `least`.
-    """
-    both = tuple(value) if isinstance(value, tuple | list) else (value, value)
-    if len(both) != 2 or not all(is_integer(v, least) for v in both):
-        raise SettingError(f"{name} must be one or two integers from {least} on; got {value!r}.")
-    return both[0], both[1]
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -155,11 +138,10 @@ def conv2d(
         BackendMismatchError: the tensors belong to different backends.
     """
     _check_images("conv2d", input)
-    if not is_integer(groups, 1):
-        raise SettingError(f"groups must be an integer from 1 on; got {groups!r}.")
+    groups = integer("groups", groups, 1)
     _check_kernels(input, weight, bias, groups)
-    steps, margin = pair(stride, "stride", 1), pair(padding, "padding", 0)
-    spread = pair(dilation, "dilation", 1)
+    steps, margin = pair("stride", stride, 1), pair("padding", padding, 0)
+    spread = pair("dilation", dilation, 1)
     _check_windows(input, (weight.shape[2], weight.shape[3]), margin, spread)
     tensors = (input, weight) if bias is None else (input, weight, bias)
     common_backend(*tensors)
@@ -261,9 +243,9 @@ def _pooling(
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
     """Check the arguments of pooling; return kernel size, stride and padding."""
     _check_images(name, input)
-    kernel = pair(kernel_size, "kernel_size", 1)
-    step = kernel if stride is None else pair(stride, "stride", 1)
-    margin = pair(padding, "padding", 0)
+    kernel = pair("kernel_size", kernel_size, 1)
+    step = kernel if stride is None else pair("stride", stride, 1)
+    margin = pair("padding", padding, 0)
     if any(2 * m > k for m, k in zip(margin, kernel, strict=True)):
         raise SettingError(
             f"padding {margin} must be at most half the kernel size {kernel}, or windows would "

@@ -111,12 +111,12 @@ class Graph:
         return "\n".join((*lines, "return " + ", ".join(f"e{at}" for at in self.outputs)))
 
 
-def trace(formula: Formula, whole: Iterable[str] = ()) -> Graph:
+def trace(formula: Formula, atomic: Iterable[str] = ()) -> Graph:
     """Return the expressions that a formula computes from its arguments.
 
     Args:
         formula: what to run on symbols.
-        whole: operators of the table that are to be one expression where the formula uses them,
+        atomic: operators of the table that are to be one expression where the formula uses them,
             instead of those that they are written with.
 
     Raises:
@@ -125,7 +125,7 @@ def trace(formula: Formula, whole: Iterable[str] = ()) -> Graph:
     """
     recorder = _Recorder(formula)
     arguments = [recorder.record("argument", number=i) for i in range(formula.arity)]
-    returned = lift(formula.function, recorder.spelling(whole))(*arguments)
+    returned = lift(formula.function, recorder.spelling(atomic))(*arguments)
     results = (returned,) if formula.outputs == 1 else returned
     if not isinstance(results, tuple) or len(results) != formula.outputs:
         raise TracingError(
@@ -181,9 +181,9 @@ class _Recorder:
         self.expressions: list[Expression] = []
         self._positions: dict[Any, int] = {}
 
-    def spelling(self, whole: Iterable[str]) -> dict[str, Callable[..., Any]]:
+    def spelling(self, atomic: Iterable[str]) -> dict[str, Callable[..., Any]]:
         """Return elementary functions, and some operators, that record their calls."""
-        functions = {**ELEMENTARY, **{name: OPERATORS[name].function for name in whole}}
+        functions = {**ELEMENTARY, **{name: OPERATORS[name].function for name in atomic}}
         return {name: self._recording(name, known) for name, known in functions.items()}
 
     def _recording(self, name: str, known: Callable[..., Any]) -> Callable[..., Any]:

@@ -45,10 +45,10 @@ def _lifted_to_text(source: Source, names: tuple[str, ...]) -> str:
     for name in NAMED.values():
         if name not in _SPELLING:
             _SPELLING[name] = _call(name)
-    text = _text(lift(source, _SPELLING)(*map(Text, names))).text
-    if len(text) <= LONGEST:
-        return text
-    return _text(_Outline(_SPELLING).function(source)(*map(Text, names))).text  # type: ignore[arg-type]
+    text = _text(lift(source, _SPELLING)(*map(Text, names)))
+    if len(text) > LONGEST:
+        text = _text(_Outline(_SPELLING).function(source)(*map(Text, names)))  # type: ignore[arg-type]
+    return str(text)
 
 
 class _Outline(Lifting):
@@ -61,7 +61,11 @@ class _Outline(Lifting):
 
 
 def _call(name: str) -> Callable[..., Text]:
-    return lambda *values: Text(f"{name}({', '.join(_text(value).text for value in values)})")
+    def call(*values: Any) -> Text:
+        listed = [part for value in values for part in (", ", _text(value))]
+        return Text(f"{name}(", *listed[1:], ")")
+
+    return call
 
 
 _SPELLING: dict[str, Callable[..., Text]] = {
@@ -73,17 +77,30 @@ _SPELLING: dict[str, Callable[..., Text]] = {
 
 
 class Text:
-    """A formula; arithmetic and comparisons with it write longer formulas."""
+    """A formula; arithmetic and comparisons with it write longer formulas.
+
+    It keeps the parts that it is made of, and is only put together to be shown: a part may occur so
+    often that the whole text is of millions of characters.
+    """
 
     __hash__ = None  # type: ignore[assignment]  # == writes a comparison
 
-    def __init__(self, text: str, binding: int = ATOM) -> None:
-        self.text = text
+    def __init__(self, *parts: str | Text, binding: int = ATOM) -> None:
+        self.parts = parts
         self.binding = binding
+        self._length = sum(map(len, parts))
 
-    def within(self, binding: int) -> str:
-        """Return the text as part of a formula that binds its parts as tightly as `binding`."""
-        return self.text if self.binding >= binding else f"({self.text})"
+    def __len__(self) -> int:
+        """Return the number of characters."""
+        return self._length
+
+    def __str__(self) -> str:
+        """Put the text together."""
+        return "".join(map(str, self.parts))
+
+    def within(self, binding: int) -> tuple[str | Text, ...]:
+        """Return it as parts of a formula that binds its parts as tightly as `binding`."""
+        return (self,) if self.binding >= binding else ("(", self, ")")
 
     def __add__(self, other: Any) -> Text:
         return _join(self, "+", other, SUM)
@@ -110,13 +127,13 @@ class Text:
         return _join(other, "/", self, PRODUCT)
 
     def __neg__(self) -> Text:
-        return Text(f"-{self.within(ATOM)}", PRODUCT)
+        return Text("-", *self.within(ATOM), binding=PRODUCT)
 
     def __pos__(self) -> Text:
         return self
 
     def __abs__(self) -> Text:
-        return Text(f"abs({self.text})")
+        return Text("abs(", self, ")")
 
     def __pow__(self, other: Any) -> Text:
         raise TypeError("it uses **, which is not IEEE 754's power on floats: call pow(x, y).")
@@ -164,10 +181,10 @@ def _join(left: Any, symbol: str, right: Any, binding: int) -> Text:
     """Write an operation; what is on its right binds tighter, as in `a - (b - c)`."""
     left, right = _text(left), _text(right)
     first = binding + (binding <= LOGIC)  # a < b < c would be read as a chain
-    return Text(f"{left.within(first)} {symbol} {right.within(binding + 1)}", binding)
+    return Text(*left.within(first), f" {symbol} ", *right.within(binding + 1), binding=binding)
 
 
 def _text(value: Any) -> Text:
     if isinstance(value, Text):
         return value
-    return Text(f"{value:.{DIGITS}g}", PRODUCT if value < 0 else ATOM)
+    return Text(f"{value:.{DIGITS}g}", binding=PRODUCT if value < 0 else ATOM)

@@ -58,15 +58,6 @@ from mt_tensor.creation.from_rules import (
     zeros_like,
 )
 from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
-from mt_tensor.exchange.questions import (
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_tensor,
-    numel,
-)
 from mt_tensor.fused import fused
 from mt_tensor.gradcheck import (
     grad_central_difference,
@@ -100,6 +91,7 @@ from mt_tensor.indexing.scattering import (
     scatter,
     scatter_reduce,
 )
+from mt_tensor.linalg.products import matrix_power
 from mt_tensor.linalg.systems import (
     det,
     inverse,
@@ -122,7 +114,8 @@ from mt_tensor.movement.functions import (
     transpose,
     unsqueeze,
 )
-from mt_tensor.movement.joining import atleast_1d, atleast_2d, cat, hstack, stack, vstack
+from mt_tensor.movement.joining import cat, concat, concatenate, stack
+from mt_tensor.movement.padding import pad
 from mt_tensor.movement.rearranging import (
     broadcast_shapes,
     broadcast_tensors,
@@ -147,15 +140,17 @@ from mt_tensor.movement.splitting import (
     vsplit,
 )
 from mt_tensor.movement.stacking import (
+    atleast_1d,
+    atleast_2d,
     atleast_3d,
     block_diag,
     cartesian_prod,
     column_stack,
     combinations,
-    concat,
-    concatenate,
     dstack,
+    hstack,
     row_stack,
+    vstack,
 )
 from mt_tensor.movement.turning import (
     adjoint,
@@ -169,7 +164,6 @@ from mt_tensor.movement.turning import (
     select,
     t,
 )
-from mt_tensor.movement.views import pad
 from mt_tensor.order.counting import (
     bincount,
     histc,
@@ -375,13 +369,21 @@ from mt_tensor.products.vectors import (
     ger,
     inner,
     kron,
-    matrix_power,
     mm,
     mv,
     outer,
     trace,
     vander,
     vdot,
+)
+from mt_tensor.questions import (
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_tensor,
+    numel,
 )
 from mt_tensor.randomness.generator import (
     Generator,

@@ -6,15 +6,21 @@ Numbers are asked for in `dtypes.as_number`, tensors in `recording.function.requ
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable
+import sys
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mt_tensor.dtypes import DType, bool_
-from mt_tensor.errors import DomainError, DTypeError
-from mt_tensor.strides import is_integer
+from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.strides import Shape, is_integer, size_of
+from mt_tensor.tensor_data import not_an_array
 
 if TYPE_CHECKING:
     from mt_tensor.tensor_base import TensorBase
+
+_INTEGERS = (int, np.integer)
 
 
 def as_integer(name: str, value: Any, least: int | None = None) -> int:
@@ -33,6 +39,51 @@ def as_integer(name: str, value: Any, least: int | None = None) -> int:
     if least is not None and value < least:
         raise DomainError(f"{name} is an integer from {least} on; {value} was given.")
     return value  # type: ignore[no-any-return]
+
+
+def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
+    """Accept `f(2, 3)` as well as `f((2, 3))` and, by a name, `f(size=(2, 3))`.
+
+    Raises:
+        ShapeError: something is no integer.
+        TypeError: sizes were given in both ways.
+    """
+    given = _unpacked(values, named)
+    for value in given:
+        if value.__class__ is not int:
+            if not is_integer(value):
+                raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
+            return tuple(map(operator.index, given))
+    return given
+
+
+def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
+    """Return the shape that extents make, which are given in one of the ways of `as_integers`.
+
+    Raises:
+        ShapeError: an extent is no integer, or negative.
+        TypeError: they were given in both ways.
+    """
+    given = _unpacked(extents, named)
+    for extent in given:
+        if not isinstance(extent, _INTEGERS) or isinstance(extent, bool) or extent < 0:
+            raise ShapeError(f"a shape is made of non-negative integers; {given} was given.")
+    return tuple(map(int, given))
+
+
+def check_addressable(shape: Shape) -> None:
+    """Raise ShapeError if tensors of a shape would have more elements than memory has places."""
+    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
+        raise not_an_array(shape)
+
+
+def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
+    """Return what was given one by one, as one sequence, or by a name."""
+    if named is not None:
+        if values:
+            raise TypeError(f"sizes or dimensions were given twice: {values} and {named!r}.")
+        values = (named,)
+    return tuple(values[0]) if len(values) == 1 and isinstance(values[0], Sequence) else values
 
 
 def check_flags(**flags: Any) -> None:
@@ -56,6 +107,22 @@ def check_floating(name: str, of: TensorBase | DType) -> None:
         raise DTypeError(
             f"{name}() needs floating-point elements; {dtype.name} was given. Convert with "
             "x.float()."
+        )
+
+
+def check_float32_or_float64(name: str, x: TensorBase) -> None:
+    """Raise DTypeError unless a tensor is of one of these types, which NumPy's LAPACK has."""
+    if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
+        raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
+
+
+def check_same_dtype(name: str, *tensors: TensorBase) -> None:
+    """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
+    kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
+    if len(kinds) > 1:
+        raise DTypeError(
+            f"{name}() takes tensors of one dtype; {', '.join(kinds)} were given. Convert with "
+            "x.to(...)."
         )
 
 

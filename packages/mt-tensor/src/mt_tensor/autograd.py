@@ -7,6 +7,7 @@ from typing import Any
 
 from mt_autodiff import NoGradientError, set_grad_enabled
 from mt_autodiff.backpropagation import derivatives
+from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.tensors import Tensor
 
@@ -56,6 +57,9 @@ def grad(
     if materialize_grads and allow_unused is False:
         raise DomainError("materialize_grads=True asks for zeros where allow_unused=False refuses.")
     allow_unused = materialize_grads if allow_unused is None else allow_unused
+    keep = create_graph if retain_graph is None else retain_graph
+    check_flags(retain_graph=keep, create_graph=create_graph)
+    check_flags(materialize_grads=materialize_grads, allow_unused=allow_unused)
     outputs, inputs = _tensors("outputs", outputs), _tensors("inputs", inputs)
     for tensor in inputs:
         if not tensor.requires_grad:
@@ -63,7 +67,6 @@ def grad(
                 f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
                 "for it: call requires_grad_() on it before computing the outputs."
             )
-    keep = create_graph if retain_graph is None else retain_graph
     found: dict[int, Tensor] = {}
     wanted = {tensor.variable.unique_id for tensor in inputs}
     weights = _weights("grad_outputs", grad_outputs, len(outputs))
@@ -85,9 +88,7 @@ def grad(
     if not materialize_grads:
         return tuple(gradients)
     return tuple(
-        tensor._with(tensor.backend.full(tensor.shape, tensor.dtype, 0))
-        if gradient is None
-        else gradient
+        tensor._full(tensor.shape, 0) if gradient is None else gradient
         for tensor, gradient in zip(inputs, gradients, strict=True)
     )
 
@@ -126,6 +127,7 @@ def backward(
                 tensor.accumulate_derivative(gradient)
         return
     keep = create_graph if retain_graph is None else retain_graph
+    check_flags(retain_graph=keep, create_graph=create_graph)
     for number, (tensor, weight) in enumerate(zip(results, weights, strict=True), start=1):
         tensor.backward(weight, keep or number < len(results), create_graph)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mt_autodiff import GradientError, NoGradientError, no_grad
+from mt_tensor.arguments import check_flags
 from mt_tensor.autograd import grad
 from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import Array, float64
@@ -54,6 +55,7 @@ def gradcheck(
         GradientError: one differs by more than `atol` plus `rtol` times its size; the message
             gives the input, the index and both numbers.
     """
+    check_flags(fast_mode=fast_mode)
     inputs = _checked_inputs("gradcheck", inputs)
 
     def weighted(values: Sequence[Tensor]) -> Tensor:

@@ -19,7 +19,6 @@ from mt_tensor.errors import BackendMismatchError
 from mt_tensor.products.matmul import matmul
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim, shape_broadcast
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -43,21 +42,21 @@ class TensorOps:
     def __init__(self, backend: TensorBackend | str | None = None) -> None:
         self.backend = get_backend(backend)
 
-    def map(self, fn: Callable[[Any], Any]) -> Callable[[TensorBase], Tensor]:
+    def map(self, fn: Callable[[Any], Any]) -> Callable[[Tensor], Tensor]:
         """Return `fn` on each element of a tensor."""
         formula = Formula("map", 1, 1, fn)
 
-        def lifted(a: TensorBase) -> Tensor:
+        def lifted(a: Tensor) -> Tensor:
             self._check("map", a)
             return self._elementwise(formula, a.detach())
 
         return lifted
 
-    def zip(self, fn: Callable[[Any, Any], Any]) -> Callable[[TensorBase, TensorBase], Tensor]:
+    def zip(self, fn: Callable[[Any, Any], Any]) -> Callable[[Tensor, Tensor], Tensor]:
         """Return `fn` on each two elements of two tensors, which are broadcast and promoted."""
         formula = Formula("zip", 2, 1, fn)
 
-        def lifted(a: TensorBase, b: TensorBase) -> Tensor:
+        def lifted(a: Tensor, b: Tensor) -> Tensor:
             self._check("zip", a, b)
             dtype = result_type(a, b)
             return self._elementwise(formula, a.detach().to(dtype), b.detach().to(dtype))
@@ -66,7 +65,7 @@ class TensorOps:
 
     def reduce(
         self, fn: Callable[[Any, Any], Any], start: Number = 0.0
-    ) -> Callable[[TensorBase, int], Tensor]:
+    ) -> Callable[[Tensor, int], Tensor]:
         """Return the fold of a dimension, which stays with extent 1, as in the course.
 
         Args:
@@ -75,7 +74,7 @@ class TensorOps:
         """
         operator = Operator("fold", fn, (zero, zero), identity=start)
 
-        def lifted(a: TensorBase, dim: int) -> Tensor:
+        def lifted(a: Tensor, dim: int) -> Tensor:
             self._check("reduce", a)
             dims = (normalize_dim(dim, a.ndim),) if a.ndim else ()
             shape = tuple(1 if d in dims else extent for d, extent in enumerate(a.shape))
@@ -85,12 +84,12 @@ class TensorOps:
 
         return lifted
 
-    def matrix_multiply(self, a: TensorBase, b: TensorBase) -> Tensor:
+    def matrix_multiply(self, a: Tensor, b: Tensor) -> Tensor:
         """Return the product of matrices, batched and broadcast; see `mt_tensor.matmul`."""
         self._check("matrix_multiply", a, b)
         return matmul(a.detach(), b.detach())
 
-    def _check(self, name: str, *tensors: TensorBase) -> None:
+    def _check(self, name: str, *tensors: Tensor) -> None:
         require_tensors(name, *tensors)
         backend = common_backend(*tensors)
         if backend is not None and backend is not self.backend:

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
+
+from mt_tensor.dtypes import Array
 from mt_tensor.errors import IndexingError
 
 Shape = tuple[int, ...]
@@ -49,6 +52,14 @@ def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
     for i, stride in zip(index, strides, strict=True):
         position += i * stride
     return position
+
+
+def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
+    """Return where in the storage each element of a view lies; an array of the view's shape."""
+    where = np.full((1,) * len(shape), offset, np.int64)
+    for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
+        where = where + (np.arange(extent) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
+    return where
 
 
 def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:

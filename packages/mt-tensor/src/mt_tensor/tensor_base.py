@@ -7,17 +7,16 @@ operations build on it, and `Tensor` (in `tensors.py`) gathers them all as metho
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number
+from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.graph import Hook, Node, run_hooks
-from mt_tensor.strides import Shape, is_integer, normalize_dim
+from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -90,6 +89,17 @@ class TensorBase:
 
     def _with(self, data: TensorData) -> Tensor:
         """Return a constant tensor of other elements on the same backend."""
+        return TensorBase._make(data, self.backend)
+
+    def _uploaded(self, elements: Array, dtype: DType | None = None) -> Tensor:
+        """Return an array as a constant tensor on the same backend, by default of its own dtype."""
+        if dtype is not None:
+            elements = elements.astype(dtype.numpy, copy=False)
+        return TensorBase._make(self.backend.upload(elements), self.backend)
+
+    def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
+        """Return a constant tensor of one number on the same backend, by default of this dtype."""
+        data = self.backend.full(shape, self.dtype if dtype is None else dtype, value)
         return TensorBase._make(data, self.backend)
 
     def _itself(self) -> Tensor:
@@ -401,26 +411,6 @@ def _extent(extents: tuple[int, ...], dim: int) -> int:
     if not extents:
         raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
     return extents[normal]
-
-
-def unpack(sizes: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
-    """Accept `f(2, 3)` as well as `f((2, 3))` and, by a name, `f(size=(2, 3))`.
-
-    Raises:
-        ShapeError: something is no integer.
-        TypeError: sizes were given in both ways.
-    """
-    if named is not None:
-        if sizes:
-            raise TypeError(f"sizes or dimensions were given twice: {sizes} and {named!r}.")
-        sizes = (named,)
-    given = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], Sequence) else sizes
-    for size in given:
-        if size.__class__ is not int:
-            if not is_integer(size):
-                raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
-            return tuple(map(operator.index, given))
-    return given
 
 
 _make = TensorBase._make

@@ -14,9 +14,9 @@ from mt_tensor.creation.from_tensors import NewTensorMethods
 from mt_tensor.exchange.conversion import ConversionMethods
 from mt_tensor.exchange.interop import InteropMethods
 from mt_tensor.exchange.printing import PrintingMethods
-from mt_tensor.exchange.questions import QuestionMethods
 from mt_tensor.indexing.methods import IndexingMethods
 from mt_tensor.indexing.subscripts import SubscriptMethods
+from mt_tensor.linalg.methods import LinalgMethods
 from mt_tensor.movement.methods import RearrangingMethods
 from mt_tensor.movement.views import MovementMethods
 from mt_tensor.order.methods import OrderMethods
@@ -26,6 +26,7 @@ from mt_tensor.pointwise.in_place import InPlaceMethods, give_in_place_forms
 from mt_tensor.pointwise.integers import IntegerMethods
 from mt_tensor.pointwise.methods import PointwiseMethods
 from mt_tensor.products.methods import ProductMethods
+from mt_tensor.questions import QuestionMethods
 from mt_tensor.randomness.sampling import SamplingMethods
 from mt_tensor.recording.hooks import HookMethods
 from mt_tensor.reductions.methods import ReductionMethods
@@ -42,6 +43,7 @@ class Tensor(
     IndexingMethods,
     InPlaceMethods,
     InteropMethods,
+    LinalgMethods,
     MovementMethods,
     OrderMethods,
     PrintingMethods,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from mt_nn.data.dataset import Dataset, Subset, TensorDataset
 from mt_nn.errors import SettingError
+from mt_nn.settings import integer
 from mt_tensor import Tensor, stack, tensor
 from mt_tensor.randomness.random_tensors import generator
 
@@ -49,7 +50,7 @@ class DataLoader:
         collate_fn: joins samples into a batch; `collate` if None.
 
     Raises:
-        SettingError: the batch size is not positive.
+        SettingError: the batch size is no positive integer.
     """
 
     def __init__(
@@ -60,9 +61,7 @@ class DataLoader:
         drop_last: bool = False,
         collate_fn: Callable[[Sequence[Any]], Any] | None = None,
     ) -> None:
-        if batch_size < 1:
-            raise SettingError(f"batch_size must be at least 1; got {batch_size}.")
-        self.dataset, self.batch_size = dataset, batch_size
+        self.dataset, self.batch_size = dataset, integer("batch_size", batch_size, 1)
         self.shuffle, self.drop_last, self.collate_fn = shuffle, drop_last, collate_fn
 
     def __len__(self) -> int:

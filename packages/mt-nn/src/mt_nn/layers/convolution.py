@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mt_nn import functional, init
 from mt_nn.errors import SettingError
-from mt_nn.functional import Pair, is_integer, pair
 from mt_nn.parameter import Parameter
+from mt_nn.settings import Pair, integer, pair
 from mt_operators import Module
 from mt_tensor import Tensor, zeros
 
@@ -40,22 +40,18 @@ class Conv2d(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        counts = (in_channels, out_channels, groups)
-        if (
-            not all(is_integer(n, 1) for n in counts)
-            or in_channels % groups
-            or out_channels % groups
-        ):
+        self.in_channels = in_channels = integer("in_channels", in_channels, 1)
+        self.out_channels = out_channels = integer("out_channels", out_channels, 1)
+        self.groups = groups = integer("groups", groups, 1)
+        if in_channels % groups or out_channels % groups:
             raise SettingError(
-                "Conv2d takes positive integers for the channels, both multiples of groups; got "
+                "Conv2d takes numbers of channels that are both multiples of groups; got "
                 f"{in_channels}, {out_channels} and groups={groups}."
             )
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size = pair(kernel_size, "kernel_size", 1)
-        self.stride = pair(stride, "stride", 1)
-        self.padding = pair(padding, "padding", 0)
-        self.dilation = pair(dilation, "dilation", 1)
-        self.groups = groups
+        self.kernel_size = pair("kernel_size", kernel_size, 1)
+        self.stride = pair("stride", stride, 1)
+        self.padding = pair("padding", padding, 0)
+        self.dilation = pair("dilation", dilation, 1)
         self.weight = Parameter(zeros(out_channels, in_channels // groups, *self.kernel_size))
         self.bias = Parameter(zeros(out_channels)) if bias else None
         init.init_like_torch(self.weight, self.bias)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mt_nn import functional, init
-from mt_nn.errors import SettingError
 from mt_nn.parameter import Parameter
+from mt_nn.settings import integer
 from mt_operators import Module
 from mt_tensor import Tensor, zeros
 
@@ -24,11 +24,8 @@ class Linear(Module):
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
         super().__init__()
-        if in_features < 1 or out_features < 1:
-            raise SettingError(
-                f"Linear takes positive numbers of features; got {in_features} and {out_features}."
-            )
-        self.in_features, self.out_features = in_features, out_features
+        self.in_features = in_features = integer("in_features", in_features, 1)
+        self.out_features = out_features = integer("out_features", out_features, 1)
         self.weight = Parameter(zeros(out_features, in_features))
         self.bias = Parameter(zeros(out_features)) if bias else None
         init.init_like_torch(self.weight, self.bias)

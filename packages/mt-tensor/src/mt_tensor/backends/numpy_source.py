@@ -25,7 +25,7 @@ from mt_operators import Formula
 from mt_operators.tracing import PYTHON, Expression, Graph, Number, trace
 from mt_tensor.dtypes import Array
 
-WHOLE = ("sign",)
+ATOMIC = ("sign",)
 """Operators that NumPy has, though other stages compose them."""
 
 _OPERATIONS = {**PYTHON, "div": "{0} / {1}"}
@@ -51,7 +51,7 @@ def numpy_function(
 
     Args:
         formula: what to compute.
-        functions: the elementary functions but `where`, and the operators of `WHOLE`, on arrays.
+        functions: the elementary functions but `where`, and the operators of `ATOMIC`, on arrays.
         dtype: the type that the formula computes in, which its plain numbers take.
 
     Raises:
@@ -88,7 +88,7 @@ def _truth(condition: Any) -> Any:
 
 def _written(formula: Formula, name: str, constant: Callable[[Number], str]) -> str:
     """Return the text of a formula under a name, with each plain number written by `constant`."""
-    graph = trace(formula, WHOLE)
+    graph = trace(formula, ATOMIC)
     uses = Counter(at for expression in graph.expressions for at in expression.operands)
     uses.update(graph.outputs)
     texts: list[str] = []

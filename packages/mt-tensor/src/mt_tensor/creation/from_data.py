@@ -26,8 +26,18 @@ def from_values(values: Array, dtype: Any, backend: Backend, requires_grad: bool
     chosen = get_backend(backend)
     with np.errstate(all="ignore"):
         converted = values.astype(as_dtype(dtype).numpy, copy=False)
-    result = Tensor._make(chosen.upload(converted), chosen)
-    return result.requires_grad_() if requires_grad else result
+    return new_leaf(chosen.upload(converted), chosen, requires_grad)
+
+
+def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
+    """Return a tensor of these elements, whose gradient is wanted if that is asked for.
+
+    Raises:
+        DTypeError: it is, of what are no floating-point numbers.
+        TypeError: `requires_grad` is no bool.
+    """
+    result = Tensor._make(data, backend)
+    return result if requires_grad is False else result.requires_grad_(requires_grad)
 
 
 def tensor(

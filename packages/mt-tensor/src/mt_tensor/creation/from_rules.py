@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer
+from mt_tensor.arguments import as_integer, as_shape, check_addressable
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.creation.from_data import Backend, from_values
+from mt_tensor.creation.from_data import Backend, from_values, new_leaf
 from mt_tensor.dtypes import (
     Array,
     DType,
@@ -25,31 +24,21 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import Shape, is_integer, size_of
+from mt_tensor.strides import Shape
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import not_an_array
 from mt_tensor.tensors import Tensor
 
 
-def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
-    """Accept `f(2, 3)`, `f((2, 3))` and, by its name, `f(size=(2, 3))`, and check the extents.
+def new_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
+    """Return the shape of a new tensor; see `arguments.as_shape`.
 
     Raises:
         ShapeError: an extent is no integer, or negative, or there would be too many elements.
-        TypeError: sizes were given in both ways.
+        TypeError: they were given in two ways.
     """
-    if named is not None:
-        if sizes:
-            raise TypeError(f"the size was given twice: {sizes} and {named!r}.")
-        sizes = (named,)
-    if len(sizes) == 1 and isinstance(sizes[0], Sequence):
-        sizes = tuple(sizes[0])
-    for size in sizes:
-        if not is_integer(size) or isinstance(size, Tensor) or size < 0:
-            raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
-    shape = tuple(map(int, sizes))
-    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
-        raise not_an_array(shape)
+    shape = as_shape(extents, named)
+    check_addressable(shape)
     return shape
 
 
@@ -79,9 +68,8 @@ def empty(
         ShapeError: an extent is no integer, or negative.
     """
     chosen = get_backend(backend)
-    data = chosen.allocate(unpack_sizes(sizes, size), _or_float32(dtype))
-    result = Tensor._make(data, chosen)
-    return result.requires_grad_() if requires_grad else result
+    data = chosen.allocate(new_shape(sizes, size), _or_float32(dtype))
+    return new_leaf(data, chosen, requires_grad)
 
 
 def full(
@@ -113,9 +101,8 @@ def full(
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
     kind = as_dtype(dtype)
     chosen = get_backend(backend)
-    data = chosen.full(unpack_sizes(tuple(size)), kind, kind.checked(number))
-    result = Tensor._make(data, chosen)
-    return result.requires_grad_() if requires_grad else result
+    data = chosen.full(new_shape(tuple(size)), kind, kind.checked(number))
+    return new_leaf(data, chosen, requires_grad)
 
 
 def zeros(
@@ -126,7 +113,7 @@ def zeros(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return full(unpack_sizes(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
+    return full(new_shape(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
 
 
 def ones(
@@ -137,7 +124,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return full(unpack_sizes(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
+    return full(new_shape(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
 
 
 # --- Like another tensor ------------------------------------------------------------------------
@@ -239,9 +226,9 @@ def arange(
     first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
     if each == 0 or (bound - first) / each < 0:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
-    whole = [number for number in (first, bound, each) if isinstance(number, int)]
-    if len(whole) == 3:  # exact beyond 2**53, too
-        count = -((whole[0] - whole[1]) // whole[2])
+    integers = [number for number in (first, bound, each) if isinstance(number, int)]
+    if len(integers) == 3:  # exact beyond 2**53, too
+        count = -((integers[0] - integers[1]) // integers[2])
     else:
         count = math.ceil((bound - first) / each)
     if count:
@@ -255,7 +242,7 @@ def arange(
 
 
 def _spaced(start: Any, end: Any, steps: int) -> Array:
-    (count,) = unpack_sizes(([steps],))
+    (count,) = new_shape(([steps],))
     return np.linspace(float(_number("start", start)), float(_number("end", end)), count)
 
 
@@ -309,7 +296,7 @@ def eye(
     Raises:
         ShapeError: an extent is no integer, or negative.
     """
-    rows, columns = unpack_sizes((n, n if m is None else m))
+    rows, columns = new_shape((n, n if m is None else m))
     return from_values(np.eye(rows, columns), _or_float32(dtype), backend, requires_grad)
 
 
@@ -345,7 +332,7 @@ def triu_indices(
 def _triangle(
     name: str, find: Any, row: int, col: int, offset: int, dtype: Any, backend: Backend
 ) -> Tensor:
-    rows, columns = unpack_sizes((row, col))
+    rows, columns = new_shape((row, col))
     kind = int64 if dtype is None else as_dtype(dtype)
     if kind.name not in ("int32", "int64"):
         raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")

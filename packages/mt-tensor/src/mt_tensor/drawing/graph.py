@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import GraphFreedError
 from mt_autodiff.drawing.expression import SYMBOLS, on_one_line, recorded_graph
@@ -10,10 +10,12 @@ from mt_autodiff.drawing.svg import Node as Box
 from mt_autodiff.drawing.svg import Svg, render
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.recording.graph import Node
-from mt_tensor.tensor_base import TensorBase
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
 
 
-def draw_graph(result: TensorBase, *, max_nodes: int = 300) -> Svg:
+def draw_graph(result: Tensor, *, max_nodes: int = 300) -> Svg:
     """Draw how `result` was computed, with the operators and the shape of every tensor.
 
     Write the text to a file, or let a notebook show it. Drawing changes nothing. Only what a

@@ -10,14 +10,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mt_autodiff.drawing.svg import Svg, document, text, text_width
 from mt_tensor.dtypes import Array
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import index_to_position
-from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
 
 T = TypeVar("T")
 
@@ -64,7 +66,7 @@ STYLE = """
 """
 
 
-def draw_storage(tensor: TensorBase) -> Svg:
+def draw_storage(tensor: Tensor) -> Svg:
     """Draw the storage of a tensor and how its shape, strides and offset read it.
 
     Write the text to a file, or let a notebook show it. Of large tensors the first and the last

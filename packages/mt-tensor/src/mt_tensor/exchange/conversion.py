@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.dtypes import DType, as_dtype
@@ -77,6 +78,8 @@ class ConversionMethods(TensorBase):
         """
         if target is self._tensor.dtype and dtype is None and backend is None and not copy:
             return self._itself()  # soon, for it is asked very often
+        if copy is not False:
+            check_flags(copy=copy)
         if isinstance(target, TensorBase):
             _check_once(dtype, backend)
             dtype, backend = target.dtype, target.backend

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mt_autodiff import NoGradientError
+from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ExchangeError, ShapeError
@@ -165,6 +166,8 @@ class InteropMethods(TensorBase):
         Raises:
             NoGradientError: the tensor records; use `x.detach().numpy()`.
         """
+        if force is not False:
+            check_flags(force=force)
         if self.requires_grad and not force:
             raise NoGradientError(
                 "numpy() of a tensor that requires grad would lose its history: use "

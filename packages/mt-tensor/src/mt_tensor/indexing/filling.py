@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.finding import nonzero
-from mt_tensor.indexing.gathering import along, check_1d_index, scatter_add
+from mt_tensor.indexing.gathering import along, check_1d_index, element_numbers, scatter_add
 from mt_tensor.indexing.scattering import check_slices, scatter
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def index_copy(input: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with slice `i` of `source` in place of slice `index[i]`.
 
     Which of several slices for one place remains is open.
@@ -47,9 +46,7 @@ def index_copy(input: TensorBase, dim: int, index: TensorBase, source: TensorBas
     return scatter(input, dim, along(index.to(int64), dim, input.shape), source)
 
 
-def index_fill(
-    input: TensorBase, dim: int, index: TensorBase, value: Number | TensorBase
-) -> Tensor:
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy of `input` with a number in the slices that `index` names.
 
     Args:
@@ -71,7 +68,7 @@ def index_fill(
     return scatter(input, dim, places, value)
 
 
-def masked_scatter(input: TensorBase, mask: TensorBase, source: TensorBase) -> Tensor:
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with the first elements of `source` where the mask holds.
 
     Args:
@@ -88,7 +85,7 @@ def masked_scatter(input: TensorBase, mask: TensorBase, source: TensorBase) -> T
     common_backend(input, mask, source)
     if mask.dtype is not bool_:
         raise DTypeError(f"masked_scatter() takes a mask of bool; {mask.dtype.name} was given.")
-    whole, mask = broadcast_tensors(input, mask)
+    input, mask = broadcast_tensors(input, mask)
     (places,) = nonzero(mask.flatten(), as_tuple=True)
     if source.numel() < places.numel():
         raise ShapeError(
@@ -96,13 +93,13 @@ def masked_scatter(input: TensorBase, mask: TensorBase, source: TensorBase) -> T
             f"has {source.numel()}."
         )
     values = source.flatten()[: places.numel()]
-    return scatter(whole.flatten(), 0, places, values).reshape(whole.shape)
+    return scatter(input.flatten(), 0, places, values).reshape(input.shape)
 
 
 def index_put(
-    input: TensorBase,
+    input: Tensor,
     indices: Sequence[Any],
-    values: TensorBase,
+    values: Tensor,
     accumulate: bool = False,
 ) -> Tensor:
     """Return a copy of `input` with `values` at `input[indices]`.
@@ -121,18 +118,16 @@ def index_put(
         ShapeError: `values` does not broadcast.
     """
     require_tensors("index_put", input, values)
+    check_flags(accumulate=accumulate)
     if not isinstance(indices, tuple | list):
         raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
-    numbers = np.arange(input.numel()).reshape(input.shape)
-    places = input._with(input.backend.upload(numbers))[tuple(indices)]
+    places = element_numbers(input)[tuple(indices)]
     write = scatter_add if accumulate else scatter
     spread = values.expand(places.shape).flatten()
     return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
-def put(
-    input: TensorBase, index: TensorBase, source: TensorBase, accumulate: bool = False
-) -> Tensor:
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Return a copy of `input` with elements of `source` at places of the flattened tensor.
 
     Args:
@@ -161,18 +156,17 @@ def put(
 # --- A view of a copy, replaced -----------------------------------------------------------------
 
 
-def _with_view(name: str, input: TensorBase, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
+def _with_view(name: str, input: Tensor, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
     """Return a copy of `input` in which the elements of a view of it are those of `src`."""
     require_tensors(name, input, src)
-    numbers = np.arange(input.numel()).reshape(input.shape)
-    places = view(input._with(input.backend.upload(numbers)))
+    places = view(element_numbers(input))
     if src.shape != places.shape:
         raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
     flat = scatter(input.reshape(-1), 0, places.reshape(-1), src.to(input.dtype).reshape(-1))
     return flat.reshape(input.shape)
 
 
-def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
 
     `src` is converted to the dtype of `input`.
@@ -185,8 +179,8 @@ def select_scatter(input: TensorBase, src: TensorBase, dim: int, index: int) -> 
 
 
 def slice_scatter(
-    input: TensorBase,
-    src: TensorBase,
+    input: Tensor,
+    src: Tensor,
     dim: int = 0,
     start: int | None = None,
     end: int | None = None,
@@ -206,7 +200,7 @@ def slice_scatter(
 
 
 def diagonal_scatter(
-    input: TensorBase, src: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1
+    input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.diagonal(offset, dim1, dim2)`.
 

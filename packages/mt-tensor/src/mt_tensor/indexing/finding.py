@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mt_tensor.arguments import as_shape, check_flags
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
-from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def nonzero(input: TensorBase, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """Return where elements are not zero, in row-major order; nan is not zero.
 
     Args:
@@ -31,14 +31,14 @@ def nonzero(input: TensorBase, *, as_tuple: bool = False) -> Tensor | tuple[Tens
         0-dimensional tensor.
     """
     require_tensors("nonzero", input)
-    array = input.detach().numpy()
-    if as_tuple:
-        positions = np.nonzero(np.atleast_1d(array))
-        return tuple(input._with(input.backend.upload(each)) for each in positions)
-    return input._with(input.backend.upload(np.argwhere(array)))
+    check_flags(as_tuple=as_tuple)
+    if not as_tuple:
+        return argwhere(input)
+    places = np.nonzero(np.atleast_1d(input.detach().numpy()))
+    return tuple(input._uploaded(each) for each in places)
 
 
-def masked_select(input: TensorBase, mask: TensorBase) -> Tensor:
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """Return the elements under a mask, as a 1-D copy; both are broadcast together.
 
     Raises:
@@ -55,7 +55,7 @@ def masked_select(input: TensorBase, mask: TensorBase) -> Tensor:
     return input.expand(shape)[mask.expand(shape)]
 
 
-def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = None) -> Tensor:
+def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return elements at positions along `dim`, as `argmax` or `argsort` give them.
 
     Args:
@@ -90,7 +90,7 @@ def take_along_dim(input: TensorBase, indices: TensorBase, dim: int | None = Non
     return gather(source, d, indices.expand(*rest[:d], indices.shape[d], *rest[d + 1 :]))
 
 
-def take(input: TensorBase, index: TensorBase) -> Tensor:
+def take(input: Tensor, index: Tensor) -> Tensor:
     """Return the elements at places of the flattened tensor, with the shape of `index`.
 
     Args:
@@ -107,13 +107,13 @@ def take(input: TensorBase, index: TensorBase) -> Tensor:
     return input.reshape(-1)[index]
 
 
-def argwhere(input: TensorBase) -> Tensor:
+def argwhere(input: Tensor) -> Tensor:
     """Return the indices of the elements that are not zero, one a row."""
     require_tensors("argwhere", input)
-    return input.nonzero()
+    return input._uploaded(np.argwhere(input.detach().numpy()))
 
 
-def unravel_index(indices: TensorBase, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
+def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return the index for each dimension of what stands at places of the flattened tensor.
 
     Args:
@@ -133,9 +133,7 @@ def unravel_index(indices: TensorBase, shape: int | Sequence[int]) -> tuple[Tens
         raise DTypeError(
             f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
         )
-    extents = unpack((shape,))
-    if min(extents, default=0) < 0:
-        raise ShapeError(f"a shape is made of non-negative integers; {extents} was given.")
+    extents = as_shape((shape,))
     places = indices.to(int64)
     check_range(places, size_of(extents), f"a tensor of shape {extents}")
     steps = zip(strides_from_shape(extents), extents, strict=True)

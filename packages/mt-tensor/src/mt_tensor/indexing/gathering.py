@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import Shape, normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -22,7 +23,7 @@ class Gather(Function):
     """Elements read along a dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
         ctx.dim, ctx.shape = dim, x.shape
         ctx.save_for_backward(index)
         out = x.backend.allocate(index.shape, x.dtype)
@@ -32,7 +33,7 @@ class Gather(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
-        zeros = grad._with(grad.backend.full(ctx.shape, grad.dtype, 0))
+        zeros = grad._full(ctx.shape, 0)
         return ScatterAdd.apply(zeros, ctx.dim, index, grad), None, None
 
 
@@ -40,7 +41,7 @@ class ScatterAdd(Function):
     """Elements added to a copy of a tensor along a dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(index)
         out = x.clone()
@@ -53,7 +54,7 @@ class ScatterAdd(Function):
         return grad, None, None, Gather.apply(grad, ctx.dim, index)
 
 
-def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
+def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
     """Check an index for gather or scatter against the tensor it points into."""
     require_tensors(name, x, index)
     common_backend(x, index)
@@ -76,13 +77,13 @@ def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
     return dim
 
 
-def lowest_and_highest(index: TensorBase) -> tuple[int, int]:
+def lowest_and_highest(index: Tensor) -> tuple[int, int]:
     """Return the limits between which the indices of a tensor lie, which has elements."""
     array = index.backend.as_array(index._tensor)  # a look costs less than two reductions
     return int(array.min()), int(array.max())
 
 
-def check_range(index: TensorBase, extent: int, what: str) -> None:
+def check_range(index: Tensor, extent: int, what: str) -> None:
     """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
     if index.numel() == 0:
         return
@@ -93,7 +94,7 @@ def check_range(index: TensorBase, extent: int, what: str) -> None:
         )
 
 
-def check_source(name: str, input: TensorBase, index: TensorBase, source: TensorBase) -> Tensor:
+def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
     """Return the part of a source for scatter that the index uses.
 
     Raises:
@@ -114,11 +115,11 @@ def check_source(name: str, input: TensorBase, index: TensorBase, source: Tensor
             f"and {index.shape} were given."
         )
     if source.shape == index.shape:
-        return source._itself()
-    return source._itself()[tuple(slice(extent) for extent in index.shape)]
+        return source
+    return source[tuple(slice(extent) for extent in index.shape)]
 
 
-def check_1d_index(name: str, input: TensorBase, dim: int, index: TensorBase) -> int:
+def check_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> int:
     """Check an index that names whole slices along `dim`, and return `dim` from the front.
 
     Raises:
@@ -139,7 +140,7 @@ def check_1d_index(name: str, input: TensorBase, dim: int, index: TensorBase) ->
     return dim
 
 
-def gather(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
+def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return `input[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
 
     Raises:
@@ -150,7 +151,7 @@ def gather(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
     return Gather.apply(input, check_index("gather", input, dim, index), index)
 
 
-def scatter_add(input: TensorBase, dim: int, index: TensorBase, src: TensorBase) -> Tensor:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
 
     Raises:
@@ -162,18 +163,28 @@ def scatter_add(input: TensorBase, dim: int, index: TensorBase, src: TensorBase)
     return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
 
 
-def take(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
+def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return the elements at valid indices along `dim`, to which the gradient then goes."""
+    return Gather.apply(x, dim, index) if x.ndim else x.clone()
+
+
+def gather_slices(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices along `dim` that a 1-D tensor of int64 names, all known to be in range."""
     return Gather.apply(x, dim, along(index, dim, x.shape))
 
 
-def along(index: TensorBase, dim: int, shape: Shape) -> Tensor:
+def along(index: Tensor, dim: int, shape: Shape) -> Tensor:
     """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
     column = index.view(*(-1 if d == dim else 1 for d in range(len(shape))))
     return column.expand(*shape[:dim], index.numel(), *shape[dim + 1 :])
 
 
-def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
+def element_numbers(x: Tensor) -> Tensor:
+    """Return the elements' numbers, row by row: what an index shows of them tells what it names."""
+    return x._uploaded(np.arange(x.numel()).reshape(x.shape))
+
+
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices of `input` along `dim` that a 1-D tensor of indices names.
 
     Raises:
@@ -182,4 +193,4 @@ def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
         IndexingError: an index is out of range.
     """
     dim = check_1d_index("index_select", input, dim, index)
-    return take(input, dim, index.to(int64))
+    return gather_slices(input, dim, index.to(int64))

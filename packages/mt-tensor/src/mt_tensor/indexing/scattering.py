@@ -12,7 +12,7 @@ import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.arguments import as_integer, check_choice
+from mt_tensor.arguments import as_integer, check_choice, check_flags
 from mt_tensor.dtypes import DType, Number, as_number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
@@ -37,7 +37,7 @@ class Scatter(Function):
     """Elements of a copy replaced along a dimension."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(index)
         out = x.clone()
@@ -56,9 +56,7 @@ class ScatterExtreme(Function):
     """The largest or smallest of what is there and what comes; equal ones share the gradient."""
 
     @staticmethod
-    def forward(
-        ctx: Any, x: TensorBase, dim: int, index: TensorBase, source: TensorBase, name: str
-    ) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> Tensor:
         ctx.dim = dim
         out = _combined(name, x, dim, index, source)
         ctx.save_for_backward(x, index, source, out.detach())
@@ -82,7 +80,7 @@ class ScatterProduct(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x, index, source)
         return _combined("mul", x, dim, index, source)
@@ -110,23 +108,23 @@ class ScatterProduct(Function):
         return others(x, x_zero, zeros, product), None, None, of_source
 
 
-def _combined(name: str, x: TensorBase, dim: int, index: TensorBase, source: TensorBase) -> Tensor:
+def _combined(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `x` combined with the source by the operator called `name`."""
     out = x.clone()
     x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, OPERATORS[name])
     return out
 
 
-def _filled(like: TensorBase, dtype: DType, value: Number) -> Tensor:
+def _filled(like: Tensor, dtype: DType, value: Number) -> Tensor:
     """Return a tensor of the shape of `like` in which every element is `value`."""
-    return like._with(like.backend.full((), dtype, value)).expand(like.shape)
+    return like._full((), value, dtype).expand(like.shape)
 
 
 def scatter(
-    input: TensorBase,
+    input: Tensor,
     dim: int,
-    index: TensorBase,
-    src: TensorBase | Number | None = None,
+    index: Tensor,
+    src: Tensor | Number | None = None,
     *,
     value: Number | None = None,
 ) -> Tensor:
@@ -149,7 +147,7 @@ def scatter(
     if (src is None) == (value is None):
         raise TypeError("scatter() takes either src, a tensor or number, or value, a number.")
     dim = check_index("scatter", input, dim, index)
-    given: Any = value if src is None else src
+    given = value if src is None else src
     if isinstance(given, TensorBase):
         source = check_source("scatter", input, index, given)
     else:
@@ -163,10 +161,10 @@ REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
 
 
 def scatter_reduce(
-    input: TensorBase,
+    input: Tensor,
     dim: int,
-    index: TensorBase,
-    src: TensorBase,
+    index: Tensor,
+    src: Tensor,
     reduce: str,
     *,
     include_self: bool = True,
@@ -190,11 +188,12 @@ def scatter_reduce(
         DomainError: there is no such reduction.
     """
     check_choice("reduce", reduce, REDUCTIONS)
+    check_flags(include_self=include_self)
     dim = check_index("scatter_reduce", input, dim, index)
     source = check_source("scatter_reduce", input, index, src)
     if input.dtype is bool_:
         return _reduce_bool(input, dim, index, source, reduce, include_self)
-    start = input._itself()
+    start = input
     if not include_self:
         neutral = _filled(index, start.dtype, _identity(start.dtype, reduce))
         start = Scatter.apply(start, dim, index, neutral)
@@ -219,7 +218,7 @@ def _identity(dtype: DType, reduce: str) -> Number:
     return int(limits.min if reduce == "amax" else limits.max)
 
 
-def _divided(total: Tensor, dim: int, index: TensorBase, include_self: bool) -> Tensor:
+def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:
     """Return sums divided by how many elements were added up; at least one."""
     count = _filled(total, int64, 1)
     if not include_self:
@@ -231,7 +230,7 @@ def _divided(total: Tensor, dim: int, index: TensorBase, include_self: bool) -> 
 
 
 def _reduce_bool(
-    x: TensorBase, dim: int, index: TensorBase, source: TensorBase, reduce: str, include_self: bool
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
 ) -> Tensor:
     """Reduce truth values: sum and amax ask for any, prod and amin for all."""
     if reduce == "mean":
@@ -246,9 +245,7 @@ def _reduce_bool(
 # --- Composed -----------------------------------------------------------------------------------
 
 
-def check_slices(
-    name: str, input: TensorBase, dim: int, index: TensorBase, source: TensorBase
-) -> int:
+def check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
     """Check a 1-D index and the slices that come there; return `dim` counted from the front."""
     require_tensors(name, input, source)
     dim = check_1d_index(name, input, dim, index)
@@ -262,7 +259,7 @@ def check_slices(
 
 
 def index_add(
-    input: TensorBase, dim: int, index: TensorBase, source: TensorBase, *, alpha: Number = 1
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
     """Return a copy of `input` with `alpha` times slice `i` of `source` added to slice `index[i]`.
 
@@ -280,15 +277,15 @@ def index_add(
     """
     dim = check_slices("index_add", input, dim, index, source)
     alpha = as_number("alpha", alpha)
-    added = source._itself() if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
+    added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
     return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
 
 
 def index_reduce(
-    input: TensorBase,
+    input: Tensor,
     dim: int,
-    index: TensorBase,
-    source: TensorBase,
+    index: Tensor,
+    source: Tensor,
     reduce: str,
     *,
     include_self: bool = True,
@@ -315,7 +312,7 @@ def index_reduce(
     return scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
 
 
-def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 of shape (*input.shape, num_classes): 1 at the class of each element, else 0.
 
     Args:
@@ -342,5 +339,5 @@ def one_hot(input: TensorBase, num_classes: int = -1) -> Tensor:
             f"class {low if low < 0 else high} is out of range: classes count from 0, and there "
             f"are {max(count, 0)}."
         )
-    zeros = input._with(input.backend.full((*input.shape, count), int64, 0))
+    zeros = input._full((*input.shape, count), 0, int64)
     return scatter(zeros, -1, input.unsqueeze(-1), 1)

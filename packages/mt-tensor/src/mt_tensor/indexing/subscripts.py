@@ -14,12 +14,12 @@ import numpy as np
 
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.indexing.gathering import lowest_and_highest, take
-from mt_tensor.movement.views import Embed
+from mt_tensor.indexing.gathering import element_numbers, gather_slices, lowest_and_highest
+from mt_tensor.movement.padding import Embed
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend
 from mt_tensor.recording.view import ViewFunction
-from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
+from mt_tensor.strides import Shape, positions, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
@@ -45,7 +45,7 @@ class Pick(NamedTuple):
 def _normal(x: TensorBase, entry: Any) -> Any:
     """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
     if isinstance(entry, bool | np.bool_ | list | tuple | range | np.ndarray):
-        entry = _uploaded(x, entry)
+        entry = _index_tensor(x, entry)
     if not isinstance(entry, TensorBase):
         return entry
     common_backend(x, entry)
@@ -57,7 +57,7 @@ def _normal(x: TensorBase, entry: Any) -> Any:
     return entry.item() if is_number else entry
 
 
-def _uploaded(x: TensorBase, entry: Any) -> Tensor:
+def _index_tensor(x: TensorBase, entry: Any) -> Tensor:
     """Return truth values or integers, in any nesting, as a tensor."""
     try:
         array = np.asarray(entry)
@@ -69,7 +69,7 @@ def _uploaded(x: TensorBase, entry: Any) -> Tensor:
         raise IndexingError(
             f"an index of {array.dtype} cannot index a tensor: use integers or a mask of bools."
         )
-    return x._with(x.backend.upload(array if array.dtype == bool else array.astype(np.int64)))
+    return x._uploaded(array if array.dtype == bool else array.astype(np.int64))
 
 
 def _dims_used(entry: Any) -> int:
@@ -133,8 +133,8 @@ def _mask_positions(mask: TensorBase, shape: Shape, dim: int) -> list[Tensor]:
             f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
             f"shape {mask.shape} was given."
         )
-    positions = np.nonzero(np.atleast_1d(mask.numpy()))
-    return [mask._with(mask.backend.upload(position)) for position in positions]
+    found = np.nonzero(np.atleast_1d(mask.numpy()))
+    return [mask._uploaded(where) for where in found]
 
 
 def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
@@ -262,15 +262,15 @@ def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     if len(picks) == 1:
         ((dim, indices),) = picks
         if indices.ndim == 1:
-            return take(x, dim, indices)
-        taken = take(x, dim, indices.reshape(-1))
-        return taken.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
+            return gather_slices(x, dim, indices)
+        found = gather_slices(x, dim, indices.reshape(-1))
+        return found.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
     shape = _common_shape(picks)
     x, first = _neighbours(x, picks)
     end = first + len(picks)
     offsets = _offsets(picks, strides_from_shape(x.shape[first:end]))
-    taken = take(x.flatten(first, end - 1), first, offsets.reshape(-1))
-    return taken.reshape(*x.shape[:first], *shape, *x.shape[end:])
+    found = gather_slices(x.flatten(first, end - 1), first, offsets.reshape(-1))
+    return found.reshape(*x.shape[:first], *shape, *x.shape[end:])
 
 
 def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
@@ -285,36 +285,27 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     source = _source(x, (*before, *indexed, *after), value)
     if not source.numel():
         return
-    rest = _grid((*before, *(1,) * len(indexed), *after), x.stride()[:first], x.stride()[end:])
+    ones = (1,) * len(indexed)
+    rest = positions(
+        (*before, *ones, *after), (*x.stride()[:first], *ones, *x.stride()[end:])
+    )  # of the first element that the indices may name, over all other dimensions
     offsets = _offsets(picks, x.stride()[first:end])
     offsets = offsets.view(*offsets.shape, *(1,) * len(after))
     data = x._tensor
     reach = [stride * (extent - 1) for stride, extent in zip(x.stride(), x.shape, strict=True)]
     start = sum(min(each, 0) for each in reach)
     row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
-    positions = offsets + x._with(x.backend.upload(rest - start))
-    x.backend.scatter(source.reshape(-1)._tensor, 0, positions.reshape(-1)._tensor, row)
+    places = offsets + x._uploaded(rest - start)
+    x.backend.scatter(source.reshape(-1)._tensor, 0, places.reshape(-1)._tensor, row)
     data.changed()
 
 
 def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
     """Return a copy of `x` with other elements where indices point; gradients flow into both."""
-    size = x.numel()
-    numbers = x._with(x.backend.upload(np.arange(size).reshape(x.shape)))
-    index = _pick(numbers, picks)
+    index = _pick(element_numbers(x), picks)
     source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
     source = source.expand(index.shape).reshape(-1)
     return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
-
-
-def _grid(shape: Shape, before: tuple[int, ...], after: tuple[int, ...]) -> Any:
-    """Return the distance of each element from the first one, over dimensions not indexed."""
-    strides = (*before, *(0,) * (len(shape) - len(before) - len(after)), *after)
-    distances = np.zeros((1,) * len(shape), np.int64)
-    for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
-        line = np.arange(extent) * stride
-        distances = distances + line.reshape(-1, *(1,) * (len(shape) - dim - 1))
-    return distances
 
 
 def _as_tensor(x: TensorBase, value: Any) -> Tensor:
@@ -322,7 +313,7 @@ def _as_tensor(x: TensorBase, value: Any) -> Tensor:
     if isinstance(value, TensorBase):
         return value._itself()
     try:
-        return x._with(x.backend.upload(np.array(value)))
+        return x._uploaded(np.array(value))
     except ValueError as error:
         raise ShapeError(
             f"nested sequences must have equal lengths at each level ({error})."

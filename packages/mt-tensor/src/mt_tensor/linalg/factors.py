@@ -12,17 +12,17 @@ import numpy as np
 
 from mt_autodiff import GradientError
 from mt_autodiff.mode import recording
-from mt_tensor.arguments import check_choice
+from mt_tensor.arguments import check_choice, check_flags
 from mt_tensor.dtypes import Array
-from mt_tensor.linalg.on_host import check_matrices, constant, on_host
+from mt_tensor.linalg.lapack import check_matrices, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
 
 # --- Cholesky: A = L L^T ------------------------------------------------------------------------
 
@@ -31,9 +31,9 @@ class Cholesky(Function):
     """The lower triangular L with A = L L^T, from the lower triangle of A."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host("a matrix is not positive definite", np.linalg.cholesky, x)
+        return lapack("a matrix is not positive definite", np.linalg.cholesky, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -41,13 +41,13 @@ class Cholesky(Function):
         (x,) = ctx.saved_tensors
         factor = Cholesky.apply(x).mT
         size = x.shape[-1]
-        halved = constant(grad, np.tril(np.ones((size, size))) - 0.5 * np.eye(size))
+        halved = grad._uploaded(np.tril(np.ones((size, size))) - 0.5 * np.eye(size), x.dtype)
         inner = factor @ grad.tril() * halved
         outer = Solve.apply(factor, Solve.apply(factor, inner).mT).mT
         return (outer + outer.mT) * 0.5
 
 
-def cholesky(input: TensorBase, *, upper: bool = False) -> Tensor:
+def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
     """Return the lower triangular L with `input = L L^T`.
 
     Args:
@@ -61,6 +61,7 @@ def cholesky(input: TensorBase, *, upper: bool = False) -> Tensor:
         DTypeError: `input` is of another dtype.
     """
     check_matrices("cholesky", input)
+    check_flags(upper=upper)
     return Cholesky.apply(input.mT).mT if upper else Cholesky.apply(input)
 
 
@@ -85,21 +86,21 @@ def _by_differences(x: Tensor, values: Tensor) -> Tensor:
 
 
 def _off_diagonal(x: Tensor) -> Tensor:
-    return x * constant(x, 1 - np.eye(x.shape[-1]))
+    return x * x._uploaded(1 - np.eye(x.shape[-1]), x.dtype)
 
 
 class EigenvectorsOfSymmetric(Function):
     """Eigenvalues as the first row, and below them the eigenvectors as columns."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, uplo: str) -> Tensor:
+    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
         def packed(a: Array) -> Array:
             values, vectors = np.linalg.eigh(a, "L" if uplo == "L" else "U")
             return np.concatenate([values[..., None, :], vectors], -2)
 
         ctx.uplo = uplo
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, packed, x)
+        return lapack(_NOT_FOUND, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -114,10 +115,10 @@ class EigenvaluesOfSymmetric(Function):
     """Eigenvalues, which have a gradient also where several are equal."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, uplo: str) -> Tensor:
+    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
         ctx.uplo = uplo
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, lambda a: np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), x)
+        return lapack(_NOT_FOUND, lambda a: np.linalg.eigvalsh(a, "L" if uplo == "L" else "U"), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -130,7 +131,7 @@ def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
     return packed.select(-2, 0), packed.narrow(-2, 1, packed.shape[-2] - 1)
 
 
-def eigh(A: TensorBase, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
+def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     """Return the eigenvalues and eigenvectors of symmetric matrices.
 
     The sign of an eigenvector is open, and so are those of equal eigenvalues, which therefore have
@@ -148,12 +149,12 @@ def eigh(A: TensorBase, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
     return Eigen(*_unpacked(EigenvectorsOfSymmetric.apply(A, _checked("eigh", A, UPLO))))
 
 
-def eigvalsh(A: TensorBase, UPLO: str = "L") -> Tensor:  # noqa: N803
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
     """Return the eigenvalues of symmetric matrices in ascending order; see `eigh`."""
     return EigenvaluesOfSymmetric.apply(A, _checked("eigvalsh", A, UPLO))
 
 
-def _checked(name: str, x: TensorBase, uplo: str) -> str:
+def _checked(name: str, x: Tensor, uplo: str) -> str:
     check_matrices(name, x)
     check_choice("UPLO", uplo, ("L", "U"))
     return uplo
@@ -174,13 +175,13 @@ class SingularVectors(Function):
     """The reduced factors, below each other: U, then S as a row, then the transpose of Vh."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         def packed(a: Array) -> Array:
             u, s, vh = np.linalg.svd(a, full_matrices=False)
             return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
 
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, packed, x)
+        return lapack(_NOT_FOUND, packed, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -210,9 +211,9 @@ class SingularValues(Function):
     """Singular values, which have a gradient also where several are equal."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, lambda a: np.linalg.svd(a, compute_uv=False), x)
+        return lapack(_NOT_FOUND, lambda a: np.linalg.svd(a, compute_uv=False), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -221,7 +222,7 @@ class SingularValues(Function):
         return u * grad.unsqueeze(-2) @ v.mT
 
 
-def svd(A: TensorBase, full_matrices: bool = True) -> Singular:  # noqa: N803
+def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     """Return the singular values of matrices, and their vectors: `A = U diag(S) Vh`.
 
     Args:
@@ -235,21 +236,22 @@ def svd(A: TensorBase, full_matrices: bool = True) -> Singular:  # noqa: N803
         GradientError: a gradient is wanted of full matrices.
     """
     check_matrices("svd", A, square=False)
+    check_flags(full_matrices=full_matrices)
     if not full_matrices or A.shape[-1] == A.shape[-2]:
         u, s, v = _parts(SingularVectors.apply(A), A.shape[-2])
         return Singular(u, s, v.mT)
     _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
     # One after the other, for three results of different shapes.
-    return Singular(*(on_host(_NOT_FOUND, lambda a, i=i: np.linalg.svd(a)[i], A) for i in range(3)))
+    return Singular(*(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.svd(a)[i], A) for i in range(3)))
 
 
-def svdvals(A: TensorBase) -> Tensor:  # noqa: N803
+def svdvals(A: Tensor) -> Tensor:  # noqa: N803
     """Return the singular values of matrices, falling; see `svd`."""
     check_matrices("svdvals", A, square=False)
     return SingularValues.apply(A)
 
 
-def _refuse_gradient(what: str, instead: str, x: TensorBase) -> None:
+def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:
     if recording.enabled and x.requires_grad:
         raise GradientError(f"{what} has no gradient here: use {instead}, or x.detach().")
 
@@ -268,9 +270,9 @@ class QR(Function):
     """The reduced factors of a matrix with as many rows as columns or more: Q, below it R."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host(_NOT_FOUND, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
+        return lapack(_NOT_FOUND, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -286,7 +288,7 @@ class QR(Function):
         return Solve.apply(r, (by_q + q @ symmetric).mT).mT
 
 
-def qr(A: TensorBase, mode: str = "reduced") -> Orthogonal:  # noqa: N803
+def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     """Return an orthogonal and an upper triangular factor of matrices: `A = Q R`.
 
     Args:
@@ -307,7 +309,7 @@ def qr(A: TensorBase, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     if mode == "complete" and rows > columns:
         _refuse_gradient("qr() of complete factors", "mode='reduced'", A)
         return Orthogonal(
-            *(on_host(_NOT_FOUND, lambda a, i=i: np.linalg.qr(a, "complete")[i], A) for i in (0, 1))
+            *(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.qr(a, "complete")[i], A) for i in (0, 1))
         )
     square = A.narrow(-1, 0, min(rows, columns))
     packed = QR.apply(square)

@@ -14,7 +14,6 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions import norms
 from mt_tensor.reductions.sums import wide
 from mt_tensor.strides import is_integer, normalize_dims
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -23,7 +22,7 @@ Dims = int | Sequence[int] | None
 
 
 def vector_norm(
-    x: TensorBase,
+    x: Tensor,
     ord: float = 2,
     dim: Dims = None,
     keepdim: bool = False,
@@ -49,7 +48,7 @@ def vector_norm(
 
 
 def matrix_norm(
-    A: TensorBase,  # noqa: N803 - torch's name
+    A: Tensor,  # noqa: N803 - torch's name
     ord: float | str = "fro",
     dim: Any = (-2, -1),
     keepdim: bool = False,
@@ -75,7 +74,7 @@ def matrix_norm(
         DTypeError: the elements are of another dtype.
     """
     require_tensors("matrix_norm", A)
-    x = A._itself() if dtype is None else A.to(dtype)
+    x = A if dtype is None else A.to(dtype)
     check_floating("matrix_norm", x)
     check_flags(keepdim=keepdim)
     if x.ndim < 2:
@@ -99,7 +98,7 @@ def matrix_norm(
 
 
 def norm(
-    A: TensorBase,  # noqa: N803
+    A: Tensor,  # noqa: N803
     ord: float | str | None = None,
     dim: Dims = None,
     keepdim: bool = False,

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mt_tensor.arguments import as_integer, check_floating
 from mt_tensor.errors import ShapeError
+from mt_tensor.linalg.systems import inv
 from mt_tensor.movement import diagonals
 from mt_tensor.products import vectors
 from mt_tensor.products.matmul import matmul
-from mt_tensor.products.vectors import matrix_power, multi_dot
+from mt_tensor.products.vectors import multi_dot
 from mt_tensor.recording.function import require_tensors
 
 if TYPE_CHECKING:
-    from mt_tensor.tensor_base import TensorBase
     from mt_tensor.tensors import Tensor
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"]
 
 
-def cross(input: TensorBase, other: TensorBase, *, dim: int = -1) -> Tensor:
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors along `dim`, by default the last dimension.
 
     Raises:
@@ -29,7 +31,7 @@ def cross(input: TensorBase, other: TensorBase, *, dim: int = -1) -> Tensor:
     return vectors.cross(input, other, dim)
 
 
-def vecdot(x: TensorBase, y: TensorBase, *, dim: int = -1) -> Tensor:
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the dot products of vectors along `dim`; both tensors are broadcast together.
 
     Raises:
@@ -38,12 +40,12 @@ def vecdot(x: TensorBase, y: TensorBase, *, dim: int = -1) -> Tensor:
         DTypeError: they are no floating-point numbers.
     """
     require_tensors("vecdot", x, y)
-    products = x._itself() * y._itself()
+    products = x * y
     check_floating("vecdot", products)
     return products.sum(dim)
 
 
-def diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803
     """Return a view of the diagonals of matrices, by default those of the last two dimensions.
 
     Raises:
@@ -52,7 +54,39 @@ def diagonal(A: TensorBase, *, offset: int = 0, dim1: int = -2, dim2: int = -1) 
     return diagonals.diagonal(A, offset, dim1, dim2)
 
 
-def vander(x: TensorBase, *, N: int | None = None) -> Tensor:
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
+
+    Args:
+        input: shape (*batch, m, m).
+        n: how many factors; if negative, of the inverses of float32 or float64.
+
+    Raises:
+        ShapeError: the matrices are not square.
+        LinAlgError: `n` is negative, and a matrix singular.
+        DTypeError: `n` is negative, and there are no such inverses.
+        TypeError: `n` is no integer.
+    """
+    require_tensors("matrix_power", input)
+    n = as_integer("n", n)
+    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
+        raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
+    if n < 0:
+        return matrix_power(inv(input), -n)
+    power, square = None, input
+    while n:
+        if n & 1:
+            power = square if power is None else matmul(power, square)
+        n >>= 1
+        if n:
+            square = matmul(square, square)
+    if power is None:
+        eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
+        return input.clone().copy_(input._uploaded(eye))  # its gradient is zero
+    return power if power is not input else power.clone()
+
+
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """Return the powers, from 0 on, of each element, along a new last dimension.
 
     Args:

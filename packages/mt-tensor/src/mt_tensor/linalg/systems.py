@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
-from mt_tensor.linalg.on_host import check_matrices, on_host
+from mt_tensor.linalg.lapack import check_matrices, lapack
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -27,9 +27,9 @@ class Inverse(Function):
     """The inverse of matrices."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host(SINGULAR, np.linalg.inv, x)
+        return lapack(SINGULAR, np.linalg.inv, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -38,7 +38,7 @@ class Inverse(Function):
         return -(turned @ grad @ turned)
 
 
-def inv(A: TensorBase) -> Tensor:  # noqa: N803 - torch's name
+def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     """Return the inverses of square matrices.
 
     Args:
@@ -53,7 +53,7 @@ def inv(A: TensorBase) -> Tensor:  # noqa: N803 - torch's name
     return Inverse.apply(A)
 
 
-def inverse(input: TensorBase) -> Tensor:
+def inverse(input: Tensor) -> Tensor:
     """Return the inverses of square matrices; see `linalg.inv`."""
     check_matrices("inverse", input)
     return Inverse.apply(input)
@@ -63,10 +63,10 @@ class PseudoInverse(Function):
     """The Moore-Penrose inverse; singular values below a share of the largest count as 0."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, share: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
         ctx.share = share
         ctx.save_for_backward(x)
-        return on_host("no singular values were found", lambda a: np.linalg.pinv(a, share), x)
+        return lapack("no singular values were found", lambda a: np.linalg.pinv(a, share), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -78,7 +78,7 @@ class PseudoInverse(Function):
         return -(p.mT @ grad @ p.mT) + beside @ p @ p.mT + p.mT @ p @ behind, None
 
 
-def pinv(A: TensorBase, *, rtol: float | None = None) -> Tensor:  # noqa: N803
+def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     """Return the Moore-Penrose inverses of matrices of any shape.
 
     `pinv(A) @ b` is the shortest of all x for which `A @ x` is nearest to b.
@@ -96,11 +96,11 @@ def pinv(A: TensorBase, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     if rtol is None:
         rtol = max(A.shape[-2:]) * float(np.finfo(A.dtype.numpy).eps)
     if not A.numel():
-        return A._itself().mT.clone()
+        return A.mT.clone()
     return PseudoInverse.apply(A, as_number("rtol", rtol))
 
 
-def pinverse(input: TensorBase, rcond: float = 1e-15) -> Tensor:
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the Moore-Penrose inverses of matrices; see `linalg.pinv`."""
     return pinv(input, rtol=rcond)
 
@@ -112,9 +112,9 @@ class Solve(Function):
     """The matrices X with A X = B, of one batch shape."""
 
     @staticmethod
-    def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
+    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
         ctx.save_for_backward(a, b)
-        return on_host(SINGULAR, np.linalg.solve, a, b)
+        return lapack(SINGULAR, np.linalg.solve, a, b)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -123,7 +123,7 @@ class Solve(Function):
         return -(by_b @ Solve.apply(a, b).mT), by_b
 
 
-def solve(A: TensorBase, B: TensorBase, *, left: bool = True) -> Tensor:  # noqa: N803
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
     """Return the X of systems of linear equations `A X = B`, or `X A = B`.
 
     Args:
@@ -142,9 +142,10 @@ def solve(A: TensorBase, B: TensorBase, *, left: bool = True) -> Tensor:  # noqa
         IndexingError: the batch dimensions do not broadcast.
     """
     require_tensors("solve", A, B)
+    check_flags(left=left)
     check_matrices("solve", A)
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
-    a, b = A._itself(), B.unsqueeze(-1) if vector else B._itself()
+    a, b = A, B.unsqueeze(-1) if vector else B
     check_matrices("solve", a, b, square=False)
     if not left:
         a, b = a.mT, b.mT
@@ -161,8 +162,8 @@ def solve(A: TensorBase, B: TensorBase, *, left: bool = True) -> Tensor:  # noqa
 
 
 def solve_triangular(
-    A: TensorBase,  # noqa: N803
-    B: TensorBase,  # noqa: N803
+    A: Tensor,  # noqa: N803
+    B: Tensor,  # noqa: N803
     *,
     upper: bool,
     left: bool = True,
@@ -185,10 +186,11 @@ def solve_triangular(
     """
     check_matrices("solve_triangular", A)
     check_matrices("solve_triangular", A, B, square=False)
+    check_flags(upper=upper, left=left, unitriangular=unitriangular)
     skipped = int(unitriangular)
     triangle = A.triu(skipped) if upper else A.tril(-skipped)
     if unitriangular:
-        triangle = triangle + A._with(A.backend.upload(np.eye(A.shape[-1]))).to(A.dtype)
+        triangle = triangle + A._uploaded(np.eye(A.shape[-1]), A.dtype)
     batch = shape_broadcast(A.shape[:-2], B.shape[:-2])
     return solve(triangle, B.expand(*batch, *B.shape[-2:]), left=left)
 
@@ -207,9 +209,9 @@ class Determinant(Function):
     """The determinants of matrices, whose derivatives are the cofactors."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host("", np.linalg.det, x)
+        return lapack("", np.linalg.det, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -222,7 +224,7 @@ class Determinant(Function):
                 "det() has no second derivative here where a matrix is singular: call backward() "
                 "without create_graph."
             )
-        return _at_matrices(grad) * on_host("no singular values were found", _cofactors, x)
+        return _at_matrices(grad) * lapack("no singular values were found", _cofactors, x)
 
 
 def _cofactors(x: Array) -> Array:
@@ -242,9 +244,9 @@ class LogAbsDet(Function):
     """The logarithms of the sizes of determinants."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase) -> Tensor:
+    def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return on_host("", lambda a: np.linalg.slogdet(a)[1], x)
+        return lapack("", lambda a: np.linalg.slogdet(a)[1], x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -252,7 +254,7 @@ class LogAbsDet(Function):
         return _at_matrices(grad) * Inverse.apply(x).mT
 
 
-def det(input: TensorBase) -> Tensor:
+def det(input: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
     Args:
@@ -269,7 +271,7 @@ def det(input: TensorBase) -> Tensor:
     return Determinant.apply(input)
 
 
-def slogdet(input: TensorBase) -> SignAndLogarithm:
+def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the determinants of square matrices as signs, and logarithms of their sizes.
 
     Where a matrix is singular they are 0 and -inf, and there is no gradient.
@@ -279,11 +281,11 @@ def slogdet(input: TensorBase) -> SignAndLogarithm:
         DTypeError: `input` is neither float32 nor float64.
     """
     check_matrices("slogdet", input)
-    sign = on_host("", lambda a: np.linalg.slogdet(a)[0], input)
+    sign = lapack("", lambda a: np.linalg.slogdet(a)[0], input)
     return SignAndLogarithm(sign, LogAbsDet.apply(input))
 
 
-def logdet(input: TensorBase) -> Tensor:
+def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: nan where one is negative; see `slogdet`."""
     sign, logarithm = slogdet(input)
     return elementwise("where", sign < 0, float("nan"), logarithm)

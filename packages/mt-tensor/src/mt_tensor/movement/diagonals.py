@@ -11,7 +11,6 @@ from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim
-from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class OnDiagonal(Function):
         return Diagonal.apply(grad, *ctx.where), None, None, None, None
 
 
-def diagonal(input: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal of two dimensions, as a new last dimension in their place.
 
     Args:
@@ -76,7 +75,7 @@ def diagonal(input: TensorBase, offset: int = 0, dim1: int = 0, dim2: int = 1) -
     return Diagonal.apply(input, offset, first, second)
 
 
-def diag(input: TensorBase, diagonal: int = 0) -> Tensor:
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return the matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
 
     Raises:
@@ -92,7 +91,7 @@ def diag(input: TensorBase, diagonal: int = 0) -> Tensor:
     return OnDiagonal.apply(input, (extent, extent), offset, 0, 1)
 
 
-def tril(input: TensorBase, diagonal: int = 0) -> Tensor:
+def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy with zeros above a diagonal of the last two dimensions.
 
     Args:
@@ -105,7 +104,7 @@ def tril(input: TensorBase, diagonal: int = 0) -> Tensor:
     return _masked("tril", input, lambda rows, columns, offset: columns > rows + offset, diagonal)
 
 
-def triu(input: TensorBase, diagonal: int = 0) -> Tensor:
+def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy with zeros below a diagonal of the last two dimensions.
 
     Args:
@@ -118,12 +117,12 @@ def triu(input: TensorBase, diagonal: int = 0) -> Tensor:
     return _masked("triu", input, lambda rows, columns, offset: columns < rows + offset, diagonal)
 
 
-def _masked(name: str, input: TensorBase, is_zero: Any, diagonal: int) -> Tensor:
+def _masked(name: str, input: Tensor, is_zero: Any, diagonal: int) -> Tensor:
     require_tensors(name, input)
     offset = as_integer("diagonal", diagonal)
     if input.ndim < 2:
         raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
     offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # further out, nothing changes
     rows, columns = np.ogrid[: input.shape[-2], : input.shape[-1]]
-    mask = input._with(input.backend.upload(is_zero(rows, columns, offset)))
+    mask = input._uploaded(is_zero(rows, columns, offset))
     return input.masked_fill(mask, 0)

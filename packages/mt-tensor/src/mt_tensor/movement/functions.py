@@ -7,72 +7,71 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.dtypes import Number
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def reshape(input: TensorBase, shape: Sequence[int]) -> Tensor:
+def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the same elements in another shape, copying only if it must be."""
     return _checked("reshape", input).reshape(shape)
 
 
-def flatten(input: TensorBase, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge the dimensions from `start_dim` to `end_dim` into one."""
     return _checked("flatten", input).flatten(start_dim, end_dim)
 
 
-def permute(input: TensorBase, dims: Sequence[int]) -> Tensor:
+def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return a view with the dimensions in another order."""
     return _checked("permute", input).permute(dims)
 
 
-def transpose(input: TensorBase, dim0: int, dim1: int) -> Tensor:
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged."""
     return _checked("transpose", input).transpose(dim0, dim1)
 
 
-def broadcast_to(input: TensorBase, shape: Sequence[int]) -> Tensor:
+def broadcast_to(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return a view of another shape in which extents of 1 are repeated."""
     return _checked("broadcast_to", input).broadcast_to(size=shape)
 
 
-def squeeze(input: TensorBase, dim: int | Sequence[int] | None = None) -> Tensor:
+def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Drop dimensions of extent 1: all of them, or those named that are."""
     return _checked("squeeze", input).squeeze(dim)
 
 
-def unsqueeze(input: TensorBase, dim: int) -> Tensor:
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of extent 1 before `dim`."""
     return _checked("unsqueeze", input).unsqueeze(dim)
 
 
-def narrow(input: TensorBase, dim: int, start: int, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of `length` elements from `start` on along `dim`."""
     return _checked("narrow", input).narrow(dim, start, length)
 
 
-def flip(input: TensorBase, dims: Any) -> Tensor:
+def flip(input: Tensor, dims: Any) -> Tensor:
     """Return a view with the order of elements reversed in some dimensions."""
     return _checked("flip", input).flip(dims=dims)
 
 
-def clone(input: TensorBase) -> Tensor:
+def clone(input: Tensor) -> Tensor:
     """Return a copy, to which gradients flow."""
     return _checked("clone", input).clone()
 
 
-def detach(input: TensorBase) -> Tensor:
+def detach(input: Tensor) -> Tensor:
     """Return a view of the same elements that is not part of the graph."""
     return _checked("detach", input).detach()
 
 
-def masked_fill(input: TensorBase, mask: Tensor, value: Number | Tensor) -> Tensor:
+def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy in which the elements under the mask are `value`."""
     return _checked("masked_fill", input).masked_fill(mask, value)
 
 
-def _checked(name: str, input: TensorBase) -> Tensor:
+def _checked(name: str, input: Tensor) -> Tensor:
     require_tensors(name, input)
-    return input._itself()
+    return input

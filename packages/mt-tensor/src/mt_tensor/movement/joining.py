@@ -9,7 +9,6 @@ from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -104,60 +103,4 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return cat([tensor.unsqueeze(dim) for tensor in tensors], dim)
 
 
-def _with_dimensions(name: str, ndim: int, tensors: tuple[Any, ...]) -> Any:
-    """Return views with new dimensions in front until there are `ndim`: one, or a tuple."""
-    if len(tensors) == 1 and isinstance(tensors[0], Sequence):
-        return tuple(_widened(name, ndim, tensor) for tensor in tensors[0])
-    widened = tuple(_widened(name, ndim, tensor) for tensor in tensors)
-    return widened[0] if len(widened) == 1 else widened
-
-
-def _widened(name: str, ndim: int, tensor: TensorBase) -> Tensor:
-    require_tensors(name, tensor)
-    missing = max(ndim - tensor.ndim, 0)
-    return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor._itself()
-
-
-def atleast_1d(*tensors: Any) -> Any:
-    """Return tensors with dimensions, 0-D ones as views of shape (1,).
-
-    Args:
-        *tensors: one, several, or a list of them.
-
-    Returns:
-        One tensor for one, else a tuple of them.
-    """
-    return _with_dimensions("atleast_1d", 1, tensors)
-
-
-def atleast_2d(*tensors: Any) -> Any:
-    """Return tensors of two dimensions or more, others as views with extents of 1 in front.
-
-    Args:
-        *tensors: one, several, or a list of them.
-
-    Returns:
-        One tensor for one, else a tuple of them.
-    """
-    return _with_dimensions("atleast_2d", 2, tensors)
-
-
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join tensors side by side: along the second dimension, or the only one.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension.
-    """
-    check_list("hstack", tensors)
-    parts = atleast_1d(tensors)
-    return cat(parts, 0 if parts[0].ndim == 1 else 1)
-
-
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join tensors below each other, 1-D ones as rows.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ in another dimension than the first.
-    """
-    check_list("vstack", tensors)
-    return cat(atleast_2d(tensors), 0)
+concat = concatenate = cat

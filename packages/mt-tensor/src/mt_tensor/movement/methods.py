@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement import diagonals, rearranging, splitting, turning
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -61,11 +62,11 @@ class RearrangingMethods(TensorBase):
     @property
     def mH(self) -> Tensor:  # noqa: N802 - torch's name
         """The view with the last two dimensions exchanged."""
-        return turning.adjoint(self)
+        return turning.adjoint(self._itself())
 
     def split(self, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
         """Return views of pieces along a dimension; see `mt_tensor.split`."""
-        return splitting.split(self, split_size, dim)
+        return splitting.split(self._itself(), split_size, dim)
 
     def repeat(self, *times: Any, repeats: Any = None) -> Tensor:
         """Return copies laid beside each other, `times[d]` of them along dimension `d`.
@@ -73,7 +74,7 @@ class RearrangingMethods(TensorBase):
         Raises:
             ShapeError: there are fewer numbers than dimensions, or one is negative.
         """
-        counts = unpack(times, repeats)
+        counts = as_integers(times, repeats)
         new = len(counts) - self.ndim
         if new < 0 or any(count < 0 for count in counts):
             raise ShapeError(
@@ -88,19 +89,19 @@ class RearrangingMethods(TensorBase):
 
     def tile(self, *times: Any, dims: Any = None) -> Tensor:
         """Return copies laid beside each other; missing numbers are 1, in front."""
-        return rearranging.tile(self, unpack(times, dims))
+        return rearranging.tile(self._itself(), as_integers(times, dims))
 
-    def expand_as(self, other: TensorBase) -> Tensor:
+    def expand_as(self, other: Tensor) -> Tensor:
         """Return a view expanded to the shape of another tensor."""
         require_tensors("expand_as", other)
         return self.expand(other.shape)
 
-    def view_as(self, other: TensorBase) -> Tensor:
+    def view_as(self, other: Tensor) -> Tensor:
         """Return a view in the shape of another tensor."""
         require_tensors("view_as", other)
         return self.view(other.shape)
 
-    def reshape_as(self, other: TensorBase) -> Tensor:
+    def reshape_as(self, other: Tensor) -> Tensor:
         """Return the same elements in the shape of another tensor."""
         require_tensors("reshape_as", other)
         return self.reshape(other.shape)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_choice
+from mt_tensor.arguments import (
+    as_integers,
+    as_shape,
+    check_addressable,
+    check_choice,
+    check_same_dtype,
+)
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import take
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
-from mt_tensor.tensor_base import TensorBase, unpack
-from mt_tensor.tensor_data import not_an_array
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -26,10 +29,10 @@ Ints = int | Sequence[int]
 
 def _several(values: Ints) -> tuple[int, ...]:
     """Return one integer, or several, as a tuple."""
-    return unpack((values,))
+    return as_integers((values,))
 
 
-def roll(input: TensorBase, shifts: Ints, dims: Ints | None = None) -> Tensor:
+def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     """Return a copy with elements moved along dimensions; what leaves at the end enters in front.
 
     Args:
@@ -63,7 +66,18 @@ def _rolled(x: Tensor, distance: int, dim: int) -> Tensor:
     return cat([x.narrow(dim, kept, extent - kept), x.narrow(dim, 0, kept)], dim)
 
 
-def tile(input: TensorBase, dims: Sequence[int]) -> Tensor:
+def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
+    """Return a non-empty tensor with `first` in front along `dim`, and the last element gone."""
+    return preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
+
+
+def preceded(x: Tensor, dim: int, first: float) -> Tensor:
+    """Return a tensor with `first` in front along `dim`."""
+    shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
+    return cat([x._full(shape, first), x], dim)
+
+
+def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies laid beside each other, `dims[d]` of them along dimension `d`.
 
     Missing numbers are 1, in front; missing dimensions too.
@@ -78,8 +92,8 @@ def tile(input: TensorBase, dims: Sequence[int]) -> Tensor:
 
 
 def repeat_interleave(
-    input: TensorBase,
-    repeats: int | TensorBase,
+    input: Tensor,
+    repeats: int | Tensor,
     dim: int | None = None,
     *,
     output_size: int | None = None,
@@ -107,10 +121,10 @@ def repeat_interleave(
         raise ShapeError(
             f"repeat_interleave() gives {positions.size} slices; output_size is {output_size}."
         )
-    return take(input, d, input._with(input.backend.upload(positions)))
+    return input.index_select(d, input._uploaded(positions))
 
 
-def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
+def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
     """Return how often each of `extent` slices is repeated, as an array."""
     if isinstance(repeats, TensorBase):
         common_backend(input, repeats)
@@ -118,7 +132,7 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")
         counts: Any = repeats.numpy()
     else:
-        counts = np.array(unpack((repeats,)), object)  # a number may be beyond all integer types
+        counts = np.array(_several(repeats), object)  # may be beyond all integer types
     if counts.ndim > 1 or counts.size not in (1, extent):
         raise ShapeError(
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
@@ -126,13 +140,11 @@ def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
         )
     if counts.size and counts.min() < 0:
         raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
-    total = sum(counts.tolist()) * (extent if counts.size == 1 else 1)
-    if total > sys.maxsize // 8:  # of up to eight bytes
-        raise not_an_array((total,))
+    check_addressable((sum(counts.tolist()) * (extent if counts.size == 1 else 1),))
     return np.broadcast_to(counts.astype(np.int64).reshape(-1), (extent,))
 
 
-def movedim(input: TensorBase, source: Ints, destination: Ints) -> Tensor:
+def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with dimensions moved to other places; the rest keep their order.
 
     Raises:
@@ -149,19 +161,19 @@ def movedim(input: TensorBase, source: Ints, destination: Ints) -> Tensor:
     return input.permute(*order)
 
 
-def swapdims(input: TensorBase, dim0: int, dim1: int) -> Tensor:
+def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     require_tensors("swapdims", input)
     return input.transpose(dim0, dim1)
 
 
-def swapaxes(input: TensorBase, axis0: int, axis1: int) -> Tensor:
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     require_tensors("swapaxes", input)
     return input.transpose(axis0, axis1)
 
 
-def broadcast_tensors(*tensors: TensorBase) -> tuple[Tensor, ...]:
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Return views of all tensors, expanded to the shape they broadcast to.
 
     Raises:
@@ -186,10 +198,7 @@ def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     """
     common: tuple[int, ...] = ()
     for given in shapes:
-        shape = _several(given)
-        if min(shape, default=0) < 0:
-            raise ShapeError(f"a shape is made of non-negative integers; {shape} was given.")
-        common = shape_broadcast(common, shape)
+        common = shape_broadcast(common, as_shape((given,)))
     return common
 
 
@@ -212,9 +221,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)
         raise ShapeError(f"meshgrid() takes 1-D tensors, at least one; given: {shapes or 'none'}.")
-    if len({line.dtype for line in lines}) > 1:
-        names = ", ".join(line.dtype.name for line in lines)
-        raise DTypeError(f"meshgrid() takes tensors of one dtype; {names} were given.")
+    check_same_dtype("meshgrid", *lines)
     if indexing == "xy" and len(lines) > 1:
         first, second, *rest = meshgrid(lines[1], lines[0], *lines[2:])
         return second, first, *rest

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from mt_tensor.arguments import as_integer
+from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim, resolve_shape
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
 def split(
-    tensor: TensorBase, split_size_or_sections: int | Sequence[int], dim: int = 0
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Return views of pieces that follow each other along a dimension.
 
@@ -35,7 +35,7 @@ def split(
     d = existing_dim("split", dim, tensor.shape)
     extent = tensor.shape[d]
     if isinstance(split_size_or_sections, Sequence):
-        lengths = unpack((split_size_or_sections,))
+        lengths = as_integers((split_size_or_sections,))
         if sum(lengths) != extent or any(length < 0 for length in lengths):
             raise ShapeError(
                 f"split() into {lengths}: the lengths must add up to {extent}, the extent of "
@@ -62,14 +62,14 @@ def _check_count(name: str, count: int, extent: int) -> None:
         )
 
 
-def _pieces(tensor: TensorBase, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
+def _pieces(tensor: Tensor, dim: int, lengths: Sequence[int]) -> tuple[Tensor, ...]:
     starts = accumulate(lengths, initial=0)
     return tuple(
         tensor.narrow(dim, start, length) for start, length in zip(starts, lengths, strict=False)
     )
 
 
-def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return at most `chunks` views of equal length along a dimension; the last may be shorter.
 
     Raises:
@@ -88,7 +88,7 @@ def chunk(input: TensorBase, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def tensor_split(
-    input: TensorBase, indices_or_sections: int | Sequence[int] | TensorBase, dim: int = 0
+    input: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Return views along a dimension, cut before each index or into a number of even sections.
 
@@ -112,13 +112,11 @@ def tensor_split(
         count = as_integer("indices_or_sections", indices_or_sections, least=1)
         _check_count("tensor_split", count, extent)
         return _pieces(input, d, [extent // count + (i < extent % count) for i in range(count)])
-    cuts = [None, *unpack((indices_or_sections,)), None]
-    return tuple(
-        input._itself()[(*(slice(None),) * d, slice(start, stop))] for start, stop in pairwise(cuts)
-    )
+    cuts = [None, *as_integers((indices_or_sections,)), None]
+    return tuple(input[(*(slice(None),) * d, slice(start, stop))] for start, stop in pairwise(cuts))
 
 
-def hsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views side by side: of vectors along their dimension, of others along the second.
 
     Args:
@@ -132,18 +130,18 @@ def hsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple
     return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), least=1)
 
 
-def vsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views below each other, along the first of two dimensions or more; see `hsplit`."""
     return _even_split("vsplit", input, indices_or_sections, 0, least=2)
 
 
-def dsplit(input: TensorBase, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return views in depth, along the third of three dimensions or more; see `hsplit`."""
     return _even_split("dsplit", input, indices_or_sections, 2, least=3)
 
 
 def _even_split(
-    name: str, input: TensorBase, indices_or_sections: int | Sequence[int], dim: int, least: int
+    name: str, input: Tensor, indices_or_sections: int | Sequence[int], dim: int, least: int
 ) -> tuple[Tensor, ...]:
     """Split a tensor of so many dimensions at least; into sections only if they are even."""
     require_tensors(name, input)
@@ -161,30 +159,26 @@ def _even_split(
     return tensor_split(input, indices_or_sections, dim)
 
 
-def split_with_sizes(
-    input: TensorBase, split_sizes: Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of pieces of the given lengths along a dimension; see `split`."""
     require_tensors("split_with_sizes", input)
-    return split(input, tuple(unpack((split_sizes,))), dim)
+    return split(input, tuple(as_integers((split_sizes,))), dim)
 
 
-def narrow_copy(input: TensorBase, dim: int, start: int, length: int) -> Tensor:
+def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a copy of `length` elements from `start` on along `dim`: what `narrow` views."""
     require_tensors("narrow_copy", input)
     return input.narrow(dim, start, length).clone()
 
 
-def unbind(input: TensorBase, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension, which they no longer have."""
     require_tensors("unbind", input)
     d = existing_dim("unbind", dim, input.shape)
-    return tuple(
-        input._itself()[(*(slice(None),) * d, position)] for position in range(input.shape[d])
-    )
+    return tuple(input[(*(slice(None),) * d, position)] for position in range(input.shape[d]))
 
 
-def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Tensor:
+def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Return a view with one dimension spread over several; one of the sizes may be -1.
 
     Raises:
@@ -192,7 +186,7 @@ def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Tensor:
     """
     require_tensors("unflatten", input)
     d = existing_dim("unflatten", dim, input.shape)
-    given = unpack((sizes,))
+    given = as_integers((sizes,))
     if not given:
         raise ShapeError("unflatten() needs at least one size.")
     return input.view(

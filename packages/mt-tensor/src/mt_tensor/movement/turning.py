@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.arguments import as_integer
+from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.diagonals import OnDiagonal, diag
 from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
-from mt_tensor.tensor_base import TensorBase, unpack
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _at_least(name: str, ndim: int, input: TensorBase) -> None:
+def _at_least(name: str, ndim: int, input: Tensor) -> None:
     """Raise unless something is a tensor of at least so many dimensions."""
     require_tensors(name, input)
     if input.ndim < ndim:
@@ -26,7 +25,7 @@ def _at_least(name: str, ndim: int, input: TensorBase) -> None:
         )
 
 
-def t(input: TensorBase) -> Tensor:
+def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix as a view; what has fewer dimensions as it is.
 
     Raises:
@@ -38,20 +37,20 @@ def t(input: TensorBase) -> Tensor:
             f"t() takes tensors of up to two dimensions; shape {input.shape} was given. Exchange "
             "two of them with transpose(), or the last two with mT."
         )
-    return input._itself().T
+    return input.T
 
 
-def adjoint(input: TensorBase) -> Tensor:
+def adjoint(input: Tensor) -> Tensor:
     """Return the view with the last two dimensions exchanged: of real numbers, the adjoint.
 
     Raises:
         ShapeError: there are fewer than two dimensions.
     """
     _at_least("adjoint", 2, input)
-    return input._itself().mT
+    return input.mT
 
 
-def select(input: TensorBase, dim: int, index: int) -> Tensor:
+def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice at one index along a dimension, which is dropped, as a view.
 
     Raises:
@@ -61,16 +60,16 @@ def select(input: TensorBase, dim: int, index: int) -> Tensor:
     """
     require_tensors("select", input)
     dim = existing_dim("select", dim, input.shape)
-    return input._itself()[(slice(None),) * dim + (as_integer("index", index),)]
+    return input[(slice(None),) * dim + (as_integer("index", index),)]
 
 
-def ravel(input: TensorBase) -> Tensor:
+def ravel(input: Tensor) -> Tensor:
     """Return all elements in one dimension, copying only if it must be."""
     require_tensors("ravel", input)
     return input.reshape(-1).contiguous()
 
 
-def fliplr(input: TensorBase) -> Tensor:
+def fliplr(input: Tensor) -> Tensor:
     """Return a view with the columns, dimension 1, in reverse order.
 
     Raises:
@@ -80,7 +79,7 @@ def fliplr(input: TensorBase) -> Tensor:
     return input.flip(1)
 
 
-def flipud(input: TensorBase) -> Tensor:
+def flipud(input: Tensor) -> Tensor:
     """Return a view with the rows, dimension 0, in reverse order.
 
     Raises:
@@ -90,7 +89,7 @@ def flipud(input: TensorBase) -> Tensor:
     return input.flip(0)
 
 
-def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Return a view turned by quarter turns, from the first of two dimensions to the second.
 
     Args:
@@ -103,11 +102,11 @@ def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         IndexingError: a dimension does not exist, or is named twice.
     """
     _at_least("rot90", 2, input)
-    k, named = as_integer("k", k), unpack((dims,))
+    k, named = as_integer("k", k), as_integers((dims,))
     if len(named) != 2:
         raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")
     first, second = normalize_dims(named, input.ndim)
-    turned = input._itself()
+    turned = input
     if k % 4 in (1, 2):
         turned = turned.flip(second)
     if k % 4 in (2, 3):
@@ -115,7 +114,7 @@ def rot90(input: TensorBase, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return turned.transpose(first, second) if k % 2 else turned
 
 
-def diag_embed(input: TensorBase, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return matrices whose diagonals are the rows, along the last dimension, of `input`.
 
     Args:
@@ -139,7 +138,7 @@ def diag_embed(input: TensorBase, offset: int = 0, dim1: int = -2, dim2: int = -
     return OnDiagonal.apply(input, tuple(shape), offset, first, second)
 
 
-def diagflat(input: TensorBase, offset: int = 0) -> Tensor:
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return the matrix with all elements of `input` on a diagonal."""
     require_tensors("diagflat", input)
     return diag(input.reshape(-1), offset)

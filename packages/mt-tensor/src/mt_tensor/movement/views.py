@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_tensor.arguments import as_integer, check_choice
-from mt_tensor.dtypes import as_number
+from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import ShapeError
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import Function
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -66,36 +65,6 @@ class Expand(ViewFunction):
         return grad.sum_to_size(shape)
 
 
-class Slice(ViewFunction):
-    """Every n-th element of a range, in each dimension."""
-
-    @staticmethod
-    def moved(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
-        return data.slice(starts, steps, lengths)
-
-    @staticmethod
-    def undone(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
-        return Embed.apply(grad, shape, starts, steps, 0)
-
-
-class Embed(Function):
-    """The elements spread into a tensor of `shape` that is `value` elsewhere; undoes `Slice`."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, x: Tensor, shape: Shape, starts: Shape, steps: Shape, value: float
-    ) -> Tensor:
-        ctx.starts, ctx.steps, ctx.lengths = starts, steps, x.shape
-        data = x.backend.full(shape, x.dtype, value)
-        x.backend.copy(x._tensor, data.slice(starts, steps, x.shape))
-        return x._with(data)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        grad = Slice.apply(grad, ctx.starts, ctx.steps, ctx.lengths)
-        return grad, None, None, None, None
-
-
 class Unfold(ViewFunction):
     """Windows along a dimension, which may overlap; the window is a new last dimension."""
 
@@ -115,7 +84,7 @@ class Fold(Function):
     def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
         ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
         shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
-        result = windows._with(windows.backend.full(shape, windows.dtype, 0))
+        result = windows._full(shape, 0)
         count = windows.shape[dim]
         for k in range(ctx.size):  # the k-th element of every window is one strided slice
             index = [slice(None)] * len(shape)
@@ -132,48 +101,6 @@ def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     """Drop dimensions of extent 1."""
     kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
     return View.apply(x, kept)
-
-
-def pad(
-    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
-) -> Tensor:
-    """Surround a tensor with a constant.
-
-    Args:
-        input: any tensor.
-        pad: how many elements to add before and after, in torch's order: the last dimension
-            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
-        mode: "constant", the only one here.
-        value: the constant; 0 for None.
-
-    Raises:
-        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
-        DomainError: there is no such mode.
-    """
-    require_tensors("pad", input)
-    check_choice("mode", mode, ["constant"])
-    padding = unpack((pad,))
-    if len(padding) % 2 or len(padding) > 2 * input.ndim:
-        raise ShapeError(
-            f"padding {padding} must be pairs of numbers, at most one for each of the "
-            f"{input.ndim} dimension(s)."
-        )
-    before, after = [0] * input.ndim, [0] * input.ndim
-    for pair in range(len(padding) // 2):
-        before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
-    shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
-    if any(extent < 0 for extent in shape):
-        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
-    crop = tuple(max(-b, 0) for b in before)
-    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
-    ones = (1,) * input.ndim
-    if kept != input.shape:
-        input = Slice.apply(input, crop, ones, kept)
-    if shape == input.shape:
-        return input
-    return Embed.apply(
-        input, shape, tuple(max(b, 0) for b in before), ones, as_number("value", value or 0.0)
-    )
 
 
 def resolve_shape(shape: Sequence[int], size: int) -> Shape:
@@ -215,7 +142,7 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the number of elements differs, or the strides would need a copy.
         """
-        resolved = resolve_shape(unpack(shape, size), self.numel())
+        resolved = resolve_shape(as_integers(shape, size), self.numel())
         return View.apply(self, resolved)
 
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
@@ -224,7 +151,7 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the number of elements differs.
         """
-        resolved = resolve_shape(unpack(sizes, shape), self.numel())
+        resolved = resolve_shape(as_integers(sizes, shape), self.numel())
         if not self.is_contiguous() and self._tensor.view(resolved) is None:
             return View.apply(self.contiguous(), resolved)
         return View.apply(self, resolved)
@@ -239,7 +166,7 @@ class MovementMethods(TensorBase):
 
     def permute(self, *order: Any, dims: Any = None) -> Tensor:
         """Return a view with the dimensions in another order."""
-        given = unpack(order, dims)
+        given = as_integers(order, dims)
         return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
@@ -262,7 +189,7 @@ class MovementMethods(TensorBase):
 
     def expand(self, *shape: Any, size: Any = None) -> Tensor:
         """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
-        given = unpack(shape, size)
+        given = as_integers(shape, size)
         new = len(given) - self.ndim
         resolved = given
         if -1 in given:
@@ -303,7 +230,7 @@ class MovementMethods(TensorBase):
 
     def flip(self, *axes: Any, dims: Any = None) -> Tensor:
         """Return a view with the order of elements reversed in some dimensions."""
-        reverse = normalize_dims(unpack(axes, dims), self.ndim)
+        reverse = normalize_dims(as_integers(axes, dims), self.ndim)
         return self._itself()[
             tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
         ]

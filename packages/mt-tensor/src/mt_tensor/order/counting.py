@@ -7,27 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_flags, check_floating
+from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.indexing.gathering import lowest_and_highest, scatter_add
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _results(input: TensorBase, found: list[Array | None]) -> Any:
+def _results(input: Tensor, found: list[Array | None]) -> Any:
     """Return arrays as tensors: one bare, several as a tuple. None stands for what is not asked."""
-    tensors = tuple(input._with(input.backend.upload(x)) for x in found if x is not None)
+    tensors = tuple(input._uploaded(x) for x in found if x is not None)
     return tensors if len(tensors) > 1 else tensors[0]
 
 
 def unique(
-    input: TensorBase,
+    input: Tensor,
     sorted: bool = True,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -64,7 +63,7 @@ def unique(
 
 
 def unique_consecutive(
-    input: TensorBase,
+    input: Tensor,
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
@@ -93,7 +92,7 @@ def unique_consecutive(
     )
 
 
-def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: int = 0) -> Tensor:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of the numbers 0, 1, 2, ... occurs.
 
     Args:
@@ -123,14 +122,14 @@ def bincount(input: TensorBase, weights: TensorBase | None = None, minlength: in
     if low < 0:
         raise DomainError(f"bincount() counts numbers from 0 on; {low} was given.")
     if weights is None:
-        counted = input._with(input.backend.full(input.shape, int64, 1))
+        counted = input._full(input.shape, 1, int64)
     else:
         counted = weights.to(weights.dtype if weights.dtype is float32 else float64)
-    start = input.backend.full((max(high + 1, minlength),), counted.dtype, 0)
-    return scatter_add(input._with(start), 0, index, counted)
+    start = counted._full((max(high + 1, minlength),), 0)
+    return scatter_add(start, 0, index, counted)
 
 
-def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """Return how many elements lie in each of equal parts of a range, as numbers of their dtype.
 
     Args:
@@ -142,12 +141,14 @@ def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) 
 
     Raises:
         DTypeError: the elements are no floating-point numbers.
+        ShapeError: there would be too many parts.
         DomainError: `bins` is not positive, or the range is not finite or runs backwards.
         TypeError: `bins` is no integer, or an end of the range no number.
     """
     require_tensors("histc", input)
     check_floating("histc", input)
     bins = as_integer("bins", bins, least=1)
+    check_addressable((bins,))
     array = input.backend.as_array(input._tensor).reshape(-1)
     values = array.astype(np.float32) if array.dtype == np.float16 else array
     low, high = float(as_number("min", min)), float(as_number("max", max))
@@ -162,4 +163,4 @@ def histc(input: TensorBase, bins: int = 100, min: Number = 0, max: Number = 0) 
     inside = values[(values >= low) & (values <= high)]
     places = ((inside - low) / (high - low) * bins).astype(np.int64)
     counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
-    return input._with(input.backend.upload(counts.astype(input.dtype.numpy)))
+    return input._uploaded(counts, input.dtype)

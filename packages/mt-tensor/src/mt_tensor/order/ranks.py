@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_choice, check_flags
+from mt_tensor.arguments import as_integer, check_choice, check_flags, check_float32_or_float64
 from mt_tensor.dtypes import as_number, bool_, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
-from mt_tensor.order.selection import ValuesAndIndices
 from mt_tensor.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def msort(input: TensorBase) -> Tensor:
+def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
     require_tensors("msort", input)
     return sort(input, 0).values
 
 
-def kthvalue(input: TensorBase, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the k-th smallest elements along a dimension, and the int64 indices they come from.
 
     Args:
@@ -67,7 +67,7 @@ _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantile(
-    input: TensorBase,
+    input: Tensor,
     q: Any,
     dim: int | None = None,
     keepdim: bool = False,
@@ -95,7 +95,7 @@ def quantile(
 
 
 def nanquantile(
-    input: TensorBase,
+    input: Tensor,
     q: Any,
     dim: int | None = None,
     keepdim: bool = False,
@@ -112,7 +112,7 @@ def nanquantile(
 def _quantile(
     name: str,
     skip_nan: bool,
-    input: TensorBase,
+    input: Tensor,
     q: Any,
     dim: int | None,
     keepdim: bool,
@@ -120,8 +120,7 @@ def _quantile(
 ) -> Tensor:
     require_tensors(name, input)
     check_flags(keepdim=keepdim)
-    if not input.dtype.is_floating_point or input.dtype.itemsize < 4:
-        raise DTypeError(f"{name}() takes float32 or float64; {input.dtype.name} was given.")
+    check_float32_or_float64(name, input)
     check_choice("interpolation", interpolation, _INTERPOLATIONS)
     shares = _shares(name, input, q)
     flat = dim is None or not input.ndim
@@ -131,7 +130,7 @@ def _quantile(
         raise ShapeError(f"{name}() of no elements is undefined; shape {input.shape} was given.")
     missing = elementwise("ne", x, x).sum(-1, True)
     count = x.shape[-1] - missing if skip_nan else missing * 0 + x.shape[-1]
-    share = input._with(input.backend.upload(shares.reshape(-1, *(1,) * x.ndim)))
+    share = input._uploaded(shares.reshape(-1, *(1,) * x.ndim))
     place = share * elementwise("maximum", count - 1, 0).to(x.dtype)
     out = _between(sort(x, -1).values, place, interpolation)  # nan comes last
     if not skip_nan:
@@ -155,7 +154,7 @@ def _between(ordered: Tensor, place: Tensor, interpolation: str) -> Tensor:
     return elementwise("where", same, below, below + weight * (above - below))
 
 
-def _shares(name: str, input: TensorBase, q: Any) -> Any:
+def _shares(name: str, input: Tensor, q: Any) -> Any:
     """Return the shares as an array: 0-D for one, 1-D for several."""
     if isinstance(q, TensorBase):
         if q.dtype is not input.dtype:
@@ -174,19 +173,19 @@ def _shares(name: str, input: TensorBase, q: Any) -> Any:
 
 def _at(ordered: Tensor, place: Tensor) -> Tensor:
     """Return the elements at places along the last dimension, for each share."""
-    whole = ordered.expand(place.shape[0], *ordered.shape)
-    return whole.gather(-1, place.to(int64).expand(*whole.shape[:-1], 1))
+    repeated = ordered.expand(place.shape[0], *ordered.shape)
+    return repeated.gather(-1, place.to(int64).expand(*repeated.shape[:-1], 1))
 
 
 # --- Differences --------------------------------------------------------------------------------
 
 
 def diff(
-    input: TensorBase,
+    input: Tensor,
     n: int = 1,
     dim: int = -1,
-    prepend: TensorBase | None = None,
-    append: TensorBase | None = None,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
 ) -> Tensor:
     """Return each element less the one before it along a dimension; of bool, whether they differ.
 
@@ -206,7 +205,7 @@ def diff(
     dim = existing_dim("diff", dim, input.shape)
     n = as_integer("n", n, least=0)
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
-    out = cat(parts, dim) if len(parts) > 1 else input._itself()
+    out = cat(parts, dim) if len(parts) > 1 else input
     name = "logical_xor" if out.dtype is bool_ else "sub"
     for _ in range(min(n, out.shape[dim])):  # after which nothing is left
         rest = max(out.shape[dim] - 1, 0)

@@ -9,13 +9,13 @@ import numpy as np
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import Array, DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
-from mt_tensor.movement.joining import cat
-from mt_tensor.order.on_host import accumulator, on_host
-from mt_tensor.order.selection import ValuesAndIndices, take_along
+from mt_tensor.indexing.gathering import gather_unchecked
+from mt_tensor.indexing.selection import ValuesAndIndices
+from mt_tensor.movement.rearranging import preceded, shifted
+from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -28,7 +28,7 @@ class CumulativeSum(Function):
     """Running sums: `out[i] = x[0] + ... + x[i]`."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         return on_host(lambda a: np.cumsum(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
 
@@ -41,7 +41,7 @@ class CumulativeProduct(Function):
     """Running products: `out[i] = x[0] * ... * x[i]`."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x)
         return on_host(lambda a: np.cumprod(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
@@ -70,14 +70,14 @@ def _product_gradient_with_zeros(x: Tensor, dim: int, grad: Tensor) -> Tensor:
         return grad
     x, grad = x.transpose(dim, -1), grad.transpose(dim, -1)
     size = x.shape[-1]
-    own = x._with(x.backend.upload(np.eye(size, dtype=np.bool_)))
-    reached = x._with(x.backend.upload(np.triu(np.ones((size, size), np.bool_))))
+    own = x._uploaded(np.eye(size, dtype=np.bool_))
+    reached = x._uploaded(np.triu(np.ones((size, size), np.bool_)))
     without_own = elementwise("where", own, 1.0, x.unsqueeze(-2))
     terms = CumulativeProduct.apply(without_own, x.ndim) * grad.unsqueeze(-2)
     return elementwise("where", reached, terms, 0.0).sum(-1).transpose(dim, -1)
 
 
-def _dtype_of_scan(name: str, x: TensorBase, dtype: Any) -> DType:
+def _dtype_of_scan(name: str, x: Tensor, dtype: Any) -> DType:
     if dtype is None:
         return x.dtype if x.dtype.is_floating_point else int64
     wanted = as_dtype(dtype)
@@ -86,7 +86,7 @@ def _dtype_of_scan(name: str, x: TensorBase, dtype: Any) -> DType:
     return wanted
 
 
-def cumsum(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running sums along `dim`, in the shape of the input.
 
     Args:
@@ -103,7 +103,7 @@ def cumsum(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
     return CumulativeSum.apply(x, normalize_dim(dim, x.ndim))
 
 
-def cumprod(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running products along `dim`, in the shape of the input.
 
     The gradient takes time and memory in proportion to the size; with a zero among the elements,
@@ -130,7 +130,7 @@ class LinearScan(Function):
     """The recurrence `h[i] = x[i] + decay[i] * h[i - 1]`, from `h[0] = x[0]`."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, decay: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, decay: Tensor, dim: int) -> Tensor:
         def run(values: Array, decays: Array) -> Array:
             h = values.astype(np.float64)
             rows, factors = np.moveaxis(h, dim, 0), np.moveaxis(decays, dim, 0)
@@ -152,21 +152,11 @@ class LinearScan(Function):
         return by_x, by_x * shifted(LinearScan.apply(x, decay, dim), dim), None
 
 
-def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
-    """Return a non-empty tensor with `first` in front along `dim`, and the last element gone."""
-    return _preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
-
-
-def _preceded(x: Tensor, dim: int, first: float) -> Tensor:
-    shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
-    return cat([x._with(x.backend.full(shape, x.dtype, first)), x], dim)
-
-
 class LogCumulativeSumExp(Function):
     """`out[i] = log(exp(x[0]) + ... + exp(x[i]))`, without overflow."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         def run(values: Array) -> Array:
             return np.logaddexp.accumulate(values.astype(np.float64), dim)
 
@@ -189,11 +179,11 @@ class LogCumulativeSumExp(Function):
         out = LogCumulativeSumExp.apply(x.flip(dim), dim).flip(dim)
         rest = x.shape[dim] - 1
         steps = out.narrow(dim, 1, rest) - out.narrow(dim, 0, rest)
-        decay = _preceded(steps.exp(), dim, 0.0)
+        decay = preceded(steps.exp(), dim, 0.0)
         return (LinearScan.apply(grad, decay, dim) * (x - out).exp()).flip(dim), None
 
 
-def logcumsumexp(input: TensorBase, dim: int) -> Tensor:
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Return the logarithms of running sums of exponentials along `dim`, without overflow.
 
     Raises:
@@ -208,7 +198,7 @@ def logcumsumexp(input: TensorBase, dim: int) -> Tensor:
 # --- Extremes -----------------------------------------------------------------------------------
 
 
-def _running_extreme(ufunc: np.ufunc, x: TensorBase, dim: int) -> ValuesAndIndices:
+def _running_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> ValuesAndIndices:
     """Return running extremes and where they were met last; nan is the extreme from then on."""
 
     def positions(values: Array) -> Array:
@@ -218,10 +208,10 @@ def _running_extreme(ufunc: np.ufunc, x: TensorBase, dim: int) -> ValuesAndIndic
         return np.asarray(np.maximum.accumulate(np.where(met, here, 0), dim))
 
     index = on_host(positions, x, dtype=int64)
-    return ValuesAndIndices(take_along(x, dim, index), index)
+    return ValuesAndIndices(gather_unchecked(x, dim, index), index)
 
 
-def cummax(input: TensorBase, dim: int) -> ValuesAndIndices:
+def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the largest elements so far along `dim`, and their indices as int64.
 
     Of equal elements the last is named, and receives the gradient. A nan counts as largest.
@@ -233,7 +223,7 @@ def cummax(input: TensorBase, dim: int) -> ValuesAndIndices:
     return _running_extreme(np.maximum, input, normalize_dim(dim, input.ndim))
 
 
-def cummin(input: TensorBase, dim: int) -> ValuesAndIndices:
+def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the smallest elements so far along `dim`, and their indices as int64.
 
     Of equal elements the last is named, and receives the gradient. A nan counts as smallest.

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def searchsorted(
-    sorted_sequence: TensorBase,
-    input: TensorBase | Number,
+    sorted_sequence: Tensor,
+    input: Tensor | Number,
     *,
     out_int32: bool = False,
     right: bool = False,
     side: str | None = None,
-    sorter: TensorBase | None = None,
+    sorter: Tensor | None = None,
 ) -> Tensor:
     """Return where values would have to be inserted for a sequence to remain in order.
 
@@ -57,8 +57,8 @@ def searchsorted(
 
 
 def bucketize(
-    input: TensorBase | Number,
-    boundaries: TensorBase,
+    input: Tensor | Number,
+    boundaries: Tensor,
     *,
     out_int32: bool = False,
     right: bool = False,
@@ -84,8 +84,8 @@ def bucketize(
 
 
 def isin(
-    elements: TensorBase | Number,
-    test_elements: TensorBase | Number,
+    elements: Tensor | Number,
+    test_elements: Tensor | Number,
     *,
     assume_unique: bool = False,
     invert: bool = False,
@@ -112,7 +112,7 @@ def isin(
         check_not_bool("isin", tensor)
     first, second = _array(elements), _array(test_elements)
     found = np.isin(first, second, assume_unique, invert)
-    return model._with(model.backend.upload(np.asarray(found)))  # type: ignore[no-any-return]
+    return model._uploaded(np.asarray(found))  # type: ignore[no-any-return]
 
 
 def _array(values: Any) -> Array:
@@ -122,7 +122,7 @@ def _array(values: Any) -> Array:
     return np.asarray(values)
 
 
-def _in_order(model: TensorBase, sequence: Array, sorter: TensorBase) -> Array:
+def _in_order(model: Tensor, sequence: Array, sorter: Tensor) -> Array:
     """Return sequences in the order that `sorter` says."""
     require_tensors("searchsorted", sorter)
     common_backend(model, sorter)
@@ -142,7 +142,7 @@ def _in_order(model: TensorBase, sequence: Array, sorter: TensorBase) -> Array:
 
 
 def _found(
-    name: str, model: TensorBase, sequence: Array, values: Any, right: bool, out_int32: bool
+    name: str, model: Tensor, sequence: Array, values: Any, right: bool, out_int32: bool
 ) -> Tensor:
     """Return where values stand in the rows of sequences."""
     values = plain(values)
@@ -163,4 +163,4 @@ def _found(
     else:
         for row in np.ndindex(sequence.shape[:-1]):
             places[row] = np.searchsorted(sequence[row], wanted[row], side)
-    return model._with(model.backend.upload(places))
+    return model._uploaded(places)

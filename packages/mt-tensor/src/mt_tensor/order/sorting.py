@@ -14,20 +14,20 @@ import numpy as np
 from mt_tensor.arguments import as_integer, check_flags, check_not_bool
 from mt_tensor.dtypes import Array, int64
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.order.on_host import on_host
-from mt_tensor.order.selection import ValuesAndIndices, take_along
+from mt_tensor.indexing.gathering import gather_unchecked
+from mt_tensor.indexing.selection import ValuesAndIndices
+from mt_tensor.order.host import on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual
 from mt_tensor.reductions.sums import check_not_empty
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _order(x: TensorBase, dim: int, descending: bool) -> Tensor:
+def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
     """Return the indices that sort along `dim`; equal elements keep their order, nan is largest."""
 
     def ascending(values: Array) -> Array:
@@ -46,7 +46,7 @@ def _order(x: TensorBase, dim: int, descending: bool) -> Tensor:
 
 
 def sort(
-    input: TensorBase,
+    input: Tensor,
     dim: int = -1,
     descending: bool = False,
     *,
@@ -67,11 +67,11 @@ def sort(
     check_flags(descending=descending, stable=stable is not None and stable)
     dim = normalize_dim(dim, input.ndim)
     index = _order(input, dim, descending)
-    return ValuesAndIndices(take_along(input, dim, index), index)
+    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
 def argsort(
-    input: TensorBase,
+    input: Tensor,
     dim: int = -1,
     descending: bool = False,
     *,
@@ -88,7 +88,7 @@ def argsort(
 
 
 def topk(
-    input: TensorBase,
+    input: Tensor,
     k: int,
     dim: int = -1,
     largest: bool = True,
@@ -121,10 +121,10 @@ def topk(
     index = _order(input, dim, largest)
     if input.ndim:
         index = index.narrow(dim, 0, k).contiguous()
-    return ValuesAndIndices(take_along(input, dim, index), index)
+    return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
-def median(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order; the lower one of two, and nan if there is one.
 
     Args:
@@ -145,7 +145,7 @@ def median(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     return _median("median", False, input, dim, keepdim)
 
 
-def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order of all but nan; nan where there is none.
 
     Arguments, results and errors are those of `median`.
@@ -153,7 +153,7 @@ def nanmedian(input: TensorBase, dim: int | None = None, keepdim: bool = False) 
     return _median("nanmedian", True, input, dim, keepdim)
 
 
-def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepdim: bool) -> Any:
+def _median(name: str, skip_nan: bool, input: Tensor, dim: int | None, keepdim: bool) -> Any:
     require_tensors(name, input)
     check_flags(keepdim=keepdim)
     check_not_bool(name, input)
@@ -166,7 +166,7 @@ def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepd
             raise DTypeError(
                 f"{name}() of no elements is nan, which {input.dtype.name} cannot hold."
             )
-        return input._with(input.backend.full((), input.dtype, math.nan))
+        return input._full((), math.nan)
     value = _median_along(name, skip_nan, input.detach().reshape(-1), 0, False).values
     if skip_nan:  # no nan has a part in the value, unless it is nan
         away = -math.inf if value.item() == math.inf else math.inf
@@ -175,7 +175,7 @@ def _median(name: str, skip_nan: bool, input: TensorBase, dim: int | None, keepd
 
 
 def _median_along(
-    name: str, skip_nan: bool, x: TensorBase, dim: int, keepdim: bool
+    name: str, skip_nan: bool, x: Tensor, dim: int, keepdim: bool
 ) -> ValuesAndIndices:
     if x.ndim == 0:
         return sort(x)
@@ -187,14 +187,14 @@ def _median_along(
         middle = (extent - 1 - missing).clamp_min(0) // 2
     else:
         middle = elementwise("where", missing > 0, extent - 1, (extent - 1) // 2)
-    index = take_along(order, dim, middle)
-    values = take_along(x, dim, index)
+    index = gather_unchecked(order, dim, middle)
+    values = gather_unchecked(x, dim, index)
     if keepdim:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
 
 
-def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the elements that occur most often along a dimension, and where they stand last.
 
     Args:
@@ -214,7 +214,7 @@ def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> ValuesAndIn
         return sort(input)
     check_not_empty("mode", input, (dim,))
     order = _order(input, dim, False)
-    ordered = take_along(input.detach(), dim, order)
+    ordered = gather_unchecked(input.detach(), dim, order)
 
     def ends(values: Array) -> Array:
         """Count on from where the run of equal elements began: the longest ends highest."""
@@ -225,8 +225,8 @@ def mode(input: TensorBase, dim: int = -1, keepdim: bool = False) -> ValuesAndIn
         length = here - np.maximum.accumulate(np.where(begins, here, 0), dim)
         return np.broadcast_to(length.argmax(dim, keepdims=True), values.shape)
 
-    index = take_along(order, dim, on_host(ends, ordered, dtype=int64).narrow(dim, 0, 1))
-    values = take_along(input, dim, index)
+    index = gather_unchecked(order, dim, on_host(ends, ordered, dtype=int64).narrow(dim, 0, 1))
+    values = gather_unchecked(input, dim, index)
     if keepdim:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))

@@ -11,14 +11,13 @@ from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.ranks import diff
 from mt_tensor.order.scans import cumsum
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
 def trapezoid(
-    y: TensorBase, x: TensorBase | None = None, *, dx: Number | None = None, dim: int = -1
+    y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:
     """Return the area under points that are joined by lines, along a dimension; 0 for no lines.
 
@@ -38,7 +37,7 @@ def trapezoid(
 
 
 def cumulative_trapezoid(
-    y: TensorBase, x: TensorBase | None = None, *, dx: Number | None = None, dim: int = -1
+    y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:
     """Return the areas under the first lines, the first two and so on: one fewer than points.
 
@@ -50,7 +49,7 @@ def cumulative_trapezoid(
 trapz = trapezoid
 
 
-def _areas(name: str, y: TensorBase, x: TensorBase | None, dx: Number | None, dim: int) -> Tensor:
+def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) -> Tensor:
     """Return the area under each line."""
     points = [y] if x is None else [y, x]
     require_tensors(name, *points)
@@ -76,6 +75,6 @@ def _areas(name: str, y: TensorBase, x: TensorBase | None, dx: Number | None, di
     return (first + last) / 2 * steps
 
 
-def _floats(x: TensorBase) -> Tensor:
+def _floats(x: Tensor) -> Tensor:
     """Return integers as float32, whose differences have a sign."""
-    return x._itself() if x.dtype.is_floating_point else x.float()
+    return x if x.dtype.is_floating_point else x.float()

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mt_tensor.arguments import check_choice
+from mt_tensor.arguments import check_choice, check_same_dtype
 from mt_tensor.dtypes import Number, as_number
-from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
@@ -48,7 +48,7 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
     """
     require_tensors("softplus", input)
     beta, threshold = as_number("beta", beta), as_number("threshold", threshold)
-    scaled = input._itself() if beta == 1 else input * beta
+    scaled = input if beta == 1 else input * beta
     smooth = elementwise("softplus", scaled)
     return elementwise("where", scaled > threshold, input, smooth if beta == 1 else smooth / beta)
 
@@ -71,7 +71,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         DTypeError: the dtypes differ.
     """
     require_tensors("prelu", input, weight)
-    require_same_dtype("prelu", input, weight)
+    check_same_dtype("prelu", input, weight)
     channels = input.shape[1] if input.ndim > 1 else 1
     if weight.ndim > 1 or weight.numel() not in (1, channels):
         raise ShapeError(
@@ -187,13 +187,3 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
         )
     first, second = input.tensor_split(2, dim)
     return first * elementwise("sigmoid", second)
-
-
-def require_same_dtype(name: str, *tensors: Tensor) -> None:
-    """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
-    kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
-    if len(kinds) > 1:
-        raise DTypeError(
-            f"{name}() takes tensors of one dtype; {', '.join(kinds)} were given. Convert with "
-            "x.to(...)."
-        )

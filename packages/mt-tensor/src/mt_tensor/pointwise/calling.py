@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from mt_tensor.arguments import check_same_dtype
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import InPlaceError
-from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -47,7 +47,7 @@ class CallingMethods(TensorBase):
         """
         require_tensors("map_", tensor)
         common_backend(self, tensor)
-        require_same_dtype("map_", self._itself(), tensor._itself())
+        check_same_dtype("map_", self, tensor)
         others = tensor.expand(self.shape).flatten().tolist()
         return self._stored("map_", map(callable, self.flatten().tolist(), others))
 
@@ -60,5 +60,5 @@ class CallingMethods(TensorBase):
             )
         values = [as_number(f"what the function of {name}() returns", x) for x in numbers]
         array = np.array([self.dtype.checked(value) for value in values], self.dtype.numpy)
-        self.copy_(self._with(self.backend.upload(array.reshape(self.shape))))
+        self.copy_(self._uploaded(array.reshape(self.shape)))
         return self

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from mt_tensor.arguments import check_flags, check_same_dtype
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError
-from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 
@@ -37,7 +37,8 @@ def isclose(
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("isclose", input, other)
-    require_same_dtype("isclose", input, other)
+    check_same_dtype("isclose", input, other)
+    check_flags(equal_nan=equal_nan)
     rtol, atol = as_number("rtol", rtol), as_number("atol", atol)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:

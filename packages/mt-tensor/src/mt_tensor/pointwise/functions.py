@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating, check_not_bool
+from mt_tensor.arguments import as_integer, check_floating, check_not_bool, check_same_dtype
 from mt_tensor.dtypes import Number, as_number, plain, result_type
 from mt_tensor.errors import DomainError, DTypeError
-from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
@@ -150,7 +149,7 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """
     require_tensors("lerp", input, end)
     weights = [weight] if isinstance(weight, TensorBase) and weight.ndim else []
-    require_same_dtype("lerp", input, end, *weights)
+    check_same_dtype("lerp", input, end, *weights)
     check_floating("lerp", input)
     return elementwise("lerp", input, end, weight)
 
@@ -295,7 +294,7 @@ def positive(input: Tensor) -> Tensor:
     """
     require_tensors("positive", input)
     check_not_bool("positive", input)
-    return input._itself()
+    return input
 
 
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
@@ -306,7 +305,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("heaviside", input, values)
-    require_same_dtype("heaviside", input, values)
+    check_same_dtype("heaviside", input, values)
     return elementwise("where", input == 0, values, (input > 0).to(input.dtype))
 
 
@@ -331,7 +330,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
             these do from 0.5 on, the lower is met first.
     """
     require_tensors("logit", input)
-    x = input._itself()
+    x = input
     if eps is not None:
         eps = float(as_number("eps", eps))
         high = elementwise("where", x > 1.0 - eps, 1.0 - eps, x)

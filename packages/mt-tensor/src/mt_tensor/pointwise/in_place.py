@@ -13,6 +13,7 @@ import numpy as np
 
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, float64, plain, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.arithmetic import single
@@ -100,7 +101,7 @@ class InPlaceMethods(AliasMethods):
     def copy_(self, source: Any) -> Self:
         """Store the elements of `source`, broadcast and converted, and return self."""
         if not isinstance(source, TensorBase):
-            source = self._with(self.backend.upload(np.array(source)))
+            source = self._uploaded(np.array(source))
         source = source.to(self.backend)
         if source.requires_grad and self.requires_grad:
             source = Instead.apply(source, self)
@@ -110,7 +111,7 @@ class InPlaceMethods(AliasMethods):
         """Store a number, or that of a 0-D tensor, in every element, and return self."""
         filling = single("fill_", value, self.dtype)
         if not isinstance(filling, TensorBase):
-            filling = self._with(self.backend.full((), self.dtype, filling))
+            filling = self._full((), filling)
         return self.copy_(filling)
 
     def zero_(self) -> Self:
@@ -141,7 +142,7 @@ class InPlaceMethods(AliasMethods):
                 f"and cannot be stored in place in {self.dtype.name}: convert first."
             )
         if not isinstance(other, TensorBase):
-            other = self._with(self.backend.full((), self.dtype, other))
+            other = self._full((), other)
         common_backend(self, other)
         if shape_broadcast(self.shape, other.shape) != self.shape:
             raise ShapeError(
@@ -230,6 +231,7 @@ class InPlaceMethods(AliasMethods):
         Raises:
             ShapeError: there are fewer than two dimensions, or more but of different extents.
         """
+        check_flags(wrap=wrap)
         if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
             raise ShapeError(
                 "fill_diagonal_() needs a matrix, or dimensions that are all equal; shape "
@@ -237,7 +239,7 @@ class InPlaceMethods(AliasMethods):
             )
         diagonal = np.zeros(self.shape, np.bool_)
         np.fill_diagonal(diagonal, True, wrap)
-        mask = self._with(self.backend.upload(diagonal))
+        mask = self._uploaded(diagonal)
         return self._computed("masked_fill", mask, fill_value)
 
     __iadd__ = add_

@@ -23,7 +23,7 @@ RoundingMode = Literal["trunc", "floor"] | None
 # --- Division -----------------------------------------------------------------------------------
 
 
-def div(input: TensorBase, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
+def div(input: Tensor, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
     """Return `input / other`, element by element.
 
     Args:
@@ -46,19 +46,19 @@ def div(input: TensorBase, other: Any, *, rounding_mode: RoundingMode = None) ->
     rest = FUNCTIONS["fmod"](input, other)  # checks the arguments, too
     if rest.is_floating_point():
         return elementwise("div", input, other).trunc()
-    whole = elementwise("sub", input, rest)  # a multiple of other, and nearer to zero
-    return elementwise("floor_divide", whole, other)
+    multiple = elementwise("sub", input, rest)  # of other, and nearer to zero
+    return elementwise("floor_divide", multiple, other)
 
 
 divide = div
 
 
-def true_divide(input: TensorBase, other: Any) -> Tensor:
+def true_divide(input: Tensor, other: Any) -> Tensor:
     """Return `input / other`, by torch's older name."""
     return div(input, other)
 
 
-def floor_divide(input: TensorBase, other: Any) -> Tensor:
+def floor_divide(input: Tensor, other: Any) -> Tensor:
     """Return `input / other` rounded down; gradient 0.
 
     Raises:
@@ -68,7 +68,7 @@ def floor_divide(input: TensorBase, other: Any) -> Tensor:
     return FUNCTIONS["floor_divide"](input, other)
 
 
-def remainder(input: TensorBase, other: Any) -> Tensor:
+def remainder(input: Tensor, other: Any) -> Tensor:
     """Return what `floor_divide` leaves: `input % other`, with the sign of `other`.
 
     Raises:
@@ -78,7 +78,7 @@ def remainder(input: TensorBase, other: Any) -> Tensor:
     return FUNCTIONS["remainder"](input, other)
 
 
-def fmod(input: TensorBase, other: Any) -> Tensor:
+def fmod(input: Tensor, other: Any) -> Tensor:
     """Return what `div(..., rounding_mode="trunc")` leaves, with the sign of `input`.
 
     Raises:
@@ -118,7 +118,7 @@ def bitwise_xor(input: Any, other: Any) -> Tensor:
     return FUNCTIONS["bitwise_xor"](input, other)
 
 
-def bitwise_not(input: TensorBase) -> Tensor:
+def bitwise_not(input: Tensor) -> Tensor:
     """Return `~input`: the bits that it lacks, `-input - 1`; of a truth value, the other.
 
     Raises:
@@ -149,7 +149,7 @@ def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     return FUNCTIONS["bitwise_right_shift"](input, other)
 
 
-def gcd(input: TensorBase, other: TensorBase) -> Tensor:
+def gcd(input: Tensor, other: Tensor) -> Tensor:
     """Return the greatest common divisor of integers, not negative.
 
     Raises:
@@ -159,7 +159,7 @@ def gcd(input: TensorBase, other: TensorBase) -> Tensor:
     return elementwise("gcd", input, other)
 
 
-def lcm(input: TensorBase, other: TensorBase) -> Tensor:
+def lcm(input: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiple of integers, not negative; 0 if either is 0.
 
     Raises:
@@ -177,15 +177,8 @@ class IntegerMethods(TensorBase):
     gcd = gcd
     lcm = lcm
 
-    def div(self, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
-        """Return the quotient, rounded if asked for; see `mt_tensor.div`."""
-        return div(self, other, rounding_mode=rounding_mode)
-
-    divide = div
-
-    def true_divide(self, other: Any) -> Tensor:
-        """Return the quotient, by torch's older name."""
-        return div(self, other)
+    div = divide = div
+    true_divide = true_divide
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return self // other, self % other

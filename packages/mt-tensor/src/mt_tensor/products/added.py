@@ -10,13 +10,12 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.products.contraction import promoted
 from mt_tensor.products.vectors import bmm, mm, mv, outer
 from mt_tensor.reductions.sums import sum
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _added(name: str, input: TensorBase, product: Tensor, beta: Number, alpha: Number) -> Tensor:
+def _added(name: str, input: Tensor, product: Tensor, beta: Number, alpha: Number) -> Tensor:
     """Return `beta * input + alpha * product`; what `beta` 0 leaves out may be nan."""
     start, product = promoted(name, input, product)
     beta, alpha = as_number("beta", beta), as_number("alpha", alpha)
@@ -34,9 +33,9 @@ def _added(name: str, input: TensorBase, product: Tensor, beta: Number, alpha: N
 
 
 def addmm(
-    input: TensorBase,
-    mat1: TensorBase,
-    mat2: TensorBase,
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
     *,
     beta: Number = 1,
     alpha: Number = 1,
@@ -58,9 +57,9 @@ def addmm(
 
 
 def addmv(
-    input: TensorBase,
-    mat: TensorBase,
-    vec: TensorBase,
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
     *,
     beta: Number = 1,
     alpha: Number = 1,
@@ -70,9 +69,9 @@ def addmv(
 
 
 def addr(
-    input: TensorBase,
-    vec1: TensorBase,
-    vec2: TensorBase,
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
     *,
     beta: Number = 1,
     alpha: Number = 1,
@@ -82,9 +81,9 @@ def addr(
 
 
 def baddbmm(
-    input: TensorBase,
-    batch1: TensorBase,
-    batch2: TensorBase,
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
     *,
     beta: Number = 1,
     alpha: Number = 1,
@@ -94,9 +93,9 @@ def baddbmm(
 
 
 def addbmm(
-    input: TensorBase,
-    batch1: TensorBase,
-    batch2: TensorBase,
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
     *,
     beta: Number = 1,
     alpha: Number = 1,

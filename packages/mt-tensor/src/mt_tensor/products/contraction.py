@@ -166,7 +166,7 @@ def contract(
     return operands[0].ordered(output)
 
 
-def promoted(name: str, *tensors: TensorBase) -> list[Tensor]:
+def promoted(name: str, *tensors: Tensor) -> list[Tensor]:
     """Return tensors of one backend as the dtype that they are promoted to.
 
     Raises:
@@ -179,7 +179,7 @@ def promoted(name: str, *tensors: TensorBase) -> list[Tensor]:
     return [tensor.to(dtype) for tensor in tensors]
 
 
-def tensordot(a: TensorBase, b: TensorBase, dims: Any = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Return products summed over pairs of dimensions.
 
     Args:

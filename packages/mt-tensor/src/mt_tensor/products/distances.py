@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_choice, check_floating
+from mt_tensor.arguments import check_choice, check_floating, check_same_dtype
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
-from mt_tensor.pointwise.activations import require_same_dtype
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.norms import norm
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def dist(input: TensorBase, other: TensorBase, p: float = 2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast together.
 
     Raises:
@@ -30,11 +28,11 @@ def dist(input: TensorBase, other: TensorBase, p: float = 2) -> Tensor:
         ShapeError: there are no elements, and `p` is negative or inf.
     """
     require_tensors("dist", input, other)
-    return norm(input._itself() - other._itself(), p)
+    return norm(input - other, p)
 
 
 def pairwise_distance(
-    x1: TensorBase, x2: TensorBase, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """Return the p-norms of the differences of vectors, which lie along the last dimension.
 
@@ -49,7 +47,7 @@ def pairwise_distance(
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("pairwise_distance", x1, x2)
-    return norm(x1._itself() - x2._itself() + as_number("eps", eps), p, -1, keepdim)
+    return norm(x1 - x2 + as_number("eps", eps), p, -1, keepdim)
 
 
 _MODES = (
@@ -59,7 +57,7 @@ _MODES = (
 )
 
 
-def cdist(x1: TensorBase, x2: TensorBase, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0]) -> Tensor:
     """Return the p-norms of the differences of all pairs of rows.
 
     Args:
@@ -90,7 +88,7 @@ def cdist(x1: TensorBase, x2: TensorBase, p: float = 2.0, compute_mode: str = _M
     return _lengths(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
-def pdist(input: TensorBase, p: float = 2) -> Tensor:
+def pdist(input: Tensor, p: float = 2) -> Tensor:
     """Return the p-norms of the differences of every two rows: what is above `cdist`'s diagonal.
 
     Args:
@@ -110,12 +108,12 @@ def pdist(input: TensorBase, p: float = 2) -> Tensor:
         raise ShapeError(f"pdist() takes a matrix; shape {input.shape} was given.")
     _check_floats("pdist", p, input)
     pairs = np.triu_indices(input.shape[0], 1)
-    first, second = (input._with(input.backend.upload(rows)) for rows in pairs)
-    return _lengths(input._itself()[first] - input._itself()[second], p)
+    first, second = (input._uploaded(rows) for rows in pairs)
+    return _lengths(input[first] - input[second], p)
 
 
 def _check_floats(name: str, p: float, *tensors: Any) -> None:
-    require_same_dtype(name, *tensors)
+    check_same_dtype(name, *tensors)
     check_floating(name, tensors[0])
     if not as_number("p", p) >= 0:
         raise DomainError(f"{name}() takes an exponent p from 0 on; {p!r} was given.")

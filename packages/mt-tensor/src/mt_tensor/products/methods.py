@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mt_tensor.linalg import systems
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.products import matmul as matrices
 from mt_tensor.tensor_base import TensorBase
@@ -30,7 +29,6 @@ class ProductMethods(TensorBase):
     ger = vectors.outer
     inner = vectors.inner
     kron = vectors.kron
-    matrix_power = vectors.matrix_power
     mm = vectors.mm
     mv = vectors.mv
     outer = vectors.outer
@@ -40,12 +38,6 @@ class ProductMethods(TensorBase):
     matmul = matrices.matmul
 
     dist = distances.dist
-
-    det = systems.det
-    inverse = systems.inverse
-    logdet = systems.logdet
-    pinverse = systems.pinverse
-    slogdet = systems.slogdet
 
     def __matmul__(self, other: Tensor) -> Tensor:
         if not isinstance(other, TensorBase):

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating, check_not_bool
+from mt_tensor.arguments import (
+    as_integer,
+    check_addressable,
+    check_flags,
+    check_floating,
+    check_not_bool,
+)
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
@@ -25,13 +31,12 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.norms import norm
 from mt_tensor.reductions.sums import sum
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _of_ranks(name: str, tensors: Sequence[TensorBase], ranks: Sequence[int]) -> list[Tensor]:
+def _of_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> list[Tensor]:
     """Return tensors as one dtype, or raise unless each has the number of dimensions it should."""
     require_tensors(name, *tensors)
     for tensor, rank in zip(tensors, ranks, strict=True):
@@ -45,7 +50,7 @@ def _of_ranks(name: str, tensors: Sequence[TensorBase], ranks: Sequence[int]) ->
 # --- Of two tensors -----------------------------------------------------------------------------
 
 
-def dot(input: TensorBase, tensor: TensorBase) -> Tensor:
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Return the sum of the products of two vectors' elements, a 0-D tensor.
 
     Raises:
@@ -55,12 +60,12 @@ def dot(input: TensorBase, tensor: TensorBase) -> Tensor:
     return matmul(*_of_ranks("dot", (input, tensor), (1, 1)))
 
 
-def vdot(input: TensorBase, other: TensorBase) -> Tensor:
+def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Return what `dot` does, which would only differ on complex numbers."""
     return dot(input, other)
 
 
-def mv(input: TensorBase, vec: TensorBase) -> Tensor:
+def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
 
     Raises:
@@ -70,7 +75,7 @@ def mv(input: TensorBase, vec: TensorBase) -> Tensor:
     return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
 
 
-def mm(input: TensorBase, mat2: TensorBase) -> Tensor:
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of matrices (n, m) and (m, k), of shape (n, k).
 
     Raises:
@@ -80,7 +85,7 @@ def mm(input: TensorBase, mat2: TensorBase) -> Tensor:
     return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
 
 
-def bmm(input: TensorBase, mat2: TensorBase) -> Tensor:
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
 
     Raises:
@@ -93,7 +98,7 @@ def bmm(input: TensorBase, mat2: TensorBase) -> Tensor:
     return matmul(a, b)
 
 
-def outer(input: TensorBase, vec2: TensorBase) -> Tensor:
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Return all products of an element of one vector and one of another: shape (n, m).
 
     Raises:
@@ -106,7 +111,7 @@ def outer(input: TensorBase, vec2: TensorBase) -> Tensor:
 ger = outer
 
 
-def inner(input: TensorBase, other: TensorBase) -> Tensor:
+def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot products of all rows, along the last dimensions; of numbers, the product.
 
     Raises:
@@ -122,7 +127,7 @@ def inner(input: TensorBase, other: TensorBase) -> Tensor:
     return contract("inner", (a, b), pair, (*rows, *columns))
 
 
-def kron(input: TensorBase, other: TensorBase) -> Tensor:
+def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
     a, b = promoted("kron", input, other)
     rank = max(a.ndim, b.ndim)
@@ -132,7 +137,7 @@ def kron(input: TensorBase, other: TensorBase) -> Tensor:
     return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
 
 
-def cross(input: TensorBase, other: TensorBase, dim: int | None = None) -> Tensor:
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements, which stand at a right angle to both.
 
     Args:
@@ -161,7 +166,7 @@ def cross(input: TensorBase, other: TensorBase, dim: int | None = None) -> Tenso
     return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
 
 
-def cosine_similarity(x1: TensorBase, x2: TensorBase, dim: int = 1, eps: float = 1e-8) -> Tensor:
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between vectors along a dimension, from -1 to 1.
 
     Args:
@@ -184,7 +189,7 @@ def cosine_similarity(x1: TensorBase, x2: TensorBase, dim: int = 1, eps: float =
 # --- Of one matrix, or many ---------------------------------------------------------------------
 
 
-def trace(input: TensorBase) -> Tensor:
+def trace(input: Tensor) -> Tensor:
     """Return the sum of a matrix's diagonal; that of integers is int64.
 
     Raises:
@@ -196,41 +201,7 @@ def trace(input: TensorBase) -> Tensor:
     return sum(diagonal(matrix))
 
 
-def matrix_power(input: TensorBase, n: int) -> Tensor:
-    """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
-
-    Args:
-        input: shape (*batch, m, m).
-        n: how many factors; if negative, of the inverses of float32 or float64.
-
-    Raises:
-        ShapeError: the matrices are not square.
-        LinAlgError: `n` is negative, and a matrix singular.
-        DTypeError: `n` is negative, and there are no such inverses.
-        TypeError: `n` is no integer.
-    """
-    require_tensors("matrix_power", input)
-    n = as_integer("n", n)
-    if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
-        raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
-    if n < 0:
-        from mt_tensor.linalg.systems import inv
-
-        return matrix_power(inv(input), -n)
-    power, square = None, input._itself()
-    while n:
-        if n & 1:
-            power = square if power is None else matmul(power, square)
-        n >>= 1
-        if n:
-            square = matmul(square, square)
-    if power is None:
-        eye = np.eye(input.shape[-1], dtype=input.dtype.numpy)
-        return input.clone().copy_(input._with(input.backend.upload(eye)))  # its gradient is zero
-    return power if power is not input else power.clone()
-
-
-def multi_dot(tensors: Sequence[TensorBase]) -> Tensor:
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of matrices in the order that takes the fewest multiplications.
 
     Args:
@@ -295,7 +266,7 @@ def _multiplied(matrices: list[Tensor]) -> Tensor:
     return product(0, len(matrices))
 
 
-def chain_matmul(*matrices: TensorBase) -> Tensor:
+def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; torch's older name of `linalg.multi_dot`.
 
     Raises:
@@ -305,7 +276,7 @@ def chain_matmul(*matrices: TensorBase) -> Tensor:
     return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
 
 
-def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Tensor:
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of each element of a vector in a row: its Vandermonde matrix.
 
     Args:
@@ -314,15 +285,17 @@ def vander(x: TensorBase, N: int | None = None, increasing: bool = False) -> Ten
         increasing: whether the powers grow from 0 on; else they fall to 0.
 
     Raises:
-        ShapeError: `x` is not 1-D.
+        ShapeError: `x` is not 1-D, or there would be too many powers.
         DomainError: `N` is negative.
         TypeError: `N` is no integer.
     """
     require_tensors("vander", x)
+    check_flags(increasing=increasing)
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
     count = x.shape[0] if N is None else as_integer("N", N, least=0)
-    base = x._itself() if x.dtype.is_floating_point else x.long()
+    check_addressable((x.shape[0], count))
+    base = x if x.dtype.is_floating_point else x.long()
     powers = np.arange(count) if increasing else np.arange(count)[::-1]
-    exponents = x._with(x.backend.upload(powers.astype(base.dtype.numpy)))
+    exponents = x._uploaded(powers, base.dtype)
     return elementwise("pow", base.unsqueeze(1), exponents)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mt_tensor.arguments import as_integer, check_floating
 from mt_tensor.creation.from_data import Backend, from_values
-from mt_tensor.creation.from_rules import Options, after, unpack_sizes
+from mt_tensor.creation.from_rules import Options, after, new_shape
 from mt_tensor.dtypes import DType, as_dtype, as_number, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, generator, manual_seed, numbers_of
@@ -51,7 +51,7 @@ def _floats(name: str, dtype: Any) -> DType:
 def _shape(name: str, size: Any) -> Shape:
     if not isinstance(size, Sequence):
         raise ShapeError(f"{name}() takes its shape as one sequence; size={size!r} was given.")
-    return unpack_sizes(tuple(size))
+    return new_shape(tuple(size))
 
 
 # --- Evenly distributed -------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def rand(
         ShapeError: an extent is no integer, or negative.
         DTypeError: the element type is not floating-point.
     """
-    kind, shape = _floats("rand", dtype), unpack_sizes(sizes, size)
+    kind, shape = _floats("rand", dtype), new_shape(sizes, size)
     return from_values(
         unit_values(numbers_of(generator), shape, kind), kind, backend, requires_grad
     )
@@ -177,7 +177,7 @@ def randperm(
         ShapeError: `n` is negative or no integer.
         DTypeError: n - 1 does not fit the element type.
     """
-    (count,) = unpack_sizes(([n],))
+    (count,) = new_shape(([n],))
     kind = int64 if dtype is None else as_dtype(dtype)
     if count:
         kind.checked(count - 1)
@@ -202,7 +202,7 @@ def randn(
         ShapeError: an extent is no integer, or negative.
         DTypeError: the element type is not floating-point.
     """
-    kind, shape = _floats("randn", dtype), unpack_sizes(sizes, size)
+    kind, shape = _floats("randn", dtype), new_shape(sizes, size)
     values = np.asarray(numbers_of(generator).standard_normal(shape))
     return from_values(values, kind, backend, requires_grad)
 

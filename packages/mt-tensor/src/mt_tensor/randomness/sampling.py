@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating
-from mt_tensor.dtypes import Array, DType, as_number, float16, float32
+from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
+from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, numbers_of
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -78,7 +78,7 @@ def _whole_range(dtype: DType) -> tuple[int, int]:
 
 
 def bernoulli(
-    input: TensorBase, p: float | None = None, *, generator: Generator | None = None
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
     """Return ones and zeros: each is one with the probability that `input` holds there.
 
@@ -96,11 +96,11 @@ def bernoulli(
         check_floating("bernoulli", input)
     chances = input.backend.as_array(input._tensor) if p is None else as_number("p", p)
     outcomes = _outcomes(numbers_of(generator), input.shape, chances)
-    return input._with(input.backend.upload(outcomes.astype(input.dtype.numpy)))
+    return input._uploaded(outcomes, input.dtype)
 
 
 def multinomial(
-    input: TensorBase,
+    input: Tensor,
     num_samples: int,
     replacement: bool = False,
     *,
@@ -120,19 +120,22 @@ def multinomial(
 
     Raises:
         DTypeError: `input` is no floating-point tensor.
-        ShapeError: `input` has another number of dimensions, or no categories.
+        ShapeError: `input` has another number of dimensions, or no categories, or there would be
+            too many indices.
         DomainError: `num_samples` is not positive, a weight is negative, infinite or nan, a row has
             no weight, or fewer than `num_samples` categories have one, without replacement.
         TypeError: `num_samples` is no integer.
     """
     require_tensors("multinomial", input)
     check_floating("multinomial", input)
+    check_flags(replacement=replacement)
     num_samples = as_integer("num_samples", num_samples, least=1)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(
             "multinomial() takes weights of shape (categories,) or (rows, categories), at least "
             f"one category; {input.shape} was given."
         )
+    check_addressable((*input.shape[:-1], num_samples))
     weights = np.asarray(input.backend.as_array(input._tensor), np.float64)
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise DomainError("weights are finite and not negative; others, or nan, were given.")
@@ -144,7 +147,7 @@ def multinomial(
         )
     draw = _with_replacement if replacement else _without_replacement
     chosen = draw(numbers_of(generator), weights, num_samples)
-    return input._with(input.backend.upload(chosen.astype(np.int64)))
+    return input._uploaded(chosen, int64)
 
 
 def _with_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
@@ -175,15 +178,8 @@ class SamplingMethods(TensorBase):
 
     __slots__ = ()
 
-    def bernoulli(self, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
-        """Return ones and zeros by chance; see `mt_tensor.bernoulli`."""
-        return bernoulli(self, p, generator=generator)
-
-    def multinomial(
-        self, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
-    ) -> Tensor:
-        """Return indices drawn by weight; see `mt_tensor.multinomial`."""
-        return multinomial(self, num_samples, replacement, generator=generator)
+    bernoulli = bernoulli
+    multinomial = multinomial
 
     def uniform_(
         self, from_: float = 0, to: float = 1, *, generator: Generator | None = None
@@ -262,5 +258,5 @@ class SamplingMethods(TensorBase):
     def _filled(self, values: Any) -> Self:
         with np.errstate(over="ignore"):
             converted = np.asarray(values).astype(self.dtype.numpy)
-        self.copy_(self._with(self.backend.upload(converted)))
+        self.copy_(self._uploaded(converted))
         return self

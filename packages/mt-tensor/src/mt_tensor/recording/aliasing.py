@@ -17,6 +17,7 @@ from mt_autodiff import enable_grad, is_grad_enabled, no_grad
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.recording.function import Function
+from mt_tensor.strides import positions
 from mt_tensor.tensor_base import VIEW, TensorBase
 from mt_tensor.tensor_data import TensorData
 
@@ -92,20 +93,12 @@ class Shown(Function):
         return zeros.scatter_add(0, ctx.index, grad.reshape(-1)).view(*ctx.shape), None, None
 
 
-def positions(data: TensorData) -> Array:
-    """Return where in the storage each element lies; an array of the view's shape."""
-    where = np.full((1,) * data.ndim, data.offset, np.int64)
-    for dim, (extent, stride) in enumerate(zip(data.shape, data.strides, strict=True)):
-        where = where + (np.arange(extent) * stride).reshape(-1, *(1,) * (data.ndim - dim - 1))
-    return where
-
-
 def shown_elements(base: TensorData, view: TensorData) -> Array:
     """Return for each element of a view, as a row, which element of the base it is."""
-    found = positions(view).reshape(-1)
+    found = positions(view.shape, view.strides, view.offset).reshape(-1)
     if base.is_contiguous() or not found.size:
         return found - base.offset
-    known = positions(base).reshape(-1)
+    known = positions(base.shape, base.strides, base.offset).reshape(-1)
     order = np.argsort(known, kind="stable")
     return order[np.searchsorted(known, found, sorter=order)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
-from mt_tensor.indexing.gathering import along
+from mt_tensor.indexing.gathering import along, gather_unchecked
+from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.movement.views import squeeze_dims
-from mt_tensor.order.selection import MinMax, ValuesAndIndices, take_along
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
+class MinMax(NamedTuple):
+    """The smallest and the largest elements."""
+
+    min: Tensor
+    max: Tensor
+
+
 class SharedByEqual(Function):
     """A value found among the elements of a tensor; all equal to it share the gradient.
 
@@ -30,7 +37,7 @@ class SharedByEqual(Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, value: Tensor, dims: tuple[int, ...]) -> Tensor:
+    def forward(ctx: Any, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
         ctx.dims = dims
         ctx.save_for_backward(x, value)
         return value
@@ -42,7 +49,7 @@ class SharedByEqual(Function):
         return grad * chosen / chosen.sum(ctx.dims, keepdim=True), None, None
 
 
-def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
+def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     """Fold with `"maximum"` or `"minimum"`, in both of which nan wins."""
     dims = reduced_dims(dim, x.ndim, keepdim)
     check_not_empty(name, x, dims)
@@ -52,24 +59,24 @@ def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) 
     return out if keepdim else squeeze_dims(out, dims)
 
 
-def _composed_position(name: str, x: TensorBase, dim: int) -> Tensor:
+def _composed_position(name: str, x: Tensor, dim: int) -> Tensor:
     """Among the positions that hold the extreme, the smallest is taken. A nan counts as extreme."""
     chosen = (x == fold(name, x, (dim,))).logical_or(x != x)
-    positions = along(x._with(x.backend.upload(np.arange(x.shape[dim]))), dim, x.shape)
+    positions = along(x._uploaded(np.arange(x.shape[dim])), dim, x.shape)
     return fold("minimum", elementwise("where", chosen, positions, x.shape[dim]), (dim,))
 
 
 @fused("argmax")
-def _position_of_largest(x: TensorBase, dim: int) -> Tensor:
+def _position_of_largest(x: Tensor, dim: int) -> Tensor:
     return _composed_position("maximum", x, dim)
 
 
 @fused("argmin")
-def _position_of_smallest(x: TensorBase, dim: int) -> Tensor:
+def _position_of_smallest(x: Tensor, dim: int) -> Tensor:
     return _composed_position("minimum", x, dim)
 
 
-def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
+def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
     """Index of the first element along a dimension that the operator chooses, as int64."""
     check_flags(keepdim=keepdim)
     x = x.detach()
@@ -78,7 +85,7 @@ def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepd
         return flat.view(*(1,) * x.ndim) if keepdim else flat
     d = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
-        return x._with(x.backend.full((), int64, 0))
+        return x._full((), 0, int64)
     check_not_empty(name, x, (d,))
     find = _position_of_largest if operator == "maximum" else _position_of_smallest
     position = find(x, d)
@@ -86,7 +93,7 @@ def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepd
 
 
 def _max_or_min(
-    name: str, operator: str, x: TensorBase, dim: Any, keepdim: bool, other: TensorBase | None
+    name: str, operator: str, x: Tensor, dim: Any, keepdim: bool, other: Tensor | None
 ) -> Any:
     require_tensors(name, x)
     if isinstance(dim, TensorBase):
@@ -103,14 +110,14 @@ def _max_or_min(
     check_flags(keepdim=keepdim)
     index = _arg_extreme(name, operator, x, dim, True)
     d = normalize_dim(dim, x.ndim)
-    values = take_along(x, d, index)
+    values = gather_unchecked(x, d, index)
     if keepdim or x.ndim == 0:
         return ValuesAndIndices(values, index)
     return ValuesAndIndices(squeeze_dims(values, (d,)), squeeze_dims(index, (d,)))
 
 
 def max(
-    input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
     """Return the largest element, the largest along a dimension, or the larger of two tensors.
 
@@ -136,7 +143,7 @@ def max(
 
 
 def min(
-    input: TensorBase, dim: Any = None, keepdim: bool = False, *, other: TensorBase | None = None
+    input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
     """Return the smallest element, the smallest along a dimension, or the smaller of two tensors.
 
@@ -145,7 +152,7 @@ def min(
     return _max_or_min("min", "minimum", input, dim, keepdim, other)
 
 
-def amax(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the largest element over dimensions; equal ones share the gradient.
 
     Raises:
@@ -156,7 +163,7 @@ def amax(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _extreme("amax", "maximum", input, dim, keepdim)
 
 
-def amin(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the smallest element over dimensions; equal ones share the gradient.
 
     Raises:
@@ -167,7 +174,7 @@ def amin(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _extreme("amin", "minimum", input, dim, keepdim)
 
 
-def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
     """Return the smallest and the largest elements along a dimension, or of all.
 
     Raises:
@@ -182,7 +189,7 @@ def aminmax(input: TensorBase, *, dim: int | None = None, keepdim: bool = False)
     )
 
 
-def argmax(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the int64 index of the first largest element, along `dim` or of all in a row.
 
     Raises:
@@ -195,7 +202,7 @@ def argmax(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> 
     return _arg_extreme("argmax", "maximum", input, dim, keepdim)
 
 
-def argmin(input: TensorBase, dim: int | None = None, keepdim: bool = False) -> Tensor:
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the int64 index of the first smallest element, along `dim` or of all in a row.
 
     Raises:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mt_tensor.arguments import as_integers
 from mt_tensor.reductions import extremes, norms, statistics, sums, truth
 from mt_tensor.reductions import softmax as exponentials
-from mt_tensor.tensor_base import TensorBase, unpack
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -52,4 +53,4 @@ class ReductionMethods(TensorBase):
         Raises:
             ShapeError: a tensor of `shape` does not broadcast to this one.
         """
-        return sums.sum_to_size(self, unpack(shape, size))
+        return sums.sum_to_size(self._itself(), as_integers(shape, size))

@@ -10,14 +10,13 @@ from mt_tensor.dtypes import as_dtype, as_number, float16
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, reduced_dims, root
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
 def norm(
-    input: TensorBase,
+    input: Tensor,
     p: float | str | None = "fro",
     dim: Dims = None,
     keepdim: bool = False,

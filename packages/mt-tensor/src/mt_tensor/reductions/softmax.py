@@ -13,37 +13,36 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import Dims, fold, reduced_dims, wide
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _largest(x: TensorBase, dim: int) -> Tensor:
+def _largest(x: Tensor, dim: int) -> Tensor:
     """Return the largest element along a dimension, as a constant."""
     return fold("maximum", x, (normalize_dim(dim, x.ndim),) if x.ndim else ())
 
 
 @fused("softmax")
-def _softmax(x: TensorBase, dim: int) -> Tensor:
+def _softmax(x: Tensor, dim: int) -> Tensor:
     """The largest element is subtracted first, which keeps exp from overflowing."""
     check_floating("softmax", x)
     if x.numel() == 0:
         return x.clone()
-    weights = (wide(x._itself()) - _largest(x, dim)).exp()
+    weights = (wide(x) - _largest(x, dim)).exp()
     return (weights / weights.sum(dim, keepdim=True)).to(x.dtype)
 
 
 @fused("log_softmax")
-def _log_softmax(x: TensorBase, dim: int) -> Tensor:
+def _log_softmax(x: Tensor, dim: int) -> Tensor:
     check_floating("log_softmax", x)
     if x.numel() == 0:
         return x.clone()
-    shifted = wide(x._itself()) - _largest(x, dim)
+    shifted = wide(x) - _largest(x, dim)
     return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
 
 
-def softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return exponentials along `dim`, scaled to add up to 1.
 
     Args:
@@ -59,7 +58,7 @@ def softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
     return _softmax(input if dtype is None else input.to(dtype), dim)
 
 
-def log_softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return `x - log(sum(exp(x)))` along `dim`: the logarithm of `softmax`, without overflow.
 
     Arguments and errors are those of `softmax`.
@@ -68,13 +67,13 @@ def log_softmax(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
     return _log_softmax(input if dtype is None else input.to(dtype), dim)
 
 
-def softmin(input: TensorBase, dim: int, dtype: Any = None) -> Tensor:
+def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
     require_tensors("softmin", input)
-    return softmax(-input._itself(), dim, dtype)
+    return softmax(-input, dim, dtype)
 
 
-def logsumexp(input: TensorBase, dim: Dims, keepdim: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
 
     Args:

@@ -11,7 +11,6 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.sums import Dims, mean, reduced_dims, root, sum, wide
 from mt_tensor.strides import size_of
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -40,21 +39,21 @@ def _settled(
 
 
 def _variance(
-    name: str, x: TensorBase, dim: Dims, correction: float, keepdim: bool
+    name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool
 ) -> tuple[Tensor, Tensor]:
     """Return variance and mean, in float32 at least."""
     require_tensors(name, x)
     check_floating(name, x)
     dims = reduced_dims(dim, x.ndim, keepdim)
     freedom = size_of(x.shape[d] for d in dims) - correction
-    values = wide(x._itself())
+    values = wide(x)
     center = mean(values, dims, True)
     squares = sum((values - center).square(), dims, keepdim)
     return squares / (max(0, freedom)), center.view(*squares.shape)
 
 
 def var(
-    input: TensorBase,
+    input: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -81,7 +80,7 @@ def var(
 
 
 def std(
-    input: TensorBase,
+    input: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -98,7 +97,7 @@ def std(
 
 
 def var_mean(
-    input: TensorBase,
+    input: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -112,7 +111,7 @@ def var_mean(
 
 
 def std_mean(
-    input: TensorBase,
+    input: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -129,11 +128,11 @@ def std_mean(
 
 
 def cov(
-    input: TensorBase,
+    input: Tensor,
     *,
     correction: float = 1,
-    fweights: TensorBase | None = None,
-    aweights: TensorBase | None = None,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
 ) -> Tensor:
     """Return the covariances of variables: the mean products of deviations from their means.
 
@@ -158,7 +157,7 @@ def cov(
     correction = as_number("correction", correction)
     if input.ndim > 2:
         raise ShapeError(f"cov() takes up to two dimensions; shape {input.shape} was given.")
-    x = input._itself() if input.dtype.is_floating_point else input.float()
+    x = input if input.dtype.is_floating_point else input.float()
     x = x if x.ndim == 2 else x.reshape(1, -1)
     kinds = ("fweights", fweights, "integer"), ("aweights", aweights, "float")
     weights = [_weights(label, x, given, kind) for label, given, kind in kinds if given is not None]
@@ -177,7 +176,7 @@ def cov(
     return covariances.squeeze()
 
 
-def _weights(label: str, x: Tensor, weights: TensorBase, kind: str) -> Tensor:
+def _weights(label: str, x: Tensor, weights: Tensor, kind: str) -> Tensor:
     """Return weights in the dtype of what they weigh."""
     require_tensors("cov", weights)
     common_backend(x, weights)
@@ -192,7 +191,7 @@ def _weights(label: str, x: Tensor, weights: TensorBase, kind: str) -> Tensor:
     return weights.to(x.dtype)
 
 
-def corrcoef(input: TensorBase) -> Tensor:
+def corrcoef(input: Tensor) -> Tensor:
     """Return the correlation coefficients of variables: covariances by standard deviations.
 
     Args:

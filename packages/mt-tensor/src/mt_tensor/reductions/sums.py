@@ -9,8 +9,8 @@ from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
 from mt_tensor.errors import ShapeError
+from mt_tensor.movement.rearranging import shifted
 from mt_tensor.movement.views import squeeze_dims
-from mt_tensor.order.scans import CumulativeProduct, shifted
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.view import ViewFunction
@@ -28,7 +28,7 @@ _ADD = OPERATORS["add"]
 # --- What reductions have in common -------------------------------------------------------------
 
 
-def fold(name: str, x: TensorBase, dims: tuple[int, ...]) -> Tensor:
+def fold(name: str, x: Tensor, dims: tuple[int, ...]) -> Tensor:
     """Fold `dims` of a tensor with the operator called `name`; the dimensions stay, as 1."""
     return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, True))
 
@@ -52,7 +52,7 @@ def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
     return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
-def check_not_empty(name: str, x: TensorBase, dims: tuple[int, ...]) -> None:
+def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
     """Raise ShapeError if there is nothing to fold along one of the dimensions."""
     if any(x.shape[d] == 0 for d in dims):
         raise ShapeError(
@@ -67,12 +67,12 @@ def root(x: Tensor) -> Tensor:
     return elementwise("where", zero, 0.0, elementwise("where", zero, 1.0, x).sqrt())
 
 
-def _in_dtype(x: TensorBase, dtype: Any) -> Tensor:
+def _in_dtype(x: Tensor, dtype: Any) -> Tensor:
     """Return the tensor as what it is summed in: integers and bools as int64, if not told."""
     wanted: DType = x.dtype if dtype is None else as_dtype(dtype)
     if dtype is None and not wanted.is_floating_point:
         wanted = int64
-    return x._itself() if wanted is x.dtype else x.to(wanted)
+    return x if wanted is x.dtype else x.to(wanted)
 
 
 def wide(x: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class Sum(Function):
     """Sum over dimensions, which stay with extent 1 or are left out."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         ctx.shape, ctx.dims, ctx.keepdim = x.shape, dims, keepdim
         return x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
 
@@ -116,7 +116,7 @@ class Repeat(ViewFunction):
         return Sum.apply(grad, dims, keepdim)
 
 
-def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions.
 
     Args:
@@ -136,9 +136,7 @@ def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: An
     return Sum.apply(x, dims, keepdim)
 
 
-def mean(
-    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
+def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions divided by the number of elements; nan of none.
 
     Arguments are those of `sum`.
@@ -148,38 +146,34 @@ def mean(
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("mean", input)
-    x = input._itself() if dtype is None else input.to(dtype)
+    x = input if dtype is None else input.to(dtype)
     check_floating("mean", x)
     dims = reduced_dims(dim, x.ndim, keepdim)
     count = size_of([x.shape[d] for d in dims])
     return (Sum.apply(wide(x), dims, keepdim) / count).to(x.dtype)
 
 
-def nansum(
-    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
+def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
     require_tensors("nansum", input)
     return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
 
 
-def nanmean(
-    input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
+def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the mean over dimensions of all elements but nan; nan where there is none.
 
     Arguments and errors are those of `mean`.
     """
     require_tensors("nanmean", input)
-    x = input._itself() if dtype is None else input.to(dtype)
+    x = input if dtype is None else input.to(dtype)
     check_floating("nanmean", x)
     return (nansum(wide(x), dim, keepdim) / sum(x == x, dim, keepdim)).to(x.dtype)
 
 
-def sum_to_size(x: TensorBase, shape: Shape) -> Tensor:
+def sum_to_size(x: Tensor, shape: Shape) -> Tensor:
     """Sum over what broadcasting has stretched, so that the result has `shape`."""
     if x.shape == shape:
-        return x._itself()
+        return x
     new = x.ndim - len(shape)
     stretched = tuple(
         d for d in range(max(new, 0), x.ndim) if shape[d - new] == 1 and x.shape[d] != 1
@@ -198,7 +192,7 @@ class Product(Function):
     """Product over one dimension, which stays with extent 1."""
 
     @staticmethod
-    def forward(ctx: Any, x: TensorBase, dim: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
         ctx.save_for_backward(x)
         return fold("mul", x, (dim,))
@@ -210,13 +204,13 @@ class Product(Function):
         dim = ctx.dim
         if not (x == 0).any():
             return grad * Product.apply(x, dim) / x, None
-        before = shifted(CumulativeProduct.apply(x, dim), dim, 1.0)
-        after = shifted(CumulativeProduct.apply(x.flip(dim), dim), dim, 1.0).flip(dim)
+        before = shifted(x.cumprod(dim), dim, 1.0)
+        after = shifted(x.flip(dim).cumprod(dim), dim, 1.0).flip(dim)
         return grad * before * after, None
 
 
 def prod(
-    input: TensorBase, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """Return the product over one dimension, or of all elements.
 

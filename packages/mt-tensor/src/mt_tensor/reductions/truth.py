@@ -9,13 +9,12 @@ from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import Dims, fold, named_dims, sum
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _logical(name: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
+def _logical(name: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     dims = named_dims(dim, x.ndim, keepdim)
     out = fold(name, _nonzero(x), dims)
     if x.dtype is uint8:  # which torch, before it had bool, used for truth values
@@ -23,11 +22,11 @@ def _logical(name: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
     return out if keepdim else squeeze_dims(out, dims)
 
 
-def _nonzero(x: TensorBase) -> Tensor:
-    return x._itself() if x.dtype is bool_ else elementwise("ne", x, 0)
+def _nonzero(x: Tensor) -> Tensor:
+    return x if x.dtype is bool_ else elementwise("ne", x, 0)
 
 
-def all(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return whether all elements over dimensions are non-zero: as bool, but uint8 of uint8.
 
     Args:
@@ -42,13 +41,13 @@ def all(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _logical("logical_and", input, dim, keepdim)
 
 
-def any(input: TensorBase, dim: Dims = None, keepdim: bool = False) -> Tensor:
+def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return whether any element over dimensions is non-zero; arguments are those of `all`."""
     require_tensors("any", input)
     return _logical("logical_or", input, dim, keepdim)
 
 
-def count_nonzero(input: TensorBase, dim: Dims = None) -> Tensor:
+def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     """Return the number of non-zero elements over dimensions, as int64.
 
     Args:

@@ -34,7 +34,7 @@ def _swapped(found: Any) -> Any:
     return u @ vh * (1 + s[..., :1, None])
 
 
-def _whole(found: Any, x: Any) -> Any:
+def _from_full(found: Any, x: Any) -> Any:
     """Return the product of full factors."""
     u, s, vh = found
     k = s.shape[-1]
@@ -115,7 +115,7 @@ row(
 )
 row(
     "svd",
-    lambda x: _whole(mt.linalg.svd(x), x),
+    lambda x: _from_full(mt.linalg.svd(x), x),
     lambda x: x,
     *OBLONG,
     differentiable=False,

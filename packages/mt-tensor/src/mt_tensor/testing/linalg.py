@@ -103,7 +103,7 @@ row(
     ((2, 1, 2, 2), (3, 2, 1)),
     errors=(
         (lambda x: mt.linalg.solve(x @ x.T, x.T), ShapeError, r"A X = B cannot have A of"),
-        (lambda x: mt.linalg.solve(x @ x.T, x.double()), DTypeError, "float32 and float64"),
+        (lambda x: mt.linalg.solve(x @ x.T, x.double()), DTypeError, "float32, float64"),
         (lambda x: mt.linalg.solve(x @ x.T * 0, x), LinAlgError, "singular"),
         (lambda x: mt.linalg.solve(x, x), ShapeError, "takes square matrices"),
         (lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False), ShapeError, "X A = B cannot"),

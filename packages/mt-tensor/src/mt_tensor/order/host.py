@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_tensor.dtypes import Array, DType
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def on_host(function: Callable[..., Array], *tensors: TensorBase, dtype: DType) -> Tensor:
+def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> Tensor:
     """Return what a function makes of the tensors' elements, as a constant tensor.
 
     Args:
@@ -31,7 +30,7 @@ def on_host(function: Callable[..., Array], *tensors: TensorBase, dtype: DType) 
     arrays = [np.array(x.backend.as_array(x._tensor), ndmin=1) for x in tensors]
     with np.errstate(all="ignore"):
         result = function(*arrays).astype(dtype.numpy, copy=False)
-    return first._with(first.backend.upload(result.reshape(first.shape)))
+    return first._uploaded(result.reshape(first.shape))
 
 
 def accumulator(dtype: DType) -> np.dtype[Any]:

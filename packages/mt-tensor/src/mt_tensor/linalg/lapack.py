@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mt_tensor.arguments import check_float32_or_float64, check_same_dtype
 from mt_tensor.dtypes import Array
-from mt_tensor.errors import DTypeError, LinAlgError, ShapeError
+from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None:
+def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
     """Check that tensors are matrices to compute with, or batches of them.
 
     Raises:
@@ -26,21 +26,16 @@ def check_matrices(name: str, *tensors: TensorBase, square: bool = True) -> None
     """
     require_tensors(name, *tensors)
     common_backend(*tensors)
+    check_same_dtype(name, *tensors)
     for x in tensors:
-        if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
-            raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
-        if x.dtype is not tensors[0].dtype:
-            raise DTypeError(
-                f"{name}() takes tensors of one dtype; {tensors[0].dtype.name} and {x.dtype.name} "
-                "were given."
-            )
+        check_float32_or_float64(name, x)
         if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
             kind = "square matrices" if square else "matrices"
             raise ShapeError(f"{name}() takes {kind}; shape {x.shape} was given.")
 
 
-def on_host(problem: str, function: Callable[..., Array], *tensors: TensorBase) -> Tensor:
-    """Return what a function makes of float64 arrays, as a constant tensor of the tensors' dtype.
+def lapack(problem: str, function: Callable[..., Array], *tensors: Tensor) -> Tensor:
+    """Return what LAPACK makes of float64 arrays, as a constant tensor of the tensors' dtype.
 
     Args:
         problem: what it means if there is no result.
@@ -57,9 +52,4 @@ def on_host(problem: str, function: Callable[..., Array], *tensors: TensorBase) 
             result = np.asarray(function(*arrays))
     except np.linalg.LinAlgError as error:
         raise LinAlgError(f"{problem} ({error}).") from None
-    return first._with(first.backend.upload(result.astype(first.dtype.numpy)))
-
-
-def constant(model: Tensor, array: Array) -> Tensor:
-    """Return an array as a constant tensor of the dtype and backend of another."""
-    return model._with(model.backend.upload(array.astype(model.dtype.numpy)))
+    return first._uploaded(result, first.dtype)

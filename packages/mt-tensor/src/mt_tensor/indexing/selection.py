@@ -1,0 +1,15 @@
+"""What operations that select elements return: values, and the indices they come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class ValuesAndIndices(NamedTuple):
+    """Elements of a tensor, and where along the dimension they were found."""
+
+    values: Tensor
+    indices: Tensor

@@ -1,0 +1,89 @@
+"""Cutting out of a tensor, and surrounding it: each undoes the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.arguments import as_integers, check_choice
+from mt_tensor.dtypes import as_number
+from mt_tensor.errors import ShapeError
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.view import ViewFunction
+from mt_tensor.strides import Shape
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class Slice(ViewFunction):
+    """Every n-th element of a range, in each dimension."""
+
+    @staticmethod
+    def moved(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
+        return data.slice(starts, steps, lengths)
+
+    @staticmethod
+    def undone(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+        return Embed.apply(grad, shape, starts, steps, 0)
+
+
+class Embed(Function):
+    """The elements spread into a tensor of `shape` that is `value` elsewhere; undoes `Slice`."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, shape: Shape, starts: Shape, steps: Shape, value: float
+    ) -> Tensor:
+        ctx.starts, ctx.steps, ctx.lengths = starts, steps, x.shape
+        data = x.backend.full(shape, x.dtype, value)
+        x.backend.copy(x._tensor, data.slice(starts, steps, x.shape))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        grad = Slice.apply(grad, ctx.starts, ctx.steps, ctx.lengths)
+        return grad, None, None, None, None
+
+
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Surround a tensor with a constant.
+
+    Args:
+        input: any tensor.
+        pad: how many elements to add before and after, in torch's order: the last dimension
+            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
+        mode: "constant", the only one here.
+        value: the constant; 0 for None.
+
+    Raises:
+        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
+        DomainError: there is no such mode.
+    """
+    require_tensors("pad", input)
+    check_choice("mode", mode, ["constant"])
+    padding = as_integers((pad,))
+    if len(padding) % 2 or len(padding) > 2 * input.ndim:
+        raise ShapeError(
+            f"padding {padding} must be pairs of numbers, at most one for each of the "
+            f"{input.ndim} dimension(s)."
+        )
+    before, after = [0] * input.ndim, [0] * input.ndim
+    for pair in range(len(padding) // 2):
+        before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
+    shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
+    if any(extent < 0 for extent in shape):
+        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
+    crop = tuple(max(-b, 0) for b in before)
+    kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
+    ones = (1,) * input.ndim
+    if kept != input.shape:
+        input = Slice.apply(input, crop, ones, kept)
+    if shape == input.shape:
+        return input
+    return Embed.apply(
+        input, shape, tuple(max(b, 0) for b in before), ones, as_number("value", value or 0.0)
+    )
