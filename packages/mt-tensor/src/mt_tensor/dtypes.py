@@ -8,7 +8,6 @@ number only decides the kind, never the size.
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
