@@ -23,19 +23,17 @@ if TYPE_CHECKING:
 
     Operand: TypeAlias = Tensor | Number
 
+    class Unary(Protocol):
+        """A function of one tensor."""
 
-class Unary(Protocol):
-    """A function of one tensor."""
+        def __call__(self, input: Tensor) -> Tensor:
+            """Return a tensor of the same shape."""
 
-    def __call__(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
+    class Binary(Protocol):
+        """A function of two operands, at least one of which is a tensor."""
 
-
-class Binary(Protocol):
-    """A function of two operands, at least one of which is a tensor."""
-
-    def __call__(self, input: Operand, other: Operand) -> Tensor:
-        """Return a tensor of the shape to which the operands broadcast."""
+        def __call__(self, input: Operand, other: Operand) -> Tensor:
+            """Return a tensor of the shape to which the operands broadcast."""
 
 
 abs: Unary
