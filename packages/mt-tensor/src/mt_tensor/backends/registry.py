@@ -17,7 +17,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Self
 
 from mt_operators.errors import nearest
 from mt_tensor.backends.contract import TensorBackend
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-class BackendInfo(NamedTuple):
+class BackendInfo:
     """What is known of a backend without importing it.
 
     Attributes:
@@ -49,10 +49,13 @@ class BackendInfo(NamedTuple):
         load: returns its factory; this is where the import happens.
     """
 
-    name: str
-    distribution: str
-    version: str
-    load: Callable[[], Factory]
+    def __init__(
+        self, name: str, distribution: str, version: str, load: Callable[[], Factory]
+    ) -> None:
+        self.name = name
+        self.distribution = distribution
+        self.version = version
+        self.load = load
 
     def status(self) -> str:
         """Try the backend: `"ready"`, `"unavailable: reason"` or `"broken: reason"`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,22 +19,14 @@ from mt_tensor.tensor_base import TensorBase
 
 Profile = Literal["default", "short", "full"]
 
-
-class _Options(NamedTuple):
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
-
-
 _PROFILES: dict[str, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
 
-_options = _Options()
+_options: dict[str, Any] = {**_PROFILES["default"], "sci_mode": None}
+"""The present choices, for all tensors as in torch."""
 
 
 def set_printoptions(
@@ -73,13 +65,12 @@ def set_printoptions(
     check_choice("profile", profile, (None, *_PROFILES))
     check_choice("sci_mode", sci_mode, (None, True, False))
     settings = {**_PROFILES.get(profile or "", {}), **given}
-    global _options  # noqa: PLW0603 - one choice for all tensors, as in torch
-    _options = _options._replace(**settings, sci_mode=sci_mode)
+    _options.update(settings, sci_mode=sci_mode)
 
 
 def get_printoptions() -> dict[str, Any]:
     """Return the present choices, as arguments for `set_printoptions`."""
-    return _options._asdict()
+    return dict(_options)
 
 
 @contextmanager
@@ -115,7 +106,7 @@ class _Style:
         self.whole = bool((numbers == np.ceil(numbers)).all())
         with np.errstate(over="ignore"):
             spread = largest / least > 1000
-        wanted = _options.sci_mode
+        wanted = _options["sci_mode"]
         self.scientific = (
             bool(spread or largest > 1e8 or least < 1e-4) if wanted is None else wanted
         )
@@ -125,11 +116,12 @@ class _Style:
     def _text(self, value: Any) -> str:
         if not self.real:
             return str(value)
+        digits = _options["precision"]
         if self.scientific:
-            return f"{value:.{_options.precision}e}"
+            return f"{value:.{digits}e}"
         if self.whole:
             return f"{value:.0f}" + ("." if math.isfinite(value) else "")
-        return f"{value:.{_options.precision}f}"
+        return f"{value:.{digits}f}"
 
     def format(self, value: Any) -> str:
         """Return a number, moved to the right of its column."""
@@ -138,7 +130,7 @@ class _Style:
 
 def _edges(array: Array) -> Array:
     """Return the elements that a summary shows."""
-    edge = _options.edgeitems
+    edge = _options["edgeitems"]
     for axis, extent in enumerate(array.shape):
         if extent > 2 * edge:
             kept = [*range(edge), *range(extent - edge, extent)]
@@ -148,7 +140,7 @@ def _edges(array: Array) -> Array:
 
 def _vector(array: Array, indent: int, style: _Style, summarise: bool) -> str:
     """Return the elements of a 1-D array in brackets, wrapped at the end of the line."""
-    edge = _options.edgeitems
+    edge = _options["edgeitems"]
     if summarise and edge == 0:
         texts = ["..."]
     elif summarise and len(array) > 2 * edge:
@@ -156,7 +148,7 @@ def _vector(array: Array, indent: int, style: _Style, summarise: bool) -> str:
         texts = [*first, " ...", *last]
     else:
         texts = [style.format(value) for value in array.tolist()]
-    count = max(1, (_options.linewidth - indent) // (style.width + 2))
+    count = max(1, (_options["linewidth"] - indent) // (style.width + 2))
     lines = [", ".join(texts[i : i + count]) for i in range(0, len(texts), count)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
@@ -167,7 +159,7 @@ def _nested(array: Array, indent: int, style: _Style, summarise: bool) -> str:
         return style.format(array.item())
     if array.ndim == 1:
         return _vector(array, indent, style, summarise)
-    edge = _options.edgeitems
+    edge = _options["edgeitems"]
     cut = summarise and len(array) > 2 * edge
     rows = [*array[:edge], *array[len(array) - edge :]] if cut else list(array)
     parts = [_nested(row, indent + 1, style, summarise) for row in rows]
@@ -177,7 +169,7 @@ def _nested(array: Array, indent: int, style: _Style, summarise: bool) -> str:
 
 
 def _elements(array: Array, indent: int) -> str:
-    summarise = array.size > _options.threshold
+    summarise = array.size > _options["threshold"]
     return _nested(array, indent, _Style(_edges(array) if summarise else array), summarise)
 
 
@@ -185,7 +177,7 @@ def _notes(x: TensorBase) -> list[str]:
     """Return what is said after the elements: only what they do not show."""
     notes = []
     empty = x.numel() == 0
-    if (empty and x.ndim != 1) or (not empty and not _options.edgeitems):
+    if (empty and x.ndim != 1) or (not empty and not _options["edgeitems"]):
         notes.append(f"size={x.shape}")
     if x.dtype not in ((float32,) if empty else (float32, int64, bool_)):
         notes.append(f"dtype={x.dtype!r}")
@@ -204,7 +196,7 @@ def tensor_text(x: TensorBase) -> str:
     text = prefix + (_elements(array, indent) if array.size else "[]")
     column = len(text) - text.rfind("\n") + 1
     for note in _notes(x):
-        if column + len(note) + 2 > _options.linewidth:
+        if column + len(note) + 2 > _options["linewidth"]:
             text += ",\n" + " " * indent + note
             column = indent + len(note)
         else:

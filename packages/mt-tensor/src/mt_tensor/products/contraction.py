@@ -12,7 +12,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import result_type
@@ -33,11 +33,12 @@ Label = Hashable
 Labels = tuple[Label, ...]
 
 
-class _Operand(NamedTuple):
+class _Operand:
     """A tensor and the labels of its dimensions, each label once."""
 
-    tensor: Tensor
-    labels: Labels
+    def __init__(self, tensor: Tensor, labels: Labels) -> None:
+        self.tensor = tensor
+        self.labels = labels
 
     def extent(self, label: Label) -> int:
         """Return the extent of a dimension, 1 if there is no such dimension."""

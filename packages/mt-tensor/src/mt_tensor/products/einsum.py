@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from mt_tensor.errors import EquationError
 from mt_tensor.products.contraction import Label, Labels, contract, promoted
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-class _Equation(NamedTuple):
+class _Equation:
     """What was written: for each operand, and the output if it was given, labels and `...`."""
 
-    inputs: list[Labels]
-    output: Labels | None
+    def __init__(self, inputs: list[Labels], output: Labels | None) -> None:
+        self.inputs = inputs
+        self.output = output
 
 
 def _letters(text: str, equation: str) -> Labels:
