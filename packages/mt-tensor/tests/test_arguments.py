@@ -359,6 +359,8 @@ FLAGS_OF_FUNCTIONS = (
     (lambda: mt.autograd.grad(LEAF * 2, LEAF, allow_unused="a"), "allow_unused"),
     (lambda: mt.autograd.grad(LEAF * 2, LEAF, materialize_grads=1), "materialize_grads"),
     (lambda: mt.autograd.backward(LEAF * 2, create_graph=1), "graph"),
+    (lambda: (LEAF * 2).sum().backward(create_graph=1), "graph"),
+    (lambda: (LEAF * 2).sum().backward(retain_graph="no"), "graph"),
     (lambda: mt.gradcheck(mt.exp, [LEAF], fast_mode=1), "fast_mode"),
 )
 

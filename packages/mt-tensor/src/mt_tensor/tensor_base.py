@@ -327,14 +327,17 @@ class TensorBase:
             NoGradientError: nothing was recorded, or `gradient` is missing.
             ShapeError: `gradient` has another shape.
             GraphFreedError: an earlier call freed the graph.
+            TypeError: `retain_graph` or `create_graph` is no bool.
         """
         if inputs is not None:
             from mt_tensor import autograd
 
             autograd.backward(self._itself(), gradient, retain_graph, create_graph, inputs)
             return
+        keep = create_graph if retain_graph is None else retain_graph
+        check_flags(retain_graph=keep, create_graph=create_graph)
         start = self.starting_gradient(gradient)
-        backpropagate(self.variable, start, retain_graph, create_graph)
+        backpropagate(self.variable, start, keep, create_graph)
 
     def starting_gradient(self, gradient: Tensor | None) -> Tensor:
         """Return what a backward from this tensor starts with: `gradient`, or 1 if it is None.
