@@ -130,8 +130,7 @@ class Fold(Function):
 
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     """Drop dimensions of extent 1."""
-    kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
-    return View.apply(x, kept)
+    return View.apply(x, tuple([extent for d, extent in enumerate(x.shape) if d not in dims]))
 
 
 def pad(

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
 from mt_tensor.indexing.gathering import along
-from mt_tensor.movement.views import squeeze_dims
+from mt_tensor.movement.views import View, squeeze_dims
 from mt_tensor.order.selection import MinMax, ValuesAndIndices, take_along
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
@@ -47,7 +46,7 @@ def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) 
     dims = reduced_dims(dim, x.ndim, keepdim)
     check_not_empty(name, x, dims)
     if not x.requires_grad:
-        return x._with(x.backend.fold(OPERATORS[operator], x._tensor, dims, keepdim))
+        return fold(operator, x, dims, keepdim)
     out = SharedByEqual.apply(x, fold(operator, x, dims), dims)
     return out if keepdim else squeeze_dims(out, dims)
 
@@ -69,18 +68,20 @@ def _position_of_smallest(x: TensorBase, dim: int) -> Tensor:
     return _composed_position("minimum", x, dim)
 
 
-def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepdim: bool) -> Tensor:
+def _arg_extreme(name: str, operator: str, x: TensorBase, dim: int | None, keepdim: Any) -> Tensor:
     """Index of the first element along a dimension that the operator chooses, as int64."""
-    check_flags(keepdim=keepdim)
+    if keepdim.__class__ is not bool:
+        check_flags(keepdim=keepdim)
     x = x.detach()
+    find = _position_of_largest if operator == "maximum" else _position_of_smallest
     if dim is None:
-        flat = _arg_extreme(name, operator, x.reshape(-1), 0, False)
-        return flat.view(*(1,) * x.ndim) if keepdim else flat
+        flat = x.reshape(-1)
+        check_not_empty(name, flat, (0,))
+        return View.apply(find(flat, 0), (1,) * x.ndim if keepdim else ())
     d = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
         return x._with(x.backend.full((), int64, 0))
     check_not_empty(name, x, (d,))
-    find = _position_of_largest if operator == "maximum" else _position_of_smallest
     position = find(x, d)
     return position if keepdim else squeeze_dims(position, (d,))
 
@@ -103,10 +104,14 @@ def _max_or_min(
     check_flags(keepdim=keepdim)
     index = _arg_extreme(name, operator, x, dim, True)
     d = normalize_dim(dim, x.ndim)
-    values = take_along(x, d, index)
-    if keepdim or x.ndim == 0:
-        return ValuesAndIndices(values, index)
-    return ValuesAndIndices(squeeze_dims(values, (d,)), squeeze_dims(index, (d,)))
+    if not x.ndim:
+        return ValuesAndIndices(x.clone(), index)
+    if not x.requires_grad:
+        values = fold(operator, x, (d,), keepdim)
+    else:
+        values = take_along(x, d, index)
+        values = values if keepdim else squeeze_dims(values, (d,))
+    return ValuesAndIndices(values, index if keepdim else squeeze_dims(index, (d,)))
 
 
 def max(
