@@ -39,6 +39,7 @@ from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
 _FOLLOWS = {
+    "to_host": ("as_array",),
     "elementwise": ("compute", "computing"),
     "compute": ("computing",),
     "reduce": ("fold",),
@@ -217,17 +218,23 @@ class TensorBackend(ABC):
         return TensorData(out.storage, kept, dtype=out.dtype)
 
     def product(self, a: TensorData, b: TensorData) -> TensorData:
-        """Return the product of matrices as a new contiguous view.
+        """Return the product of matrices or vectors as a new contiguous view.
 
         Args:
-            a: shape (*batch, n, m).
-            b: shape (*batch, m, k), of the same dtype, which is not bool. Unlike those of `matmul`
-                the batch dimensions are still to be broadcast.
+            a: shape (*batch, n, m); or (m,), a single row, which the result then lacks.
+            b: shape (*batch, m, k); or (m,), a single column, which the result then lacks. It is of
+                the same dtype, which is not bool. Unlike those of `matmul` the batch dimensions are
+                still to be broadcast.
         """
-        batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
-        out = self.allocate((*batch, a.shape[-2], b.shape[-1]), a.dtype)
-        self.matmul(a.expand((*batch, *a.shape[-2:])), b.expand((*batch, *b.shape[-2:])), out)
-        return out
+        left = a if a.ndim > 1 else a.like((1, *a.shape), (0, *a.strides), a.offset)
+        right = b if b.ndim > 1 else b.like((*b.shape, 1), (*b.strides, 0), b.offset)
+        batch = shape_broadcast(left.shape[:-2], right.shape[:-2])
+        left, right = (each.expand((*batch, *each.shape[-2:])) for each in (left, right))
+        n, k = left.shape[-2], right.shape[-1]
+        out = self.allocate((*batch, n, k), a.dtype)
+        self.matmul(left, right, out)
+        kept = (*batch, *((n,) if a.ndim > 1 else ()), *((k,) if b.ndim > 1 else ()))
+        return TensorData(out.storage, kept, dtype=out.dtype)
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return a contiguous copy of a view, of a type that may be another; see `copy`."""

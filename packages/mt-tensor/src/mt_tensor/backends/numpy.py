@@ -288,7 +288,7 @@ class NumpyOps(HostBackend):
 
     def product(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS, and keep the array that it returns."""
-        result = silently(np.matmul, a.array, b.array)
+        result: Any = silently(np.matmul, a.array, b.array)
         return _kept(result, result.shape, a.dtype)
 
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
