@@ -112,7 +112,7 @@ class TensorContext(Context):
 
 def versions(values: Iterable[Any]) -> tuple[int, ...]:
     """Return the versions of the tensors among some values."""
-    return tuple(value._tensor.version for value in values if isinstance(value, TensorBase))
+    return tuple([value._tensor.version for value in values if isinstance(value, TensorBase)])
 
 
 def changed_in_place(what: str) -> InPlaceError:
