@@ -4,10 +4,10 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 (`TensorData`). All else is composed from these, so a backend that implements them has every
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
-More methods (`compute`, `computing`, `fold`, `product`, `converted`, `joined`) return what the
-primitives write. They follow from the primitives, and need no thought; a backend that can return
-new results in less time, as NumPy can, may have its own. A class with its own primitive and none of
-these gets what follows from that primitive.
+More methods (`compute`, `computing`, `fold`, `product`, `taken`, `converted`, `joined`) return what
+the primitives write. They follow from the primitives, and need no thought; a backend that can
+return new results in less time, as NumPy can, may have its own. A class with its own primitive and
+none of these gets what follows from that primitive.
 
 What every primitive may rely on, because the caller has seen to it:
 
@@ -44,6 +44,7 @@ _FOLLOWS = {
     "compute": ("computing",),
     "reduce": ("fold",),
     "matmul": ("product",),
+    "gather": ("taken",),
     "copy": ("converted", "joined"),
 }
 """What follows from each method, unless a class has a shorter way to it."""
@@ -235,6 +236,21 @@ class TensorBackend(ABC):
         self.matmul(left, right, out)
         kept = (*batch, *((n,) if a.ndim > 1 else ()), *((k,) if b.ndim > 1 else ()))
         return TensorData(out.storage, kept, dtype=out.dtype)
+
+    def taken(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Return slices along `dim` as a new contiguous view.
+
+        Args:
+            source: a view.
+            dim: one of its dimensions, whose place those of the index take in the result.
+            index: dtype int64, values from 0 to `source.shape[dim] - 1`, of any shape.
+        """
+        row = index if index.is_contiguous() else self.converted(index, index.dtype)
+        before, after = source.shape[:dim], source.shape[dim + 1 :]
+        strides = (*(0,) * len(before), 1, *(0,) * len(after))
+        out = self.allocate((*before, index.size, *after), source.dtype)
+        self.gather(source, dim, row.like(out.shape, strides, row.offset), out)
+        return TensorData(out.storage, (*before, *index.shape, *after), dtype=out.dtype)
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return a contiguous copy of a view, of a type that may be another; see `copy`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
@@ -13,6 +15,9 @@ from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
+
+
+_ADD = OPERATORS["add"]
 
 
 # --- gather and scatter -------------------------------------------------------------------------
@@ -32,8 +37,42 @@ class Gather(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
-        zeros = grad._with(grad.backend.full(ctx.shape, grad.dtype, 0))
-        return ScatterAdd.apply(zeros, ctx.dim, index, grad), None, None
+        return Collect.apply(grad, ctx.dim, index, ctx.shape), None, None
+
+
+class Collect(Function):
+    """Elements added up along a dimension of a tensor that is 0 elsewhere; undoes `Gather`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase, shape: Shape) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.backend.full(shape, x.dtype, 0)
+        x.backend.scatter(x._tensor, dim, index._tensor, out, _ADD)
+        return x._with(out)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        return Gather.apply(grad, ctx.dim, index), None, None, None
+
+
+class Take(Function):
+    """Slices along a dimension; the dimensions of the index take its place."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dim: int, index: TensorBase) -> Tensor:
+        ctx.dim, ctx.shape = dim, x.shape
+        ctx.save_for_backward(index)
+        return x._with(x.backend.taken(x._tensor, dim, index._tensor))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        dim, shape = ctx.dim, ctx.shape
+        slices = grad.reshape(*shape[:dim], index.numel(), *shape[dim + 1 :])
+        places = along(index.reshape(-1), dim, shape)
+        return Collect.apply(slices, dim, places, shape), None, None
 
 
 class ScatterAdd(Function):
@@ -44,7 +83,7 @@ class ScatterAdd(Function):
         ctx.dim = dim
         ctx.save_for_backward(index)
         out = x.clone()
-        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, OPERATORS["add"])
+        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, _ADD)
         return out
 
     @staticmethod
@@ -62,11 +101,10 @@ def check_index(name: str, x: TensorBase, dim: int, index: TensorBase) -> int:
         raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
     if index.dtype is not int64:
         raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
-    fits = index.ndim == x.ndim and all(
-        i <= extent
-        for d, (i, extent) in enumerate(zip(index.shape, x.shape, strict=True))
-        if d != dim
-    )
+    fits = index.ndim == x.ndim
+    for d, (wanted, extent) in enumerate(zip(index.shape, x.shape, strict=False)):
+        if wanted > extent and d != dim:
+            fits = False
     if not fits:
         raise ShapeError(
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
@@ -82,9 +120,17 @@ def lowest_and_highest(index: TensorBase) -> tuple[int, int]:
     return int(array.min()), int(array.max())
 
 
+def lies_within(index: TensorBase, extent: int) -> bool:
+    """Whether all indices of int64 are between 0 and `extent` - 1."""
+    if index.dtype is not int64 or not index.numel():
+        return False
+    array = index.backend.as_array(index._tensor)
+    return int(array.view(np.uint64).max()) < extent  # as these, negative ones are the largest
+
+
 def check_range(index: TensorBase, extent: int, what: str) -> None:
     """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
-    if index.numel() == 0:
+    if not index.numel() or lies_within(index, extent):
         return
     low, high = lowest_and_highest(index)
     if low < 0 or high >= extent:
@@ -162,15 +208,12 @@ def scatter_add(input: TensorBase, dim: int, index: TensorBase, src: TensorBase)
     return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
 
 
-def take(x: TensorBase, dim: int, index: TensorBase) -> Tensor:
-    """Return the slices along `dim` that a 1-D tensor of int64 names, all known to be in range."""
-    return Gather.apply(x, dim, along(index, dim, x.shape))
-
-
 def along(index: TensorBase, dim: int, shape: Shape) -> Tensor:
     """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
-    column = index.view(*(-1 if d == dim else 1 for d in range(len(shape))))
-    return column.expand(*shape[:dim], index.numel(), *shape[dim + 1 :])
+    data = index._tensor
+    before, after = shape[:dim], shape[dim + 1 :]
+    strides = (*(0,) * len(before), *data.strides, *(0,) * len(after))
+    return index._with(data.like((*before, *data.shape, *after), strides, data.offset))
 
 
 def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
@@ -182,4 +225,4 @@ def index_select(input: TensorBase, dim: int, index: TensorBase) -> Tensor:
         IndexingError: an index is out of range.
     """
     dim = check_1d_index("index_select", input, dim, index)
-    return take(input, dim, index.to(int64))
+    return Take.apply(input, dim, index.to(int64))

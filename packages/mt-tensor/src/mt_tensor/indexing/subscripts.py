@@ -14,13 +14,13 @@ import numpy as np
 
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.indexing.gathering import lowest_and_highest, take
+from mt_tensor.indexing.gathering import Take, along, lies_within, lowest_and_highest
 from mt_tensor.movement.views import Embed
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, constant
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _EVERYTHING = slice(None)
 _PLAIN = {int, slice}
 """The most frequent entries of an index, which stand for one dimension each."""
+
+_AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
+"""What stands for a tensor in an index."""
 
 
 class Pick(NamedTuple):
@@ -44,7 +47,7 @@ class Pick(NamedTuple):
 
 def _normal(x: TensorBase, entry: Any) -> Any:
     """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
-    if isinstance(entry, bool | np.bool_ | list | tuple | range | np.ndarray):
+    if isinstance(entry, _AS_TENSORS):
         entry = _uploaded(x, entry)
     if not isinstance(entry, TensorBase):
         return entry
@@ -98,9 +101,12 @@ def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
 
 def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
+    if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
+        x, key = x.flatten(0, key.ndim - 1), key.flatten()  # one index instead of several
     given = key if isinstance(key, tuple) else (key,)
-    if all(type(entry) in _PLAIN for entry in given) and len(given) <= x.ndim:
-        return Select.apply(x, [*given, *[_EVERYTHING] * (x.ndim - len(given))]), []
+    missing = x.ndim - len(given)
+    if missing >= 0 and _PLAIN.issuperset(map(type, given)):
+        return Select.apply(x, [*given, *[_EVERYTHING] * missing]), []
     entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
     plain: list[Any] = []
     picks: list[Pick] = []
@@ -144,7 +150,7 @@ def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
         IndexingError: one is out of range.
     """
     counted: Tensor = index.to(int64)
-    if not counted.numel():
+    if not counted.numel() or lies_within(counted, extent):
         return counted
     low, high = lowest_and_highest(counted)
     if low < -extent or high >= extent:
@@ -251,32 +257,30 @@ def _common_shape(picks: list[Pick]) -> Shape:
 
 def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
     """Return, broadcast together, each index times the stride of its dimension, added up."""
-    total = picks[0].indices * strides[0]
-    for pick, stride in zip(picks[1:], strides[1:], strict=True):
-        total = total + pick.indices * stride
-    return total
+    terms = [
+        pick.indices if stride == 1 else pick.indices * stride
+        for pick, stride in zip(picks, strides, strict=True)
+    ]
+    return sum(terms[1:], terms[0])
 
 
 def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     """Return a copy of the elements that indices name."""
     if len(picks) == 1:
-        ((dim, indices),) = picks
-        if indices.ndim == 1:
-            return take(x, dim, indices)
-        taken = take(x, dim, indices.reshape(-1))
-        return taken.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
-    shape = _common_shape(picks)
+        return Take.apply(x, *picks[0])
     x, first = _neighbours(x, picks)
-    end = first + len(picks)
-    offsets = _offsets(picks, strides_from_shape(x.shape[first:end]))
-    taken = take(x.flatten(first, end - 1), first, offsets.reshape(-1))
-    return taken.reshape(*x.shape[:first], *shape, *x.shape[end:])
+    last = first + len(picks) - 1
+    offsets = _offsets(picks, strides_from_shape(x.shape[first : last + 1]))
+    return Take.apply(x.flatten(first, last), first, offsets)
 
 
 def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     """Store into the elements that indices name, through the row of memory that `x` lies in."""
     if x._check_in_place(value):
         x._replace(_put(x, picks, value))
+        return
+    if len(picks) == 1:
+        _store_slices(x.detach(), *picks[0], value)
         return
     indexed = _common_shape(picks)
     x, first = _neighbours(x.detach(), picks)
@@ -295,6 +299,18 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     positions = offsets + x._with(x.backend.upload(rest - start))
     x.backend.scatter(source.reshape(-1)._tensor, 0, positions.reshape(-1)._tensor, row)
     data.changed()
+
+
+def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
+    """Store into the slices along a dimension that one tensor of indices names."""
+    before, after = x.shape[:dim], x.shape[dim + 1 :]
+    source = _source(x, (*before, *index.shape, *after), value)
+    slices = source.reshape(*before, index.numel(), *after)
+    if index.dtype is x.dtype:
+        index = index.clone()  # for it may lie in the memory that is written to
+    places = along(index.reshape(-1), dim, x.shape)
+    x.backend.scatter(slices._tensor, dim, places._tensor, x._tensor)
+    x._tensor.changed()
 
 
 def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
@@ -321,6 +337,8 @@ def _as_tensor(x: TensorBase, value: Any) -> Tensor:
     """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
     if isinstance(value, TensorBase):
         return value._itself()
+    if value.__class__ is float and x.is_floating_point():
+        return constant(x.backend, x.dtype, value)
     try:
         return x._with(x.backend.upload(np.array(value)))
     except ValueError as error:
@@ -339,6 +357,8 @@ def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
 
 def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
     """Return a value that fits `shape`: like torch, drop leading extents of 1 that it lacks."""
+    if value.shape in ((), shape):
+        return value
     extra = max(value.ndim - len(shape), 0)
     if size_of(value.shape[:extra]) == 1:
         value = value.reshape(value.shape[extra:])
@@ -383,8 +403,11 @@ def set_item(x: TensorBase, key: Any, value: Any) -> None:
         ShapeError: `value` does not broadcast to the shape of `x[key]`.
         InPlaceError: `x` is a leaf that requires grad, or repeats elements.
     """
-    view, picks = _resolve(x, key)
     given = _as_tensor(x, value)
+    if not given.ndim and _is_mask(key) and key.shape == x.shape:
+        x._itself().masked_fill_(key, given.to(x.backend))
+        return
+    view, picks = _resolve(x, key)
     if picks:
         _store(view, picks, given)
     else:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mt_tensor.arguments import check_choice
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import take
+from mt_tensor.indexing.gathering import Take
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
@@ -107,7 +107,7 @@ def repeat_interleave(
         raise ShapeError(
             f"repeat_interleave() gives {positions.size} slices; output_size is {output_size}."
         )
-    return take(input, d, input._with(input.backend.upload(positions)))
+    return Take.apply(input, d, input._with(input.backend.upload(positions)))
 
 
 def _counts(input: TensorBase, repeats: int | TensorBase, extent: int) -> Any:
