@@ -47,7 +47,7 @@ def unpack_sizes(sizes: tuple[Any, ...], named: Any = None) -> Shape:
         if not is_integer(size) or isinstance(size, Tensor) or size < 0:
             raise ShapeError(f"a shape is made of non-negative integers; {sizes} was given.")
     shape = tuple(map(int, sizes))
-    if size_of(max(extent, 1) for extent in shape) > sys.maxsize // 8:  # of up to eight bytes
+    if size_of([extent or 1 for extent in shape]) > sys.maxsize // 8:  # of up to eight bytes
         raise not_an_array(shape)
     return shape
 
@@ -111,9 +111,15 @@ def full(
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
     kind = as_dtype(dtype)
+    return _filled(unpack_sizes(tuple(size)), kind.checked(number), kind, backend, requires_grad)
+
+
+def _filled(
+    shape: Shape, value: Number, dtype: DType, backend: Backend, requires_grad: bool
+) -> Tensor:
+    """Return a tensor of a shape that has been checked, filled with a number that fits."""
     chosen = get_backend(backend)
-    data = chosen.full(unpack_sizes(tuple(size)), kind, kind.checked(number))
-    result = Tensor._make(data, chosen)
+    result = Tensor._make(chosen.full(shape, dtype, value), chosen)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -125,7 +131,7 @@ def zeros(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return full(unpack_sizes(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
+    return _filled(unpack_sizes(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
 
 
 def ones(
@@ -136,7 +142,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return full(unpack_sizes(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
+    return _filled(unpack_sizes(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
 
 
 # --- Like another tensor ------------------------------------------------------------------------

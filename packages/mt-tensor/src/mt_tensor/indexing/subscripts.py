@@ -431,4 +431,5 @@ class SubscriptMethods(TensorBase):
         """Iterate over the slices of the first dimension."""
         if not self.shape:
             raise TypeError("a 0-dimensional tensor cannot be iterated over.")
-        return (self[i] for i in range(len(self)))
+        rest = [_EVERYTHING] * (self.ndim - 1)
+        return (Select.apply(self, [i, *rest]) for i in range(len(self)))

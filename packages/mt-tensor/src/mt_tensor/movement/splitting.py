@@ -179,9 +179,8 @@ def unbind(input: TensorBase, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension, which they no longer have."""
     require_tensors("unbind", input)
     d = existing_dim("unbind", dim, input.shape)
-    return tuple(
-        input._itself()[(*(slice(None),) * d, position)] for position in range(input.shape[d])
-    )
+    x, before = input._itself(), (slice(None),) * d
+    return tuple([x[(*before, position)] for position in range(x.shape[d])])
 
 
 def unflatten(input: TensorBase, dim: int, sizes: Sequence[int]) -> Tensor:
