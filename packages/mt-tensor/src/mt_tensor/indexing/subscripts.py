@@ -15,9 +15,8 @@ import numpy as np
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.gathering import Take, along, lies_within, lowest_and_highest
-from mt_tensor.movement.views import Embed
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.recording.function import common_backend
+from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase, constant
@@ -195,18 +194,22 @@ class Select(ViewFunction):
 
     @staticmethod
     def undone(grad: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
-        starts, steps, lengths = [], [], []
-        kept = [entry for entry in entries if entry is not None]
-        for dim, (entry, extent) in enumerate(zip(kept, shape, strict=True)):
-            start, step, length = (
-                _range_of(entry, extent)
-                if isinstance(entry, slice)
-                else (_from_zero(entry, dim, extent), 1, 1)
-            )
-            starts.append(start)
-            steps.append(step)
-            lengths.append(length)
-        return Embed.apply(grad.reshape(*lengths), shape, tuple(starts), tuple(steps), 0)
+        return Unselect.apply(grad, shape, entries)
+
+
+class Unselect(Function):
+    """Zeros of a shape with the elements where `Select` shows them; undoes it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
+        ctx.entries = entries
+        data = x.backend.full(shape, x.dtype, 0)
+        x.backend.copy(x._tensor, Select.moved(data, entries))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Select.apply(grad, ctx.entries), None, None
 
 
 def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
