@@ -13,6 +13,7 @@ import numpy.typing as npt
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.registry import get_backend
+from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, Number, as_dtype, float32, promote_types, type_of_number
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU
@@ -26,8 +27,7 @@ Backend = str | TensorBackend | None
 def from_values(values: Array, dtype: Any, backend: Backend, requires_grad: bool) -> Tensor:
     """Return a tensor of the elements of an array, converted; may share its memory."""
     chosen = get_backend(backend)
-    with np.errstate(all="ignore"):
-        converted = values.astype(as_dtype(dtype).numpy, copy=False)
+    converted = silently(values.astype, as_dtype(dtype).numpy, copy=False)
     result = Tensor._make(chosen.upload(converted), chosen)
     return result.requires_grad_() if requires_grad else result
 
