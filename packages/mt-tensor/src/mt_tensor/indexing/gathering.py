@@ -70,9 +70,10 @@ class Take(Function):
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
         dim, shape = ctx.dim, ctx.shape
-        slices = grad.reshape(*shape[:dim], index.numel(), *shape[dim + 1 :])
-        places = along(index.reshape(-1), dim, shape)
-        return Collect.apply(slices, dim, places, shape), None, None
+        if index.ndim != 1:
+            grad = grad.reshape(*shape[:dim], index.numel(), *shape[dim + 1 :])
+            index = index.reshape(-1)
+        return Collect.apply(grad, dim, along(index, dim, shape), shape), None, None
 
 
 class ScatterAdd(Function):

@@ -80,7 +80,7 @@ class Function:
                 "tensor."
             )
         if True in needs:
-            if any(result is arg for arg in args):
+            if True in [result is arg for arg in args]:
                 result = result.detach()
             record(cls, ctx, args, result, cls.__name__)
         if result._tensor._version is not None:  # otherwise nobody shares its memory
