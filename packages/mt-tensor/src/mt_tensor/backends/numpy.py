@@ -147,13 +147,14 @@ def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
 
 def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
     """Return where in its storage each element lies that an index along `dim` names."""
-    positions = index.array * data.strides[dim]
-    positions += data.offset
+    start: Any = data.offset  # of the line of elements along `dim` that each index names one of
     behind = index.ndim
     for d, (extent, stride) in enumerate(zip(index.shape, data.strides, strict=True)):
         behind -= 1
         if d != dim:
-            positions += (np.arange(extent) * stride).reshape(-1, *(1,) * behind)
+            start = start + (np.arange(extent) * stride).reshape(-1, *(1,) * behind)
+    positions: Array = index.array * data.strides[dim]
+    positions += start
     return positions
 
 

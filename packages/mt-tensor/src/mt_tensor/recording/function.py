@@ -94,9 +94,10 @@ class TensorContext(Context):
     __slots__ = ("_versions",)
 
     def save_for_backward(self, *values: Any) -> None:
-        """Keep tensors, and anything else, until backward has run."""
-        super().save_for_backward(*values)
-        self._versions = versions(values)
+        """Keep tensors, and anything else, until backward has run; nothing if it never will."""
+        if True in self.needs_input_grad:
+            super().save_for_backward(*values)
+            self._versions = versions(values)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
