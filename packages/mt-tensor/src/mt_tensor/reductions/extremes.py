@@ -9,9 +9,9 @@ import numpy as np
 from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
-from mt_tensor.indexing.gathering import along
+from mt_tensor.indexing.gathering import Collect, along
 from mt_tensor.movement.views import View, squeeze_dims
-from mt_tensor.order.selection import MinMax, ValuesAndIndices, take_along
+from mt_tensor.order.selection import MinMax, ValuesAndIndices
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
@@ -39,6 +39,24 @@ class SharedByEqual(Function):
         x, value = ctx.saved_tensors
         chosen = (x == value).logical_or(x != x).to(x.dtype)
         return grad * chosen / chosen.sum(ctx.dims, keepdim=True), None, None
+
+
+class FoundAt(Function):
+    """The extreme along a dimension; the gradient goes to where the index found it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: TensorBase, operator: str, dim: int, index: Tensor, keepdim: bool
+    ) -> Tensor:
+        ctx.dim, ctx.shape, ctx.keepdim = dim, x.shape, keepdim
+        ctx.save_for_backward(index)
+        return fold(operator, x, (dim,), keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        kept = grad if ctx.keepdim else grad.unsqueeze(ctx.dim)
+        return Collect.apply(kept, ctx.dim, index, ctx.shape), None, None, None, None
 
 
 def _extreme(name: str, operator: str, x: TensorBase, dim: Dims, keepdim: bool) -> Tensor:
@@ -106,11 +124,7 @@ def _max_or_min(
     d = normalize_dim(dim, x.ndim)
     if not x.ndim:
         return ValuesAndIndices(x.clone(), index)
-    if not x.requires_grad:
-        values = fold(operator, x, (d,), keepdim)
-    else:
-        values = take_along(x, d, index)
-        values = values if keepdim else squeeze_dims(values, (d,))
+    values = FoundAt.apply(x, operator, d, index, keepdim)
     return ValuesAndIndices(values, index if keepdim else squeeze_dims(index, (d,)))
 
 
