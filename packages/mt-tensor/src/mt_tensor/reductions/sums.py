@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mt_autodiff.mode import recording
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
@@ -90,6 +91,26 @@ class Sum(Function):
         return Repeat.apply(grad, ctx.shape, ctx.dims, ctx.keepdim), None, None
 
 
+class Mean(Function):
+    """Sum over dimensions, divided by how many elements were added up."""
+
+    @staticmethod
+    def forward(ctx: Any, x: TensorBase, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        count = _count(x, dims)
+        ctx.shape, ctx.dims, ctx.keepdim, ctx.count = x.shape, dims, keepdim, count
+        return added_up(x, dims, keepdim) / count
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Repeat.apply(grad / ctx.count, ctx.shape, ctx.dims, ctx.keepdim), None, None
+
+
+def _count(x: TensorBase, dims: tuple[int, ...]) -> int:
+    """Return how many elements are folded into one."""
+    shape = x.shape
+    return size_of([shape[d] for d in dims])
+
+
 class Repeat(ViewFunction):
     """The same elements over again along dimensions that a sum has folded; undoes `Sum`."""
 
@@ -112,16 +133,17 @@ class Repeat(ViewFunction):
 
 def added_up(x: TensorBase, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     """Return the sum over dimensions, all checked; of constants without a look at the graph."""
-    if x.requires_grad:
+    if recording.enabled and x.requires_grad:
         return Sum.apply(x, dims, keepdim)
     return x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
 
 
 def averaged(x: TensorBase, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     """Return the mean over dimensions, all checked; of float16 in float32."""
-    shape = x.shape
-    count = size_of([shape[d] for d in dims])
-    return added_up(wide(x._itself()), dims, keepdim) / count
+    values = wide(x._itself())
+    if recording.enabled and values.requires_grad:
+        return Mean.apply(values, dims, keepdim)
+    return added_up(values, dims, keepdim) / _count(x, dims)
 
 
 def sum(input: TensorBase, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
