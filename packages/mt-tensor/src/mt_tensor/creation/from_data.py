@@ -73,7 +73,7 @@ def tensor(
         )
     own = _common_type(leaves, values)
     chosen_dtype = own if dtype is None else as_dtype(dtype)
-    if not typed and values.size:
+    if not typed and values.size and chosen_dtype.kind == "integer":
         for extreme in (values.min(), values.max()):
             chosen_dtype.checked(extreme.item())
     return from_values(values, chosen_dtype, backend, requires_grad)

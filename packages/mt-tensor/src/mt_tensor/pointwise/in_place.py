@@ -110,9 +110,14 @@ class InPlaceMethods(AliasMethods):
     def fill_(self, value: Number | Tensor) -> Self:
         """Store a number, or that of a 0-D tensor, in every element, and return self."""
         filling = single("fill_", value, self.dtype)
-        if not isinstance(filling, TensorBase):
-            filling = self._with(self.backend.full((), self.dtype, filling))
-        return self.copy_(filling)
+        if isinstance(filling, TensorBase):
+            return self.copy_(filling)
+        repeated = self._directly_with(filling)
+        if repeated is None:
+            return self.copy_(self._with(self.backend.full((), self.dtype, filling)))
+        self.backend.copy(repeated, self._tensor)
+        self._tensor.changed()
+        return self
 
     def zero_(self) -> Self:
         """Store zero in every element, and return self."""
