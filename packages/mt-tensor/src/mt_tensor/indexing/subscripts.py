@@ -85,6 +85,11 @@ def _is_mask(entry: Any) -> bool:
     return isinstance(entry, TensorBase) and entry.dtype is bool_
 
 
+def _is_index(entry: Any) -> bool:
+    """Whether an entry names elements of one dimension, and needs no conversion."""
+    return isinstance(entry, TensorBase) and entry.dtype is int64 and entry.ndim > 0
+
+
 def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
     """Return entries that name every dimension."""
     used = sum(map(_dims_used, entries))
@@ -100,15 +105,19 @@ def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
 
 def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
-    if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
-        x, key = x.flatten(0, key.ndim - 1), key.flatten()  # one index instead of several
     given = key if isinstance(key, tuple) else (key,)
     missing = x.ndim - len(given)
     if missing >= 0 and _PLAIN.issuperset(map(type, given)):
         return Select.apply(x, [*given, *[_EVERYTHING] * missing]), []
+    if missing >= 0 and False not in map(_is_index, given):
+        common_backend(x, *given)
+        picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(given)]
+        return x._itself(), picks
+    if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
+        x, given = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
     entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
     plain: list[Any] = []
-    picks: list[Pick] = []
+    picks = []
     dim, seen = 0, 0  # of the tensor, and of the view
     for entry in entries:
         used = _dims_used(entry)
