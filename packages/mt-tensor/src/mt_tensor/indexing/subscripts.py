@@ -317,11 +317,12 @@ def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
     """Store into the slices along a dimension that one tensor of indices names."""
     before, after = x.shape[:dim], x.shape[dim + 1 :]
     source = _source(x, (*before, *index.shape, *after), value)
-    slices = source.reshape(*before, index.numel(), *after)
     if index.dtype is x.dtype:
         index = index.clone()  # for it may lie in the memory that is written to
-    places = along(index.reshape(-1), dim, x.shape)
-    x.backend.scatter(slices._tensor, dim, places._tensor, x._tensor)
+    if index.ndim != 1:
+        source, index = source.reshape(*before, index.numel(), *after), index.reshape(-1)
+    places = along(index, dim, x.shape)
+    x.backend.scatter(source._tensor, dim, places._tensor, x._tensor)
     x._tensor.changed()
 
 
