@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import is_grad_enabled
@@ -83,7 +84,7 @@ class LogSumExp(Function):
         shift: Any = 0.0
         if x.numel():
             largest = fold("maximum", x, dims)
-            shift = elementwise("where", largest.isfinite(), largest, 0.0)
+            shift = elementwise("where", largest.abs() < math.inf, largest, 0.0)
         out = added_up((x - shift).exp(), dims, True).log() + shift
         ctx.save_for_backward(x, out)
         return out if keepdim else squeeze_dims(out, dims)
