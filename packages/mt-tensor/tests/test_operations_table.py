@@ -68,7 +68,8 @@ def test_the_kit_writes_a_report(pytester, processes):
     )  # fmt: skip
     assert run.ret == pytest.ExitCode.OK
     found = json.loads(Path(pytester.path, "found", "numpy.json").read_text())
-    assert (found["backend"], found["kernels"]) == ("numpy", ["argmax", "argmin"])
+    assert found["backend"] == "numpy"
+    assert found["kernels"] == ["argmax", "argmin", "log_softmax", "softmax"]
     assert {name: list(counts) for name, counts in found["operations"].items()} == {
         "cumprod": ["passed"],
         "tril": ["passed"],

@@ -125,6 +125,8 @@ def as_dtype(value: Any) -> DType:
         return DTYPES[value]
     if isinstance(value, type) and value in _PYTHON:
         return _PYTHON[value]
+    if isinstance(value, np.dtype) and value in _BY_NUMPY:
+        return _BY_NUMPY[value]
     try:
         if value is None:  # which NumPy takes for float64
             raise TypeError

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -88,15 +87,19 @@ def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
     """
     if not first or not second:
         return tuple(first or second)
-    result: list[int] = []
-    for a, b in zip_longest(reversed(first), reversed(second), fillvalue=1):
-        if a != b and 1 not in (a, b):
+    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+    result = list(longer)
+    ndim = len(longer)
+    for d, extent in enumerate(shorter, ndim - len(shorter)):
+        if result[d] == 1:
+            result[d] = extent
+        elif extent not in (result[d], 1):
             raise IndexingError(
-                f"shapes {tuple(first)} and {tuple(second)} do not broadcast: {a} and {b} meet "
-                f"in dimension {-len(result) - 1}. Extents must be equal, or one of them 1."
+                f"shapes {tuple(first)} and {tuple(second)} do not broadcast: {first[d - ndim]} "
+                f"and {second[d - ndim]} meet in dimension {d - ndim}. Extents must be equal, or "
+                "one of them 1."
             )
-        result.append(b if a == 1 else a)
-    return tuple(reversed(result))
+    return tuple(result)
 
 
 def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:

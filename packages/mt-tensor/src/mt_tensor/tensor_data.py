@@ -258,19 +258,18 @@ class TensorData:
         if shape == self.shape:
             return self
         new = len(shape) - self.ndim
-        fits = new >= 0 and all(
-            old in (1, wanted)
-            for old, wanted in zip(self.shape, shape[max(new, 0) :], strict=False)
-        )
+        strides = [0] * len(shape)
+        fits = new >= 0
+        for d, extent in enumerate(self.shape if fits else (), new):
+            if extent == shape[d]:
+                strides[d] = self.strides[d - new]
+            elif extent != 1:
+                fits = False
         if not fits:
             raise ShapeError(
                 f"shape {self.shape} cannot be expanded to {shape}: only extents of 1 stretch."
             )
-        strides = tuple(
-            0 if old == 1 and wanted != 1 else stride
-            for old, wanted, stride in zip(self.shape, shape[new:], self.strides, strict=True)
-        )
-        return self.like(shape, (0,) * new + strides, self.offset)
+        return self.like(shape, tuple(strides), self.offset)
 
     def view(self, shape: Shape) -> TensorData | None:
         """Return the same elements in another shape, or None if that needs a copy.
@@ -362,17 +361,13 @@ def as_array(row: Array, data: TensorData) -> Array:
     Raises:
         ShapeError: there are more dimensions or elements than arrays can have.
     """
-    width = data.dtype.itemsize
+    shape, dtype = data.shape, data.dtype.numpy
     try:
-        if data.size == 0:
-            return np.empty(data.shape, data.dtype.numpy)
-        return np.ndarray(
-            data.shape,
-            data.dtype.numpy,
-            buffer=row,
-            offset=data.offset * width,
-            strides=tuple([stride * width for stride in data.strides]),
-        )
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        width = dtype.itemsize
+        strides = None if data._row_major else tuple([stride * width for stride in data.strides])
+        return np.ndarray(shape, dtype, row, data.offset * width, strides)
     except ValueError as error:
         raise not_an_array(data.shape) from error
 

@@ -4,10 +4,10 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 (`TensorData`). All else is composed from these, so a backend that implements them has every
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
-More methods (`compute`, `computing`, `fold`, `product`, `converted`, `joined`) return what the
-primitives write. They follow from the primitives, and need no thought; a backend that can return
-new results in less time, as NumPy can, may have its own. A class with its own primitive and none of
-these gets what follows from that primitive.
+More methods (`compute`, `computing`, `fold`, `product`, `gathered`, `converted`, `joined`) return
+what the primitives write. They follow from the primitives, and need no thought; a backend that can
+return new results in less time, as NumPy can, may have its own. A class with its own primitive and
+none of these gets what follows from that primitive.
 
 What every primitive may rely on, because the caller has seen to it:
 
@@ -38,10 +38,12 @@ from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
 _FOLLOWS = {
+    "to_host": ("as_array",),
     "elementwise": ("compute", "computing"),
     "compute": ("computing",),
     "reduce": ("fold",),
     "matmul": ("product",),
+    "gather": ("gathered",),
     "copy": ("converted", "joined"),
 }
 """What follows from each method, unless a class has a shorter way to it."""
@@ -216,17 +218,38 @@ class TensorBackend(ABC):
         return TensorData(out.storage, kept, dtype=out.dtype)
 
     def product(self, a: TensorData, b: TensorData) -> TensorData:
-        """Return the product of matrices as a new contiguous view.
+        """Return the product of matrices or vectors as a new contiguous view.
 
         Args:
-            a: shape (*batch, n, m).
-            b: shape (*batch, m, k), of the same dtype, which is not bool. Unlike those of `matmul`
-                the batch dimensions are still to be broadcast.
+            a: shape (*batch, n, m); or (m,), a single row, which the result then lacks.
+            b: shape (*batch, m, k); or (m,), a single column, which the result then lacks. It is of
+                the same dtype, which is not bool. Unlike those of `matmul` the batch dimensions are
+                still to be broadcast.
         """
-        batch = shape_broadcast(a.shape[:-2], b.shape[:-2])
-        out = self.allocate((*batch, a.shape[-2], b.shape[-1]), a.dtype)
-        self.matmul(a.expand((*batch, *a.shape[-2:])), b.expand((*batch, *b.shape[-2:])), out)
-        return out
+        left = a if a.ndim > 1 else a.like((1, *a.shape), (0, *a.strides), a.offset)
+        right = b if b.ndim > 1 else b.like((*b.shape, 1), (*b.strides, 0), b.offset)
+        batch = shape_broadcast(left.shape[:-2], right.shape[:-2])
+        left, right = (each.expand((*batch, *each.shape[-2:])) for each in (left, right))
+        n, k = left.shape[-2], right.shape[-1]
+        out = self.allocate((*batch, n, k), a.dtype)
+        self.matmul(left, right, out)
+        kept = (*batch, *((n,) if a.ndim > 1 else ()), *((k,) if b.ndim > 1 else ()))
+        return TensorData(out.storage, kept, dtype=out.dtype)
+
+    def gathered(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Return slices along `dim` as a new contiguous view.
+
+        Args:
+            source: a view.
+            dim: one of its dimensions, whose place those of the index take in the result.
+            index: dtype int64, values from 0 to `source.shape[dim] - 1`, of any shape.
+        """
+        row = index if index.is_contiguous() else self.converted(index, index.dtype)
+        before, after = source.shape[:dim], source.shape[dim + 1 :]
+        strides = (*(0,) * len(before), 1, *(0,) * len(after))
+        out = self.allocate((*before, index.size, *after), source.dtype)
+        self.gather(source, dim, row.like(out.shape, strides, row.offset), out)
+        return TensorData(out.storage, (*before, *index.shape, *after), dtype=out.dtype)
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return a contiguous copy of a view, of a type that may be another; see `copy`."""

@@ -29,11 +29,17 @@ class HostBackend(TensorBackend):
         """Return the storage itself: it is on the host."""
         return storage
 
+    def as_array(self, data: TensorData) -> Array:
+        """Return the view's array under a shape of its own, which the caller may change."""
+        return data.array.view()
+
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
+        zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
         try:
-            array = np.empty(shape, dtype.numpy)
+            array = (np.zeros if zero else np.empty)(shape, dtype.numpy)
         except ValueError as error:
             raise not_an_array(shape) from error
-        silently(array.fill, dtype.convert(value))
+        if not zero:
+            silently(array.fill, dtype.convert(value))
         return TensorData.of(array, shape, dtype)

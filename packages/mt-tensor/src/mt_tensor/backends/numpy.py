@@ -127,16 +127,17 @@ def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
     return TensorData.of(fitted(result, shape, dtype), shape, dtype)
 
 
-def _few_dimensions(dim: int, array: Array, where: Array, other: Array) -> Any:
-    """Return arrays for NumPy to index along `dim`, which survives 32 dimensions at most.
-
-    If there are more, those of extent 1 are dropped; more others do not fit into memory.
-    """
-    if where.ndim > 32:
-        ones = tuple(d for d, extent in enumerate(where.shape) if extent == 1 and d != dim)
-        dim -= sum(d < dim for d in ones)
-        array, where, other = (each.squeeze(ones) for each in (array, where, other))
-    return dim, array, where, other
+def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
+    """Return where in its storage each element lies that an index along `dim` names."""
+    start: Any = data.offset  # of the line of elements along `dim` that each index names one of
+    behind = index.ndim
+    for d, (extent, stride) in enumerate(zip(index.shape, data.strides, strict=True)):
+        behind -= 1
+        if d != dim:
+            start = start + (np.arange(extent) * stride).reshape(-1, *(1,) * behind)
+    positions: Array = index.array * data.strides[dim]
+    positions += start
+    return positions
 
 
 class NumpyOps(HostBackend):
@@ -243,19 +244,24 @@ class NumpyOps(HostBackend):
 
     def product(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS, and keep the array that it returns."""
-        result = silently(np.matmul, a.array, b.array)
+        result: Any = silently(np.matmul, a.array, b.array)
         return _kept(result, result.shape, a.dtype)
 
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
-        """Take along an axis."""
-        array = self._cut(source.array, index.shape, dim)
-        if all(d == dim or not stride for d, stride in enumerate(index.strides)) and index.size:
+        """Take from the storage, or whole slices along an axis."""
+        if index.size and set(index.strides[:dim] + index.strides[dim + 1 :]) <= {0}:
             # The same slices everywhere, as when rows are looked up.
-            slices = index.array[tuple(slice(None) if d == dim else 0 for d in range(index.ndim))]
-            out.array[...] = np.take(array, slices, dim)
+            column = index.like((index.shape[dim],), (index.strides[dim],), index.offset)
+            reached = [slice(extent) for extent in index.shape]
+            reached[dim] = slice(None)
+            out.array[...] = source.array[tuple(reached)].take(column.array, dim)
         else:
-            dim, array, where, target = _few_dimensions(dim, array, index.array, out.array)
-            target[...] = np.take_along_axis(array, where, dim)
+            out.array[...] = source.storage.take(_positions(source, dim, index))
+
+    def gathered(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Take along an axis, and keep the array."""
+        result = source.array.take(index.array, dim)
+        return _kept(result, result.shape, source.dtype)
 
     def scatter(
         self,
@@ -265,22 +271,12 @@ class NumpyOps(HostBackend):
         out: TensorData,
         operator: Operator | None = None,
     ) -> None:
-        """Put along an axis, or combine unbuffered with the operator's ufunc."""
-        target = self._cut(out.array, index.shape, dim)
-        dim, target, where, values = _few_dimensions(dim, target, index.array, source.array)
+        """Put into the storage, or combine unbuffered with the operator's ufunc."""
+        positions, values = _positions(out, dim, index).reshape(-1), source.array.reshape(-1)
         if operator is None:
-            np.put_along_axis(target, where, values, dim)
-            return
-        grid = list(np.ogrid[tuple(slice(extent) for extent in where.shape)])
-        grid[dim] = where
-        silently(_UFUNC_OF[operator.value].at, target, tuple(grid), values)
-
-    @staticmethod
-    def _cut(array: Array, shape: tuple[int, ...], dim: int) -> Array:
-        """Return the part of `array` that an index of `shape` can reach."""
-        return array[
-            tuple(slice(None) if d == dim else slice(extent) for d, extent in enumerate(shape))
-        ]
+            out.storage[positions] = values
+        else:  # on rows, which NumPy does several times as fast
+            silently(_UFUNC_OF[operator.value].at, out.storage, positions, values)
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return NumPy's own copy."""

@@ -170,6 +170,17 @@ def test_matmul_of_each_batch(backend: TensorBackend, shapes: Any) -> None:
     assert np.array_equal(product.numpy(), a @ b)
 
 
+@pytest.mark.parametrize(
+    "shapes", [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((4, 2, 3), (3,)), ((0,), (0, 2))]
+)
+def test_products_of_vectors(backend: TensorBackend, shapes: Any) -> None:
+    a, b = (integers(shape, seed).astype("f4") for seed, shape in enumerate(shapes))
+    for layout in LAYOUTS.values():
+        product = backend.product(*(layout(each, backend)._tensor for each in (a, b)))
+        assert product.is_contiguous()
+        assert np.array_equal(backend.as_array(product), a @ b)
+
+
 @pytest.mark.parametrize(("n", "m", "k"), [(19, 35, 17), (18, 18, 18)])
 def test_matmul_larger_than_a_tile(backend: TensorBackend, n: int, m: int, k: int) -> None:
     a, b = integers((n, m)).astype("f4"), integers((m, k), 1).astype("f4")
@@ -226,6 +237,18 @@ def test_gather_and_scatter_of_few(
     read.sum().backward()
     assert x.grad is not None
     assert x.grad.numpy().sum() == index.size
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("part", [(4,), (2, 3), (0,), ()])
+def test_slices_taken_by_index(backend: TensorBackend, layout: str, part: tuple[int, ...]) -> None:
+    array = integers((3, 4, 2)).astype("f4")
+    index = np.random.default_rng(0).integers(0, 2, part)
+    source, where = (LAYOUTS[layout](each, backend)._tensor for each in (array, index))
+    for dim in range(3):
+        found = backend.gathered(source, dim, where)
+        assert found.is_contiguous()
+        assert np.array_equal(backend.as_array(found), np.take(array, index, dim))
 
 
 def test_scatter_replaces(backend: TensorBackend) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.registry import get_backend
+from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, DType, Number, as_dtype, float32, promote_types, type_of_number
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU
@@ -24,8 +25,7 @@ Backend = str | TensorBackend | None
 def from_values(values: Array, dtype: Any, backend: Backend, requires_grad: bool) -> Tensor:
     """Return a tensor of the elements of an array, converted; may share its memory."""
     chosen = get_backend(backend)
-    with np.errstate(all="ignore"):
-        converted = values.astype(as_dtype(dtype).numpy, copy=False)
+    converted = silently(values.astype, as_dtype(dtype).numpy, copy=False)
     return new_leaf(chosen.upload(converted), chosen, requires_grad)
 
 
@@ -81,7 +81,7 @@ def tensor(
         )
     own = _common_type(leaves, values)
     chosen_dtype = own if dtype is None else as_dtype(dtype)
-    if not typed and values.size:
+    if not typed and values.size and chosen_dtype.kind == "integer":
         for extreme in (values.min(), values.max()):
             chosen_dtype.checked(extreme.item())
     return from_values(values, chosen_dtype, backend, requires_grad)

@@ -100,9 +100,15 @@ def full(
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
     kind = as_dtype(dtype)
+    return _filled(new_shape(tuple(size)), kind.checked(number), kind, backend, requires_grad)
+
+
+def _filled(
+    shape: Shape, value: Number, dtype: DType, backend: Backend, requires_grad: bool
+) -> Tensor:
+    """Return a tensor of a shape that has been checked, filled with a number that fits."""
     chosen = get_backend(backend)
-    data = chosen.full(new_shape(tuple(size)), kind, kind.checked(number))
-    return new_leaf(data, chosen, requires_grad)
+    return new_leaf(chosen.full(shape, dtype, value), chosen, requires_grad)
 
 
 def zeros(
@@ -113,7 +119,7 @@ def zeros(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return full(new_shape(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
+    return _filled(new_shape(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
 
 
 def ones(
@@ -124,7 +130,7 @@ def ones(
     requires_grad: bool = False,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return full(new_shape(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
+    return _filled(new_shape(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
 
 
 # --- Like another tensor ------------------------------------------------------------------------

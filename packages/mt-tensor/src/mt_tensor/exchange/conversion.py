@@ -10,7 +10,19 @@ import numpy as np
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.registry import get_backend
-from mt_tensor.dtypes import DType, as_dtype
+from mt_tensor.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
 from mt_tensor.errors import DTypeError
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor_base import TensorBase
@@ -98,39 +110,39 @@ class ConversionMethods(TensorBase):
 
     def float(self) -> Tensor:
         """Return the tensor as float32."""
-        return self.to("float32")
+        return self.to(float32)
 
     def double(self) -> Tensor:
         """Return the tensor as float64."""
-        return self.to("float64")
+        return self.to(float64)
 
     def half(self) -> Tensor:
         """Return the tensor as float16."""
-        return self.to("float16")
+        return self.to(float16)
 
     def long(self) -> Tensor:
         """Return the tensor as int64."""
-        return self.to("int64")
+        return self.to(int64)
 
     def int(self) -> Tensor:
         """Return the tensor as int32."""
-        return self.to("int32")
+        return self.to(int32)
 
     def short(self) -> Tensor:
         """Return the tensor as int16."""
-        return self.to("int16")
+        return self.to(int16)
 
     def char(self) -> Tensor:
         """Return the tensor as int8."""
-        return self.to("int8")
+        return self.to(int8)
 
     def byte(self) -> Tensor:
         """Return the tensor as uint8."""
-        return self.to("uint8")
+        return self.to(uint8)
 
     def bool(self) -> Tensor:
         """Return the tensor as bool."""
-        return self.to("bool")
+        return self.to(bool_)
 
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor with the element type of another."""
@@ -149,7 +161,7 @@ class ConversionMethods(TensorBase):
 def _is_backend(target: Any) -> bool:
     """Whether something names a backend; a string that names no element type does."""
     if not isinstance(target, str):
-        return isinstance(target, TensorBackend)
+        return not isinstance(target, DType) and isinstance(target, TensorBackend)
     try:
         as_dtype(target)
     except DTypeError:

@@ -96,7 +96,7 @@ class InteropMethods(TensorBase):
         Raises:
             ShapeError: there is not exactly one.
         """
-        if self.numel() != 1:
+        if self._tensor.size != 1:
             raise ShapeError(
                 f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
             )

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
+_ADD = OPERATORS["add"]
+
+
 # --- gather and scatter -------------------------------------------------------------------------
 
 
@@ -33,8 +36,43 @@ class Gather(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (index,) = ctx.saved_tensors
-        zeros = grad._full(ctx.shape, 0)
-        return ScatterAdd.apply(zeros, ctx.dim, index, grad), None, None
+        return Collect.apply(grad, ctx.dim, index, ctx.shape), None, None
+
+
+class Collect(Function):
+    """Elements added up along a dimension of a tensor that is 0 elsewhere; undoes `Gather`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, shape: Shape) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.backend.full(shape, x.dtype, 0)
+        x.backend.scatter(x._tensor, dim, index._tensor, out, _ADD)
+        return x._with(out)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        return Gather.apply(grad, ctx.dim, index), None, None, None
+
+
+class GatherSlices(Function):
+    """Slices along a dimension; the dimensions of the index take its place."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
+        ctx.dim, ctx.shape = dim, x.shape
+        ctx.save_for_backward(index)
+        return x._with(x.backend.gathered(x._tensor, dim, index._tensor))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        dim, shape = ctx.dim, ctx.shape
+        if index.ndim != 1:
+            grad = grad.reshape(*shape[:dim], index.numel(), *shape[dim + 1 :])
+            index = index.reshape(-1)
+        return Collect.apply(grad, dim, along(index, dim, shape), shape), None, None
 
 
 class ScatterAdd(Function):
@@ -45,7 +83,7 @@ class ScatterAdd(Function):
         ctx.dim = dim
         ctx.save_for_backward(index)
         out = x.clone()
-        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, OPERATORS["add"])
+        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, _ADD)
         return out
 
     @staticmethod
@@ -63,11 +101,10 @@ def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
         raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
     if index.dtype is not int64:
         raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
-    fits = index.ndim == x.ndim and all(
-        i <= extent
-        for d, (i, extent) in enumerate(zip(index.shape, x.shape, strict=True))
-        if d != dim
-    )
+    fits = index.ndim == x.ndim
+    for d, (wanted, extent) in enumerate(zip(index.shape, x.shape, strict=False)):
+        if wanted > extent and d != dim:
+            fits = False
     if not fits:
         raise ShapeError(
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "
@@ -83,9 +120,17 @@ def lowest_and_highest(index: Tensor) -> tuple[int, int]:
     return int(array.min()), int(array.max())
 
 
+def lies_within(index: Tensor, extent: int) -> bool:
+    """Whether all indices of int64 are between 0 and `extent` - 1."""
+    if index.dtype is not int64 or not index.numel():
+        return False
+    array = index.backend.as_array(index._tensor)
+    return int(array.view(np.uint64).max()) < extent  # as these, negative ones are the largest
+
+
 def check_range(index: Tensor, extent: int, what: str) -> None:
     """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
-    if index.numel() == 0:
+    if not index.numel() or lies_within(index, extent):
         return
     low, high = lowest_and_highest(index)
     if low < 0 or high >= extent:
@@ -168,15 +213,12 @@ def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
     return Gather.apply(x, dim, index) if x.ndim else x.clone()
 
 
-def gather_slices(x: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the slices along `dim` that a 1-D tensor of int64 names, all known to be in range."""
-    return Gather.apply(x, dim, along(index, dim, x.shape))
-
-
 def along(index: Tensor, dim: int, shape: Shape) -> Tensor:
     """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
-    column = index.view(*(-1 if d == dim else 1 for d in range(len(shape))))
-    return column.expand(*shape[:dim], index.numel(), *shape[dim + 1 :])
+    data = index._tensor
+    before, after = shape[:dim], shape[dim + 1 :]
+    strides = (*(0,) * len(before), *data.strides, *(0,) * len(after))
+    return index._with(data.like((*before, *data.shape, *after), strides, data.offset))
 
 
 def element_numbers(x: Tensor) -> Tensor:
@@ -193,4 +235,4 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         IndexingError: an index is out of range.
     """
     dim = check_1d_index("index_select", input, dim, index)
-    return gather_slices(input, dim, index.to(int64))
+    return GatherSlices.apply(input, dim, index.to(int64))

@@ -14,13 +14,18 @@ import numpy as np
 
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.indexing.gathering import element_numbers, gather_slices, lowest_and_highest
-from mt_tensor.movement.padding import Embed
+from mt_tensor.indexing.gathering import (
+    GatherSlices,
+    along,
+    element_numbers,
+    lies_within,
+    lowest_and_highest,
+)
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.recording.function import common_backend
+from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, positions, shape_broadcast, size_of, strides_from_shape
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, constant
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -30,6 +35,9 @@ if TYPE_CHECKING:
 _EVERYTHING = slice(None)
 _PLAIN = {int, slice}
 """The most frequent entries of an index, which stand for one dimension each."""
+
+_AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
+"""What stands for a tensor in an index."""
 
 
 class Pick(NamedTuple):
@@ -44,7 +52,7 @@ class Pick(NamedTuple):
 
 def _normal(x: TensorBase, entry: Any) -> Any:
     """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
-    if isinstance(entry, bool | np.bool_ | list | tuple | range | np.ndarray):
+    if isinstance(entry, _AS_TENSORS):
         entry = _index_tensor(x, entry)
     if not isinstance(entry, TensorBase):
         return entry
@@ -83,6 +91,11 @@ def _is_mask(entry: Any) -> bool:
     return isinstance(entry, TensorBase) and entry.dtype is bool_
 
 
+def _is_index(entry: Any) -> bool:
+    """Whether an entry names elements of one dimension, and needs no conversion."""
+    return isinstance(entry, TensorBase) and entry.dtype is int64 and entry.ndim > 0
+
+
 def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
     """Return entries that name every dimension."""
     used = sum(map(_dims_used, entries))
@@ -99,11 +112,18 @@ def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
 def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
     given = key if isinstance(key, tuple) else (key,)
-    if all(type(entry) in _PLAIN for entry in given) and len(given) <= x.ndim:
-        return Select.apply(x, [*given, *[_EVERYTHING] * (x.ndim - len(given))]), []
+    missing = x.ndim - len(given)
+    if missing >= 0 and _PLAIN.issuperset(map(type, given)):
+        return Select.apply(x, [*given, *[_EVERYTHING] * missing]), []
+    if missing >= 0 and False not in map(_is_index, given):
+        common_backend(x, *given)
+        picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(given)]
+        return x._itself(), picks
+    if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
+        x, given = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
     entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
     plain: list[Any] = []
-    picks: list[Pick] = []
+    picks = []
     dim, seen = 0, 0  # of the tensor, and of the view
     for entry in entries:
         used = _dims_used(entry)
@@ -144,7 +164,7 @@ def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
         IndexingError: one is out of range.
     """
     counted: Tensor = index.to(int64)
-    if not counted.numel():
+    if not counted.numel() or lies_within(counted, extent):
         return counted
     low, high = lowest_and_highest(counted)
     if low < -extent or high >= extent:
@@ -189,18 +209,22 @@ class Select(ViewFunction):
 
     @staticmethod
     def undone(grad: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
-        starts, steps, lengths = [], [], []
-        kept = [entry for entry in entries if entry is not None]
-        for dim, (entry, extent) in enumerate(zip(kept, shape, strict=True)):
-            start, step, length = (
-                _range_of(entry, extent)
-                if isinstance(entry, slice)
-                else (_from_zero(entry, dim, extent), 1, 1)
-            )
-            starts.append(start)
-            steps.append(step)
-            lengths.append(length)
-        return Embed.apply(grad.reshape(*lengths), shape, tuple(starts), tuple(steps), 0)
+        return Unselect.apply(grad, shape, entries)
+
+
+class Unselect(Function):
+    """Zeros of a shape with the elements where `Select` shows them; undoes it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
+        ctx.entries = entries
+        data = x.backend.full(shape, x.dtype, 0)
+        x.backend.copy(x._tensor, Select.moved(data, entries))
+        return x._with(data)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Select.apply(grad, ctx.entries), None, None
 
 
 def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
@@ -251,32 +275,30 @@ def _common_shape(picks: list[Pick]) -> Shape:
 
 def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
     """Return, broadcast together, each index times the stride of its dimension, added up."""
-    total = picks[0].indices * strides[0]
-    for pick, stride in zip(picks[1:], strides[1:], strict=True):
-        total = total + pick.indices * stride
-    return total
+    terms = [
+        pick.indices if stride == 1 else pick.indices * stride
+        for pick, stride in zip(picks, strides, strict=True)
+    ]
+    return sum(terms[1:], terms[0])
 
 
 def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
     """Return a copy of the elements that indices name."""
     if len(picks) == 1:
-        ((dim, indices),) = picks
-        if indices.ndim == 1:
-            return gather_slices(x, dim, indices)
-        found = gather_slices(x, dim, indices.reshape(-1))
-        return found.view(*x.shape[:dim], *indices.shape, *x.shape[dim + 1 :])
-    shape = _common_shape(picks)
+        return GatherSlices.apply(x, *picks[0])
     x, first = _neighbours(x, picks)
-    end = first + len(picks)
-    offsets = _offsets(picks, strides_from_shape(x.shape[first:end]))
-    found = gather_slices(x.flatten(first, end - 1), first, offsets.reshape(-1))
-    return found.reshape(*x.shape[:first], *shape, *x.shape[end:])
+    last = first + len(picks) - 1
+    offsets = _offsets(picks, strides_from_shape(x.shape[first : last + 1]))
+    return GatherSlices.apply(x.flatten(first, last), first, offsets)
 
 
 def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     """Store into the elements that indices name, through the row of memory that `x` lies in."""
     if x._check_in_place(value):
         x._replace(_put(x, picks, value))
+        return
+    if len(picks) == 1:
+        _store_slices(x.detach(), *picks[0], value)
         return
     indexed = _common_shape(picks)
     x, first = _neighbours(x.detach(), picks)
@@ -300,6 +322,19 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     data.changed()
 
 
+def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
+    """Store into the slices along a dimension that one tensor of indices names."""
+    before, after = x.shape[:dim], x.shape[dim + 1 :]
+    source = _source(x, (*before, *index.shape, *after), value)
+    if index.dtype is x.dtype:
+        index = index.clone()  # for it may lie in the memory that is written to
+    if index.ndim != 1:
+        source, index = source.reshape(*before, index.numel(), *after), index.reshape(-1)
+    places = along(index, dim, x.shape)
+    x.backend.scatter(source._tensor, dim, places._tensor, x._tensor)
+    x._tensor.changed()
+
+
 def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
     """Return a copy of `x` with other elements where indices point; gradients flow into both."""
     index = _pick(element_numbers(x), picks)
@@ -312,6 +347,8 @@ def _as_tensor(x: TensorBase, value: Any) -> Tensor:
     """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
     if isinstance(value, TensorBase):
         return value._itself()
+    if value.__class__ is float and x.is_floating_point():
+        return constant(x.backend, x.dtype, value)
     try:
         return x._uploaded(np.array(value))
     except ValueError as error:
@@ -330,6 +367,8 @@ def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
 
 def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
     """Return a value that fits `shape`: like torch, drop leading extents of 1 that it lacks."""
+    if value.shape in ((), shape):
+        return value
     extra = max(value.ndim - len(shape), 0)
     if size_of(value.shape[:extra]) == 1:
         value = value.reshape(value.shape[extra:])
@@ -374,8 +413,11 @@ def set_item(x: TensorBase, key: Any, value: Any) -> None:
         ShapeError: `value` does not broadcast to the shape of `x[key]`.
         InPlaceError: `x` is a leaf that requires grad, or repeats elements.
     """
-    view, picks = _resolve(x, key)
     given = _as_tensor(x, value)
+    if not given.ndim and _is_mask(key) and key.shape == x.shape:
+        x._itself().masked_fill_(key, given.to(x.backend))
+        return
+    view, picks = _resolve(x, key)
     if picks:
         _store(view, picks, given)
     else:
@@ -399,4 +441,5 @@ class SubscriptMethods(TensorBase):
         """Iterate over the slices of the first dimension."""
         if not self.shape:
             raise TypeError("a 0-dimensional tensor cannot be iterated over.")
-        return (self[i] for i in range(len(self)))
+        rest = [_EVERYTHING] * (self.ndim - 1)
+        return (Select.apply(self, [i, *rest]) for i in range(len(self)))

@@ -9,6 +9,7 @@ from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -38,9 +39,40 @@ class Cat(Function):
         return None, *grads
 
 
+class Stack(Function):
+    """Tensors of one shape joined along a new dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
+        ctx.dim = dim
+        first = parts[0]
+        shape, backend = first.shape, first.backend
+        views = [part._tensor for part in parts]
+        if dim == len(shape):
+            views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
+        # In memory, those joined along the dimension behind the new one are stacked already.
+        joined = backend.joined(views, dim)
+        stacked = (*shape[:dim], len(parts), *shape[dim:])
+        return first._with(TensorData(joined.storage, stacked, dtype=joined.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        before = (slice(None),) * ctx.dim
+        return None, *[grad[(*before, i)] for i in range(grad.shape[ctx.dim])]
+
+
 def _not_passed_over(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Return the tensors that have a part in the result: all, if they are all empty vectors."""
     return [tensor for tensor in tensors if tensor.shape != NOTHING] or tensors
+
+
+def _of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    """Return tensors in the dtype that they are promoted to together."""
+    dtypes = {tensor.dtype for tensor in tensors}
+    if len(dtypes) == 1:
+        return tensors
+    dtype = result_type(*tensors)
+    return [tensor.to(dtype) for tensor in tensors]
 
 
 def check_list(name: str, tensors: Any) -> None:
@@ -72,20 +104,20 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """
     check_list("cat", tensors)
     common_backend(*tensors)
-    dtype = result_type(*tensors)
+    tensors = _of_one_type(tensors)
     parts = _not_passed_over(tensors)
-    first = parts[0]
-    dim = normalize_dim(dim, first.ndim)
-    expected = (first.shape[:dim], first.shape[dim + 1 :])
+    dim = normalize_dim(dim, parts[0].ndim)
+    first = parts[0].shape
+    expected = (first[:dim], first[dim + 1 :])
     for part in parts:
         shape = part.shape
-        if (shape[:dim], shape[dim + 1 :]) != expected or not shape:
+        if (shape != first and (shape[:dim], shape[dim + 1 :]) != expected) or not shape:
             raise ShapeError(
                 f"cat() along dimension {dim} was given shapes "
                 f"{', '.join(str(part.shape) for part in parts)}: they must have at least one "
                 f"dimension and be equal in all others than {dim}."
             )
-    return Cat.apply(dim, *[tensor.to(dtype) for tensor in tensors])
+    return Cat.apply(dim, *tensors)
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
@@ -95,12 +127,13 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
         ShapeError: no tensor was given, or the shapes differ.
     """
     check_list("stack", tensors)
+    common_backend(*tensors)
     if len({tensor.shape for tensor in tensors}) > 1:
         raise ShapeError(
             f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
             "they must all be equal."
         )
-    return cat([tensor.unsqueeze(dim) for tensor in tensors], dim)
+    return Stack.apply(normalize_dim(dim, tensors[0].ndim + 1), *_of_one_type(tensors))
 
 
 concat = concatenate = cat

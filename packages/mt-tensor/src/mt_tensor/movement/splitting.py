@@ -175,7 +175,8 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension, which they no longer have."""
     require_tensors("unbind", input)
     d = existing_dim("unbind", dim, input.shape)
-    return tuple(input[(*(slice(None),) * d, position)] for position in range(input.shape[d]))
+    before = (slice(None),) * d
+    return tuple([input[(*before, position)] for position in range(input.shape[d])])
 
 
 def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:

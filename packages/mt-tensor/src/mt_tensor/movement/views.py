@@ -97,10 +97,16 @@ class Fold(Function):
         return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
 
 
+def reshaped(x: TensorBase, shape: Shape) -> Tensor:
+    """Return the same elements in a shape that holds as many, copying only if it must be."""
+    if not x.is_contiguous() and x._tensor.view(shape) is None:
+        x = x.contiguous()
+    return View.apply(x, shape)
+
+
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     """Drop dimensions of extent 1."""
-    kept = tuple(extent for d, extent in enumerate(x.shape) if d not in dims)
-    return View.apply(x, kept)
+    return View.apply(x, tuple([extent for d, extent in enumerate(x.shape) if d not in dims]))
 
 
 def resolve_shape(shape: Sequence[int], size: int) -> Shape:
@@ -110,6 +116,8 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
         ShapeError: no number does, or more than one extent is -1.
     """
     given = tuple(shape)
+    if given == (-1,):
+        return (size,)
     if -1 not in given and size_of(given) == size and min(given, default=0) >= 0:
         return given
     known = size_of(extent for extent in given if extent != -1)
@@ -151,10 +159,7 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the number of elements differs.
         """
-        resolved = resolve_shape(as_integers(sizes, shape), self.numel())
-        if not self.is_contiguous() and self._tensor.view(resolved) is None:
-            return View.apply(self.contiguous(), resolved)
-        return View.apply(self, resolved)
+        return reshaped(self, resolve_shape(as_integers(sizes, shape), self.numel()))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         """Merge the dimensions from `start_dim` to `end_dim` into one."""
@@ -162,7 +167,7 @@ class MovementMethods(TensorBase):
         if start > end:
             raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
         merged = size_of(self.shape[start : end + 1])
-        return self.reshape(*self.shape[:start], merged, *self.shape[end + 1 :])
+        return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
 
     def permute(self, *order: Any, dims: Any = None) -> Tensor:
         """Return a view with the dimensions in another order."""
@@ -208,12 +213,12 @@ class MovementMethods(TensorBase):
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Tensor:
         """Drop dimensions of extent 1: all of them, or those named that are."""
         normal = normalize_dims(dim, self.ndim)
-        return squeeze_dims(self, tuple(d for d in normal if self.ndim and self.shape[d] == 1))
+        return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
 
     def unsqueeze(self, dim: int) -> Tensor:
         """Return a view with a new dimension of extent 1 before `dim`."""
         d = normalize_dim(dim, self.ndim + 1)
-        return self.view(*self.shape[:d], 1, *self.shape[d:])
+        return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
         """Return a view of `length` elements along `dim`; `start` may count from the end."""

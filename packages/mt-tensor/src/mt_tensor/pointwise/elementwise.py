@@ -45,6 +45,9 @@ _AS_FLOATS = ("signbit",)
 OPERANDS = (TensorBase, bool, int, float)
 """What an operator of tensors takes."""
 
+_PLAIN_NUMBERS = {int, float}
+"""The numbers that take the type of floating-point tensors beside them."""
+
 
 class ElementwiseOperation:
     """One row of the operator table on tensors; called like a function."""
@@ -71,24 +74,38 @@ class ElementwiseOperation:
         backend = common_backend(*args)
         if backend is None:
             return operator.function(*args)  # type: ignore[no-any-return]
-        operands = args if self._are_alike(args) else self._promoted(args, backend)
+        operands = self._alike(args, backend) or self._promoted(args, backend)
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:
                 shape = shape_broadcast(shape, operand.shape)
         return self._run(operands, backend, shape, operands[-1].dtype)
 
-    def _are_alike(self, args: tuple[Any, ...]) -> bool:
-        """Whether these are floating-point tensors of one type, and a condition of bool."""
-        if self._chooses:
-            condition, args = args[0], args[1:]
-            if not isinstance(condition, TensorBase) or condition.dtype is not bool_:
-                return False
-        kinds = {arg.dtype if isinstance(arg, TensorBase) else None for arg in args}
-        if len(kinds) > 1:
-            return False
-        (kind,) = kinds
-        return kind is not None and kind.is_floating_point
+    def _alike(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Any, ...] | None:
+        """Return arguments that need no promotion, numbers as tensors; None if there are others.
+
+        These are floating-point tensors of one type, numbers, and a condition of bool.
+        """
+        dtype: DType | None = None
+        for value in args[1:] if self._chooses else args:
+            if isinstance(value, TensorBase):
+                own = value._tensor.dtype
+                if dtype is None:
+                    dtype = own
+                elif own is not dtype:
+                    return None
+            elif value.__class__ not in _PLAIN_NUMBERS:
+                return None
+        if dtype is None or not dtype.is_floating_point:
+            return None
+        if self._chooses and getattr(args[0], "dtype", None) is not bool_:
+            return None
+        return tuple(
+            [
+                arg if isinstance(arg, TensorBase) else _as_tensor(arg, dtype, backend)
+                for arg in args
+            ]
+        )
 
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
         """Return all arguments as tensors of the dtype of the computation."""
@@ -199,7 +216,7 @@ _ON_INTEGERS: dict[str, Callable[..., None]] = {
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     if isinstance(value, TensorBase):
         return value._itself() if value.dtype is dtype else value.to(dtype)
-    if isinstance(value, int):
+    if isinstance(value, int) and abs(value) >> 63:
         int64.checked(value)  # smaller types wrap around, as in torch
     return constant(backend, dtype, value)
 

@@ -48,16 +48,16 @@ def scaled(name: str, input: Operand, other: Operand, factor_name: str, factor: 
     """Return what an operator adds or subtracts: `other` times a factor that fits the operands."""
     if type(factor) is int and factor == 1:
         return other
-    factor = _checked_factor(factor_name, factor, input, other)
-    check_on_bool(name, result_type(input, other))  # which the product is not
+    dtype = result_type(input, other)
+    factor = _checked_factor(factor_name, factor, dtype.kind)
+    check_on_bool(name, dtype)  # which the product is not
     product: Operand = other * factor
     return product
 
 
-def _checked_factor(name: str, factor: Any, *operands: Any) -> Number:
-    """Return a number whose product with the operands has their dtype."""
+def _checked_factor(name: str, factor: Any, kind: str) -> Number:
+    """Return a number whose product with operands of some kind has their dtype."""
     number = as_number(name, factor)
-    kind = result_type(*operands).kind
     if (isinstance(number, float) and kind != "float") or (
         isinstance(number, bool) and kind != "bool"
     ):

@@ -24,7 +24,7 @@ from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.aliasing import AliasMethods, Instead
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_base import TensorBase, constant
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class InPlaceMethods(AliasMethods):
         Raises:
             InPlaceError: a change of one element would change several, or gradients cannot follow.
         """
-        if overlaps(self.shape, self.stride()):
+        if not self.is_contiguous() and overlaps(self.shape, self.stride()):
             raise InPlaceError(
                 f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
                 "so that changing one changes several: clone() it first."
@@ -102,7 +102,8 @@ class InPlaceMethods(AliasMethods):
         """Store the elements of `source`, broadcast and converted, and return self."""
         if not isinstance(source, TensorBase):
             source = self._uploaded(np.array(source))
-        source = source.to(self.backend)
+        if source.backend is not self.backend:
+            source = source.to(self.backend)
         if source.requires_grad and self.requires_grad:
             source = Instead.apply(source, self)
         return self._replace(source)
@@ -110,9 +111,14 @@ class InPlaceMethods(AliasMethods):
     def fill_(self, value: Number | Tensor) -> Self:
         """Store a number, or that of a 0-D tensor, in every element, and return self."""
         filling = single("fill_", value, self.dtype)
-        if not isinstance(filling, TensorBase):
-            filling = self._full((), filling)
-        return self.copy_(filling)
+        if isinstance(filling, TensorBase):
+            return self.copy_(filling)
+        repeated = self._directly_with(filling)
+        if repeated is None:
+            return self.copy_(self._full((), filling))
+        self.backend.copy(repeated, self._tensor)
+        self._tensor.changed()
+        return self
 
     def zero_(self) -> Self:
         """Store zero in every element, and return self."""
@@ -120,8 +126,9 @@ class InPlaceMethods(AliasMethods):
 
     def _in_place(self, name: str, other: Any) -> Self:
         """Replace this tensor's elements by `operator(self, other)`."""
-        if self._is_direct(other):
-            data, second = self._tensor, other._tensor
+        second = self._directly_with(other)
+        if second is not None:
+            data = self._tensor
             self.backend.elementwise(OPERATORS[name].value, (data, second), (data,))
             data.changed()
             return self
@@ -156,24 +163,32 @@ class InPlaceMethods(AliasMethods):
         self._tensor.changed()
         return self
 
-    def _is_direct(self, other: Any) -> bool:
-        """Whether nothing stands in the way of computing in this tensor's memory.
+    def _directly_with(self, other: Any) -> TensorData | None:
+        """Return the other operand, if nothing stands in the way of computing in this memory.
 
-        Both are floating-point tensors of one shape, type and backend in rows of memory of their
-        own, and nothing is to be recorded.
+        This is a contiguous floating-point tensor and nothing is to be recorded. The other is a
+        number, or a tensor of the same shape, type and backend in memory of its own.
         """
-        if not isinstance(other, TensorBase) or other.backend is not self.backend:
-            return False
-        data, second = self._tensor, other._tensor
+        data, backend = self._tensor, self.backend
         if (
-            data.dtype is not second.dtype
-            or data.shape != second.shape
-            or not (data.dtype.is_floating_point and data.is_contiguous())
-            or ((self._requires_grad or other._requires_grad) and is_grad_enabled())
+            not (data.dtype.is_floating_point and data.is_contiguous())
+            or (self._requires_grad and is_grad_enabled())
             or (self._base is not None and self._base.requires_grad)
         ):
-            return False
-        return data is second or not self.backend.same_memory(data.storage, second.storage)
+            return None
+        if other.__class__ is float:
+            return constant(backend, data.dtype, other)._tensor.expand(data.shape)
+        if (
+            not isinstance(other, TensorBase)
+            or other.backend is not backend
+            or (other._requires_grad and is_grad_enabled())
+        ):
+            return None
+        second = other._tensor
+        if second.dtype is not data.dtype or second.shape != data.shape:
+            return None
+        shares = second is not data and backend.same_memory(data.storage, second.storage)
+        return None if shares else second
 
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""

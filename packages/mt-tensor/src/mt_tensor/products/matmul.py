@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class MatMul(Function):
-    """Product of matrices in the last two dimensions."""
+    """Product of matrices in the last two dimensions, or of vectors; see `matmul`."""
 
     @staticmethod
     def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
@@ -26,11 +26,21 @@ class MatMul(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         a, b, shape_a, shape_b = ctx.saved_tensors
-        needs_a, needs_b = ctx.needs_input_grad
-        return (
-            (grad @ b.mT).sum_to_size(shape_a) if needs_a else None,
-            (a.mT @ grad).sum_to_size(shape_b) if needs_b else None,
-        )
+        if len(shape_b) == 1:
+            grad = grad.unsqueeze(-1)
+        if len(shape_a) == 1:
+            grad = grad.unsqueeze(-2)
+        grad_a = grad_b = None
+        if b is not None:
+            columns = b.unsqueeze(1) if b.ndim == 1 else b
+            grad_a = (grad @ columns.mT).sum_to_size(shape_a)
+        if a is not None:
+            rows = a.unsqueeze(0) if a.ndim == 1 else a
+            products = rows.mT @ grad
+            if len(shape_b) == 1:
+                products = products.squeeze(-1)
+            grad_b = products.sum_to_size(shape_b)
+        return grad_a, grad_b
 
 
 def matmul(input: TensorBase, other: TensorBase) -> Tensor:
@@ -48,24 +58,20 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
     """
     require_tensors("matmul", input, other)
     common_backend(input, other)
-    if input.ndim == 0 or other.ndim == 0:
+    if not input.shape or not other.shape:
         raise ShapeError(
             f"matmul() needs at least one dimension on both sides; shapes {input.shape} and "
             f"{other.shape} were given. Use * for a product with a number."
         )
-    left = input.unsqueeze(0) if input.ndim == 1 else input
-    right = other.unsqueeze(1) if other.ndim == 1 else other
-    if left.shape[-1] != right.shape[-2]:
+    inner = other.shape[-2:][0]  # of a vector the only extent
+    if input.shape[-1] != inner:
         raise ShapeError(
             f"matmul() cannot multiply shapes {input.shape} and {other.shape}: the inner extents "
-            f"{left.shape[-1]} and {right.shape[-2]} differ."
+            f"{input.shape[-1]} and {inner} differ."
         )
-    if left.dtype is not right.dtype:
-        dtype = result_type(left, right)
-        left, right = left.to(dtype), right.to(dtype)
-    if left.dtype is bool_:
-        check_not_bool("matmul", left)
-    out = MatMul.apply(left, right)
-    if input.ndim == 1:
-        out = out.squeeze(-2)
-    return out.squeeze(-1) if other.ndim == 1 else out
+    if input.dtype is not other.dtype:
+        dtype = result_type(input, other)
+        input, other = input.to(dtype), other.to(dtype)
+    if input.dtype is bool_:
+        check_not_bool("matmul", input)
+    return MatMul.apply(input, other)

@@ -134,9 +134,8 @@ class AliasMethods(TensorBase):
         if not is_grad_enabled() or not self.dtype.is_floating_point:
             return False
         base = self if self._base is None else self._base
-        if not (self.requires_grad or base.requires_grad) and not any(
-            isinstance(other, TensorBase) and other.requires_grad for other in others
-        ):
+        concerned = [self, base, *[other for other in others if isinstance(other, TensorBase)]]
+        if True not in [tensor.requires_grad for tensor in concerned]:
             return False
         if base.requires_grad and base.is_leaf:
             raise InPlaceError(

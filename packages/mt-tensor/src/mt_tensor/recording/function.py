@@ -80,7 +80,7 @@ class Function:
                 "tensor."
             )
         if True in needs:
-            if any(result is arg for arg in args):
+            if True in [result is arg for arg in args]:
                 result = result.detach()
             record(cls, ctx, args, result, cls.__name__)
         if result._tensor._version is not None:  # otherwise nobody shares its memory
@@ -94,9 +94,10 @@ class TensorContext(Context):
     __slots__ = ("_versions",)
 
     def save_for_backward(self, *values: Any) -> None:
-        """Keep tensors, and anything else, until backward has run."""
-        super().save_for_backward(*values)
-        self._versions = versions(values)
+        """Keep tensors, and anything else, until backward has run; nothing if it never will."""
+        if True in self.needs_input_grad:
+            super().save_for_backward(*values)
+            self._versions = versions(values)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -112,7 +113,7 @@ class TensorContext(Context):
 
 def versions(values: Iterable[Any]) -> tuple[int, ...]:
     """Return the versions of the tensors among some values."""
-    return tuple(value._tensor.version for value in values if isinstance(value, TensorBase))
+    return tuple([value._tensor.version for value in values if isinstance(value, TensorBase)])
 
 
 def changed_in_place(what: str) -> InPlaceError:

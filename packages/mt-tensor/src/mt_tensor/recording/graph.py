@@ -70,11 +70,13 @@ class Node(History):
             GraphFreedError: the graph was freed by an earlier backward.
             GradientError: what the operation's backward returned does not fit its inputs.
         """
-        shares = zip(self.ctx.needs_input_grad, self.shares(derivative), strict=True)
-        wanted = [share for needed, share in shares if needed]
+        shares = self.shares(derivative)
+        needs = self.ctx.needs_input_grad
+        if False in needs:
+            shares = tuple([share for share, needed in zip(shares, needs, strict=True) if needed])
         return [
-            (parent, fitting(f"the backward of {self.name!r}", share, parent))
-            for parent, share in zip(self.inputs, wanted, strict=True)
+            (parent, fitting(share, parent, self.name))
+            for parent, share in zip(self.inputs, shares, strict=True)
             if share is not None
         ]
 
@@ -113,13 +115,13 @@ def connect(tensor: Tensor, node: Node, inputs: Sequence[Any]) -> None:
     tensor._requires_grad = True
 
 
-def fitting(source: str, gradient: Any, variable: Any) -> Tensor:
+def fitting(gradient: Any, variable: Any, name: str | None = None) -> Tensor:
     """Return a gradient as one of `variable`, converted to its element type.
 
     Args:
-        source: what to call the origin of the gradient in messages.
         gradient: what was returned.
         variable: a Node, or a leaf.
+        name: the operation whose backward returned it, or None for a hook.
 
     Raises:
         GradientError: it is no tensor, or has another shape or backend than the variable.
@@ -127,16 +129,20 @@ def fitting(source: str, gradient: Any, variable: Any) -> Tensor:
     data = getattr(gradient, "_tensor", None)
     if data is None or gradient.backend is not variable.backend:
         raise GradientError(
-            f"{source} returned {gradient!r} as a gradient; it must be a tensor of backend "
+            f"{_origin(name)} returned {gradient!r} as a gradient; it must be a tensor of backend "
             f"{variable.backend.name!r}, like the tensor that it belongs to."
         )
     if data.shape != variable.shape:
         raise GradientError(
-            f"{source} returned a gradient of shape {data.shape} for a tensor of shape "
+            f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
             f"{variable.shape}; it must have the shape of the tensor."
         )
     fits: Tensor = gradient if data.dtype is variable.dtype else gradient.to(variable.dtype)
     return fits
+
+
+def _origin(name: str | None) -> str:
+    return "a hook" if name is None else f"the backward of {name!r}"
 
 
 _numbers = itertools.count()
@@ -172,5 +178,5 @@ def run_hooks(hooks: dict[int, Hook], variable: Any, gradient: Tensor) -> Tensor
     for hook in tuple(hooks.values()):
         replaced = hook(gradient)
         if replaced is not None:
-            gradient = fitting("a hook", replaced, variable)
+            gradient = fitting(replaced, variable)
     return gradient

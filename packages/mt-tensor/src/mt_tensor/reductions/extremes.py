@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.fused import fused
-from mt_tensor.indexing.gathering import along, gather_unchecked
+from mt_tensor.indexing.gathering import Collect, along
 from mt_tensor.indexing.selection import ValuesAndIndices
-from mt_tensor.movement.views import squeeze_dims
+from mt_tensor.movement.views import View, squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
@@ -49,12 +48,30 @@ class SharedByEqual(Function):
         return grad * chosen / chosen.sum(ctx.dims, keepdim=True), None, None
 
 
+class FoundAt(Function):
+    """The extreme along a dimension; the gradient goes to where the index found it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, operator: str, dim: int, index: Tensor, keepdim: bool
+    ) -> Tensor:
+        ctx.dim, ctx.shape, ctx.keepdim = dim, x.shape, keepdim
+        ctx.save_for_backward(index)
+        return fold(operator, x, (dim,), keepdim)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        kept = grad if ctx.keepdim else grad.unsqueeze(ctx.dim)
+        return Collect.apply(kept, ctx.dim, index, ctx.shape), None, None, None, None
+
+
 def _extreme(name: str, operator: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     """Fold with `"maximum"` or `"minimum"`, in both of which nan wins."""
     dims = reduced_dims(dim, x.ndim, keepdim)
     check_not_empty(name, x, dims)
     if not x.requires_grad:
-        return x._with(x.backend.fold(OPERATORS[operator], x._tensor, dims, keepdim))
+        return fold(operator, x, dims, keepdim)
     out = SharedByEqual.apply(x, fold(operator, x, dims), dims)
     return out if keepdim else squeeze_dims(out, dims)
 
@@ -76,18 +93,20 @@ def _position_of_smallest(x: Tensor, dim: int) -> Tensor:
     return _composed_position("minimum", x, dim)
 
 
-def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: Any) -> Tensor:
     """Index of the first element along a dimension that the operator chooses, as int64."""
-    check_flags(keepdim=keepdim)
+    if keepdim.__class__ is not bool:
+        check_flags(keepdim=keepdim)
     x = x.detach()
+    find = _position_of_largest if operator == "maximum" else _position_of_smallest
     if dim is None:
-        flat = _arg_extreme(name, operator, x.reshape(-1), 0, False)
-        return flat.view(*(1,) * x.ndim) if keepdim else flat
+        flat = x.reshape(-1)
+        check_not_empty(name, flat, (0,))
+        return View.apply(find(flat, 0), (1,) * x.ndim if keepdim else ())
     d = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
         return x._full((), 0, int64)
     check_not_empty(name, x, (d,))
-    find = _position_of_largest if operator == "maximum" else _position_of_smallest
     position = find(x, d)
     return position if keepdim else squeeze_dims(position, (d,))
 
@@ -110,10 +129,10 @@ def _max_or_min(
     check_flags(keepdim=keepdim)
     index = _arg_extreme(name, operator, x, dim, True)
     d = normalize_dim(dim, x.ndim)
-    values = gather_unchecked(x, d, index)
-    if keepdim or x.ndim == 0:
-        return ValuesAndIndices(values, index)
-    return ValuesAndIndices(squeeze_dims(values, (d,)), squeeze_dims(index, (d,)))
+    if not x.ndim:
+        return ValuesAndIndices(x.clone(), index)
+    values = FoundAt.apply(x, operator, d, index, keepdim)
+    return ValuesAndIndices(values, index if keepdim else squeeze_dims(index, (d,)))
 
 
 def max(

@@ -9,7 +9,8 @@ from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import as_dtype, as_number, float16
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import Dims, check_not_empty, reduced_dims, root
+from mt_tensor.reductions.roots import root
+from mt_tensor.reductions.sums import Dims, check_not_empty, reduced_dims
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from mt_autodiff import is_grad_enabled
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import float32
 from mt_tensor.fused import fused
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import Dims, fold, reduced_dims, wide
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.reductions.sums import Dims, added_up, fold, reduced_dims, wide
 from mt_tensor.strides import normalize_dim
 
 if TYPE_CHECKING:
@@ -73,6 +74,28 @@ def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return softmax(-input, dim, dtype)
 
 
+class LogSumExp(Function):
+    """Logarithm of the sum of exponentials over dimensions."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        ctx.dims = dims
+        shift: Any = 0.0
+        if x.numel():
+            largest = fold("maximum", x, dims)
+            shift = elementwise("where", largest.abs() < math.inf, largest, 0.0)
+        out = added_up((x - shift).exp(), dims, True).log() + shift
+        ctx.save_for_backward(x, out)
+        return out if keepdim else squeeze_dims(out, dims)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, out = ctx.saved_tensors
+        if is_grad_enabled():
+            out = LogSumExp.apply(x, ctx.dims, True)  # anew, as a function of x
+        return grad.reshape(out.shape) * (x - out).exp(), None, None
+
+
 def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
 
@@ -87,11 +110,4 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     require_tensors("logsumexp", input)
     target = input.dtype if input.dtype.is_floating_point else float32
     x = wide(input.to(target))
-    dims = reduced_dims(dim, x.ndim, keepdim)
-    if any(x.shape[d] == 0 for d in dims):
-        shift: Any = 0.0
-    else:
-        largest = x.detach().amax(dims, keepdim=True)
-        shift = elementwise("where", largest.abs() == math.inf, 0.0, largest)
-    out = ((x - shift).exp().sum(dims, keepdim=True).log() + shift).to(target)
-    return out if keepdim else squeeze_dims(out, dims)
+    return LogSumExp.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)

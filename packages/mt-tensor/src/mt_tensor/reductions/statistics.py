@@ -8,8 +8,9 @@ from mt_tensor.arguments import check_floating, check_not_bool
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.reductions.sums import Dims, mean, reduced_dims, root, sum, wide
+from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.reductions.roots import root
+from mt_tensor.reductions.sums import Dims, Repeat, added_up, averaged, mean, reduced_dims, wide
 from mt_tensor.strides import size_of
 
 if TYPE_CHECKING:
@@ -38,18 +39,38 @@ def _settled(
     return dim, 0 if unbiased is False else 1
 
 
-def _variance(
-    name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool
-) -> tuple[Tensor, Tensor]:
-    """Return variance and mean, in float32 at least."""
+class Variance(Function):
+    """Squared deviations from the mean, added up over dimensions and divided by a number.
+
+    That the mean moves with the elements does not show in the gradient: deviations add up to 0.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, dims: tuple[int, ...], freedom: float, keepdim: bool
+    ) -> Tensor:
+        ctx.dims, ctx.freedom, ctx.keepdim = dims, freedom, keepdim
+        ctx.save_for_backward(x)
+        return added_up(_deviations(x, dims).square(), dims, keepdim) / freedom
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        slope = Repeat.apply(grad * 2.0 / ctx.freedom, x.shape, ctx.dims, ctx.keepdim)
+        return slope * _deviations(x, ctx.dims), None, None, None
+
+
+def _deviations(x: Tensor, dims: tuple[int, ...]) -> Tensor:
+    return x - averaged(x, dims, True)
+
+
+def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:
+    """Return the variance, in float32 at least."""
     require_tensors(name, x)
     check_floating(name, x)
     dims = reduced_dims(dim, x.ndim, keepdim)
-    freedom = size_of(x.shape[d] for d in dims) - correction
-    values = wide(x)
-    center = mean(values, dims, True)
-    squares = sum((values - center).square(), dims, keepdim)
-    return squares / (max(0, freedom)), center.view(*squares.shape)
+    freedom = size_of([x.shape[d] for d in dims]) - correction
+    return Variance.apply(wide(x), dims, max(0, freedom), keepdim)
 
 
 def var(
@@ -76,7 +97,7 @@ def var(
         TypeError: both `unbiased` and `correction` are given, or one is of another kind.
     """
     dim, correction = _settled("var", dim, unbiased, correction)
-    return _variance("var", input, dim, correction, keepdim)[0].to(input.dtype)
+    return _variance("var", input, dim, correction, keepdim).to(input.dtype)
 
 
 def std(
@@ -93,7 +114,7 @@ def std(
     `var`.
     """
     dim, correction = _settled("std", dim, unbiased, correction)
-    return root(_variance("std", input, dim, correction, keepdim)[0]).to(input.dtype)
+    return root(_variance("std", input, dim, correction, keepdim)).to(input.dtype)
 
 
 def var_mean(
@@ -106,8 +127,8 @@ def var_mean(
 ) -> tuple[Tensor, Tensor]:
     """Return variance and mean over dimensions; arguments and errors are those of `var`."""
     dim, correction = _settled("var_mean", dim, unbiased, correction)
-    variance, center = _variance("var_mean", input, dim, correction, keepdim)
-    return variance.to(input.dtype), center.to(input.dtype)
+    variance = _variance("var_mean", input, dim, correction, keepdim)
+    return variance.to(input.dtype), mean(input, dim, keepdim)
 
 
 def std_mean(
@@ -120,8 +141,8 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:
     """Return standard deviation and mean over dimensions; arguments and errors: see `var`."""
     dim, correction = _settled("std_mean", dim, unbiased, correction)
-    variance, center = _variance("std_mean", input, dim, correction, keepdim)
-    return root(variance).to(input.dtype), center.to(input.dtype)
+    variance = _variance("std_mean", input, dim, correction, keepdim)
+    return root(variance).to(input.dtype), mean(input, dim, keepdim)
 
 
 # --- How variables vary together ----------------------------------------------------------------

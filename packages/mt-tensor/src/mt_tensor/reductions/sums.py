@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mt_autodiff.mode import recording
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
@@ -28,9 +29,9 @@ _ADD = OPERATORS["add"]
 # --- What reductions have in common -------------------------------------------------------------
 
 
-def fold(name: str, x: Tensor, dims: tuple[int, ...]) -> Tensor:
-    """Fold `dims` of a tensor with the operator called `name`; the dimensions stay, as 1."""
-    return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, True))
+def fold(name: str, x: Tensor, dims: tuple[int, ...], keepdim: bool = True) -> Tensor:
+    """Fold `dims` of a tensor with the operator called `name`; nothing is recorded."""
+    return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, keepdim))
 
 
 def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
@@ -54,17 +55,11 @@ def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
 
 def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
     """Raise ShapeError if there is nothing to fold along one of the dimensions."""
-    if any(x.shape[d] == 0 for d in dims):
+    if 0 in x.shape and any(x.shape[d] == 0 for d in dims):
         raise ShapeError(
             f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
             f"{tuple(d for d in dims if x.shape[d] == 0)}."
         )
-
-
-def root(x: Tensor) -> Tensor:
-    """Return square roots; the gradient at 0, where the slope is infinite, is 0 as in torch."""
-    zero = x == 0
-    return elementwise("where", zero, 0.0, elementwise("where", zero, 1.0, x).sqrt())
 
 
 def _in_dtype(x: Tensor, dtype: Any) -> Tensor:
@@ -96,6 +91,26 @@ class Sum(Function):
         return Repeat.apply(grad, ctx.shape, ctx.dims, ctx.keepdim), None, None
 
 
+class Mean(Function):
+    """Sum over dimensions, divided by how many elements were added up."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        count = _count(x, dims)
+        ctx.shape, ctx.dims, ctx.keepdim, ctx.count = x.shape, dims, keepdim, count
+        return added_up(x, dims, keepdim) / count
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return Repeat.apply(grad / ctx.count, ctx.shape, ctx.dims, ctx.keepdim), None, None
+
+
+def _count(x: Tensor, dims: tuple[int, ...]) -> int:
+    """Return how many elements are folded into one."""
+    shape = x.shape
+    return size_of([shape[d] for d in dims])
+
+
 class Repeat(ViewFunction):
     """The same elements over again along dimensions that a sum has folded; undoes `Sum`."""
 
@@ -116,6 +131,21 @@ class Repeat(ViewFunction):
         return Sum.apply(grad, dims, keepdim)
 
 
+def added_up(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    """Return the sum over dimensions, all checked; of constants without a look at the graph."""
+    if recording.enabled and x.requires_grad:
+        return Sum.apply(x, dims, keepdim)
+    return x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
+
+
+def averaged(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    """Return the mean over dimensions, all checked; of float16 in float32."""
+    values = wide(x)
+    if recording.enabled and values.requires_grad:
+        return Mean.apply(values, dims, keepdim)
+    return added_up(values, dims, keepdim) / _count(x, dims)
+
+
 def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions.
 
@@ -132,8 +162,8 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     dims = reduced_dims(dim, input.ndim, keepdim)
     x = _in_dtype(input, dtype)
     if x.dtype is bool_:
-        return x._with(x.backend.fold(OPERATORS["logical_or"], x._tensor, dims, keepdim))
-    return Sum.apply(x, dims, keepdim)
+        return fold("logical_or", x, dims, keepdim)
+    return added_up(x, dims, keepdim)
 
 
 def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -148,9 +178,7 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     require_tensors("mean", input)
     x = input if dtype is None else input.to(dtype)
     check_floating("mean", x)
-    dims = reduced_dims(dim, x.ndim, keepdim)
-    count = size_of([x.shape[d] for d in dims])
-    return (Sum.apply(wide(x), dims, keepdim) / count).to(x.dtype)
+    return averaged(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(x.dtype)
 
 
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -227,9 +255,11 @@ def prod(
     x = _in_dtype(input, dtype)
     dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim, keepdim)
     if x.dtype is bool_:
-        out = fold("logical_and", x, dims)
-    elif len(dims) == 1:
-        out = Product.apply(wide(x), dims[0]).to(x.dtype)
+        return fold("logical_and", x, dims, keepdim)
+    if not x.requires_grad:
+        return fold("mul", wide(x), dims, keepdim).to(x.dtype)
+    if len(dims) == 1:
+        out = Product.apply(wide(x), dims[0])
     else:
-        out = Product.apply(wide(x).reshape(-1), 0).to(x.dtype).view(*(1,) * x.ndim)
-    return out if keepdim else squeeze_dims(out, dims)
+        out = Product.apply(wide(x).reshape(-1), 0).view(*(1,) * x.ndim)
+    return out.to(x.dtype) if keepdim else squeeze_dims(out.to(x.dtype), dims)

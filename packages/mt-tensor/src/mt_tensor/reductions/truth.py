@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mt_tensor.dtypes import bool_, uint8
-from mt_tensor.movement.views import squeeze_dims
-from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import Dims, fold, named_dims, sum
 
@@ -16,14 +14,13 @@ if TYPE_CHECKING:
 
 def _logical(name: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     dims = named_dims(dim, x.ndim, keepdim)
-    out = fold(name, _nonzero(x), dims)
-    if x.dtype is uint8:  # which torch, before it had bool, used for truth values
-        out = out.to(uint8)
-    return out if keepdim else squeeze_dims(out, dims)
+    out = fold(name, _nonzero(x), dims, keepdim)
+    # torch, before it had bool, used uint8 for truth values
+    return out.to(uint8) if x.dtype is uint8 else out
 
 
 def _nonzero(x: Tensor) -> Tensor:
-    return x if x.dtype is bool_ else elementwise("ne", x, 0)
+    return x if x.dtype is bool_ else x.ne(0)
 
 
 def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:

@@ -1,0 +1,31 @@
+"""Square roots of what cannot be negative: sums of squares."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.recording.function import Function
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
+
+
+class Root(Function):
+    """Square roots; the gradient at 0, where the slope is infinite, is 0 as in torch."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x.sqrt()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        out = Root.apply(*ctx.saved_tensors)  # anew, as a function of x
+        return grad / (elementwise("where", out == 0, math.inf, out) * 2.0)
+
+
+def root(x: Tensor) -> Tensor:
+    """Return the square roots of a tensor; see `Root`."""
+    return Root.apply(x)
