@@ -2,8 +2,7 @@
 
 The composed softmax reads and writes every element five times, and its gradient as often. Here a
 row stays in the cache from the largest element to the last division. `KERNELS` holds what the
-backend offers by name; each entry has the signature of its composed form and differentiates like
-it. Where gradients are to be differentiated again, backward is composed of tensor operations.
+backend offers by name; each entry has the signature of its composed form (`mt_tensor.fused`).
 """
 
 from __future__ import annotations
@@ -19,10 +18,8 @@ from numba import njit
 from mt_fast.codegen import REASSOCIATE
 from mt_fast.compilation import Kernel
 from mt_fast.spelling import maximum
-from mt_tensor import Function, Tensor, is_grad_enabled
-from mt_tensor.dtypes import float32, float64
+from mt_tensor import Tensor
 from mt_tensor.fused import FUSED
-from mt_tensor.strides import normalize_dim
 
 Array = npt.NDArray[Any]
 
@@ -111,16 +108,6 @@ def _rows(x: Tensor, dim: int) -> Array:
     return last.backend.as_array(last._tensor).reshape(-1, last.shape[-1])
 
 
-def _run(kernel: Kernel, x: Tensor, dim: int, *others: Tensor) -> Tensor:
-    """Run a kernel on tensors of one shape, row by row along `dim`."""
-    arrays = [_rows(tensor, dim) for tensor in (x, *others)]
-    out = np.empty_like(arrays[0])
-    parallel = out.size >= getattr(x.backend, "parallel_from", 0)
-    kernel.run(len(out), parallel, *arrays, out)
-    shape = x.transpose(dim, -1).shape
-    return x._with(x.backend.upload(out.reshape(shape)).permute(*_swapped(x.ndim, dim)))
-
-
 def _swapped(ndim: int, dim: int) -> list[int]:
     """Return the order of dimensions in which `dim` and the last have changed places."""
     order = list(range(ndim))
@@ -128,68 +115,36 @@ def _swapped(ndim: int, dim: int) -> list[int]:
     return order
 
 
-class Softmax(Function):
-    """Softmax along a dimension, a row at a time."""
-
-    forward_kernel = Kernel.of(_softmax_rows)
-    backward_kernel = Kernel.of(_softmax_gradient_rows)
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
-        """Return the softmax; `dim` is not negative."""
-        out = _run(Softmax.forward_kernel, x, dim)
-        ctx.dim = dim
-        ctx.save_for_backward(x, out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        """Return the gradient of `x`."""
-        x, out = ctx.saved_tensors
-        if not is_grad_enabled():
-            return _run(Softmax.backward_kernel, grad, ctx.dim, out), None
-        out = Softmax.apply(x, ctx.dim)  # anew, as a function of x
-        return out * (grad - (grad * out).sum(ctx.dim, keepdim=True)), None
+ROWS: dict[str, Kernel] = {
+    "softmax": Kernel.of(_softmax_rows),
+    "softmax_gradient": Kernel.of(_softmax_gradient_rows),
+    "log_softmax": Kernel.of(_log_softmax_rows),
+    "log_softmax_gradient": Kernel.of(_log_softmax_gradient_rows),
+}
+"""What each fused operation does to rows."""
 
 
-class LogSoftmax(Function):
-    """Logarithm of the softmax along a dimension, a row at a time."""
+def _along_a_dimension(name: str) -> Callable[..., Tensor]:
+    """Return an operation on tensors of one shape: a kernel of `ROWS` along a dimension.
 
-    forward_kernel = Kernel.of(_log_softmax_rows)
-    backward_kernel = Kernel.of(_log_softmax_gradient_rows)
+    Numbers and nothing are left to the composition.
+    """
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
-        """Return the logarithm of the softmax; `dim` is not negative."""
-        out = _run(LogSoftmax.forward_kernel, x, dim)
-        ctx.dim = dim
-        ctx.save_for_backward(x, out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        """Return the gradient of `x`."""
-        x, out = ctx.saved_tensors
-        if not is_grad_enabled():
-            return _run(LogSoftmax.backward_kernel, grad, ctx.dim, out), None
-        out = LogSoftmax.apply(x, ctx.dim)  # anew, as a function of x
-        return grad - out.exp() * grad.sum(ctx.dim, keepdim=True), None
-
-
-def _along_a_dimension(name: str, function: type[Function]) -> Callable[[Tensor, int], Tensor]:
-    """Return a Function as an operation; what it has no kernel for is left to the composition."""
-
-    def operation(x: Tensor, dim: int) -> Tensor:
-        if x.dtype not in (float32, float64) or x.numel() == 0 or x.ndim == 0:
-            composed: Tensor = FUSED[name](x, dim)
+    def operation(*operands: Any) -> Tensor:
+        *tensors, dim = operands
+        x: Tensor = tensors[0]
+        if x.numel() == 0 or x.ndim == 0:
+            composed: Tensor = FUSED[name](*operands)
             return composed
-        return function.apply(x, normalize_dim(dim, x.ndim))
+        arrays = [_rows(tensor, dim) for tensor in tensors]
+        out = np.empty_like(arrays[0])
+        parallel = out.size >= getattr(x.backend, "parallel_from", 0)
+        ROWS[name].run(len(out), parallel, *arrays, out)
+        shape = x.transpose(dim, -1).shape
+        return x._with(x.backend.upload(out.reshape(shape)).permute(*_swapped(x.ndim, dim)))
 
     return operation
 
 
-KERNELS: dict[str, Callable[..., Any]] = {
-    "softmax": _along_a_dimension("softmax", Softmax),
-    "log_softmax": _along_a_dimension("log_softmax", LogSoftmax),
-}
+KERNELS = {name: _along_a_dimension(name) for name in ROWS}
 """The fused operations by name."""

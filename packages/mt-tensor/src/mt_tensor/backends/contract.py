@@ -298,8 +298,8 @@ class TensorBackend(ABC):
     def kernel(self, name: str) -> Callable[..., Any] | None:
         """Return this backend's own version of the named operation, or None.
 
-        The operation takes and returns tensors, differentiates like its composed form
-        (`mt_tensor.fused`) and has the same signature.
+        It takes and returns tensors, and has the signature of the composed form
+        (`mt_tensor.fused`). Where that would be recorded, it differentiates like it.
         """
         return None
 

@@ -6,18 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mt_autodiff import is_grad_enabled
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import float32, float64, int64
+from mt_tensor.dtypes import Array, int64
 from mt_tensor.fused import FUSED
-from mt_tensor.recording.function import Function
-from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor_data import TensorData
-
-Array = npt.NDArray[Any]
-
 
 # --- Softmax ------------------------------------------------------------------------------------
 
@@ -43,56 +36,15 @@ def _log_softmax(array: Array, dim: int) -> Array:
     return shifted
 
 
-class Softmax(Function):
-    """Softmax along a dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, dim: int) -> Any:
-        """Return the result; `dim` is not negative."""
-        data = x._tensor
-        out = x._with(TensorData.of(silently(_softmax, data.array, dim), data.shape, data.dtype))
-        ctx.dim = dim
-        ctx.save_for_backward(x, out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        """Return the gradient of `x`."""
-        x, out = ctx.saved_tensors
-        if is_grad_enabled():
-            out = Softmax.apply(x, ctx.dim)  # anew, as a function of x
-        return out * (grad - (grad * out).sum(ctx.dim, keepdim=True)), None
-
-
-class LogSoftmax(Function):
-    """Logarithm of the softmax along a dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any, dim: int) -> Any:
-        """Return the result; `dim` is not negative."""
-        data = x._tensor
-        out = silently(_log_softmax, data.array, dim)
-        out = x._with(TensorData.of(out, data.shape, data.dtype))
-        ctx.dim = dim
-        ctx.save_for_backward(x, out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Any) -> Any:
-        """Return the gradient of `x`."""
-        x, out = ctx.saved_tensors
-        if is_grad_enabled():
-            out = LogSoftmax.apply(x, ctx.dim)  # anew, as a function of x
-        return grad - out.exp() * grad.sum(ctx.dim, keepdim=True), None
-
-
-def _along_a_dimension(name: str, function: type[Function]) -> Callable[..., Any]:
-    """Return a Function as a kernel; what it is not made for is left to the composition."""
+def _along_a_dimension(name: str, function: Callable[[Array, int], Array]) -> Callable[..., Any]:
+    """Return a function of arrays as a kernel; numbers and nothing are left to the composition."""
 
     def kernel(x: Any, dim: int) -> Any:
-        if x.dtype not in (float32, float64) or not x.ndim or 0 in x.shape:
+        data = x._tensor
+        if not x.ndim or 0 in x.shape:
             return FUSED[name](x, dim)
-        return function.apply(x, normalize_dim(dim, x.ndim))
+        out = silently(function, data.array, dim)
+        return x._with(TensorData.of(out, data.shape, data.dtype))
 
     return kernel
 
@@ -113,8 +65,8 @@ def _position(name: str) -> Callable[..., Any]:
 
 
 KERNELS: dict[str, Callable[..., Any]] = {
-    "softmax": _along_a_dimension("softmax", Softmax),
-    "log_softmax": _along_a_dimension("log_softmax", LogSoftmax),
+    "softmax": _along_a_dimension("softmax", _softmax),
+    "log_softmax": _along_a_dimension("log_softmax", _log_softmax),
     "argmax": _position("argmax"),
     "argmin": _position("argmin"),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mt_autodiff import is_grad_enabled
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import float32
-from mt_tensor.fused import fused
+from mt_tensor.fused import FUSED, fused
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
@@ -20,27 +20,88 @@ if TYPE_CHECKING:
 
 
 def _largest(x: Tensor, dim: int) -> Tensor:
-    """Return the largest element along a dimension, as a constant."""
-    return fold("maximum", x, (normalize_dim(dim, x.ndim),) if x.ndim else ())
+    """Return the largest element along a dimension."""
+    return fold("maximum", x, _along(x, dim))
+
+
+def _along(x: Tensor, dim: int) -> tuple[int, ...]:
+    """Return a dimension as those to fold: none of a single number."""
+    return (dim,) if x.ndim else ()
+
+
+# Values and gradients; a backend may have kernels of its own for all four. What calls them has
+# seen to it that nothing is recorded, and that the elements are float32 or float64.
 
 
 @fused("softmax")
 def _softmax(x: Tensor, dim: int) -> Tensor:
     """The largest element is subtracted first, which keeps exp from overflowing."""
-    check_floating("softmax", x)
     if x.numel() == 0:
         return x.clone()
-    weights = (wide(x) - _largest(x, dim)).exp()
-    return (weights / weights.sum(dim, keepdim=True)).to(x.dtype)
+    weights = (x - _largest(x, dim)).exp()
+    return weights / added_up(weights, _along(x, dim), True)
+
+
+@fused("softmax_gradient")
+def _softmax_gradient(grad: Tensor, out: Tensor, dim: int) -> Tensor:
+    return out * (grad - (grad * out).sum(dim, keepdim=True))
 
 
 @fused("log_softmax")
 def _log_softmax(x: Tensor, dim: int) -> Tensor:
-    check_floating("log_softmax", x)
     if x.numel() == 0:
         return x.clone()
-    shifted = wide(x) - _largest(x, dim)
-    return (shifted - shifted.exp().sum(dim, keepdim=True).log()).to(x.dtype)
+    shifted = x - _largest(x, dim)
+    return shifted - added_up(shifted.exp(), _along(x, dim), True).log()
+
+
+@fused("log_softmax_gradient")
+def _log_softmax_gradient(grad: Tensor, out: Tensor, dim: int) -> Tensor:
+    return grad - out.exp() * grad.sum(dim, keepdim=True)
+
+
+class Softmax(Function):
+    """Softmax along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
+        out = _softmax(x, dim)
+        ctx.dim = dim
+        ctx.save_for_backward(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, out = ctx.saved_tensors
+        if is_grad_enabled():  # compose it, of the result as a function of x
+            return FUSED["softmax_gradient"](grad, Softmax.apply(x, ctx.dim), ctx.dim), None
+        return _softmax_gradient(grad, out, ctx.dim), None
+
+
+class LogSoftmax(Function):
+    """Logarithm of the softmax along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
+        out = _log_softmax(x, dim)
+        ctx.dim = dim
+        ctx.save_for_backward(x, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, out = ctx.saved_tensors
+        if is_grad_enabled():
+            return FUSED["log_softmax_gradient"](grad, LogSoftmax.apply(x, ctx.dim), ctx.dim), None
+        return _log_softmax_gradient(grad, out, ctx.dim), None
+
+
+def _applied(function: type[Function], name: str, input: Tensor, dim: int, dtype: Any) -> Tensor:
+    """Apply one of these along a dimension, in float32 at least."""
+    require_tensors(name, input)
+    x = input if dtype is None else input.to(dtype)
+    check_floating(name, x)
+    return function.apply(wide(x), normalize_dim(dim, x.ndim)).to(x.dtype)
 
 
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
@@ -55,8 +116,7 @@ def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         DTypeError: the elements are no floating-point numbers.
         IndexingError: there is no such dimension.
     """
-    require_tensors("softmax", input)
-    return _softmax(input if dtype is None else input.to(dtype), dim)
+    return _applied(Softmax, "softmax", input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
@@ -64,8 +124,7 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
     Arguments and errors are those of `softmax`.
     """
-    require_tensors("log_softmax", input)
-    return _log_softmax(input if dtype is None else input.to(dtype), dim)
+    return _applied(LogSoftmax, "log_softmax", input, dim, dtype)
 
 
 def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
