@@ -197,7 +197,8 @@ class TensorBase:
 
     def is_constant(self) -> bool:
         """Whether no gradient is wanted with respect to this tensor."""
-        return not self.requires_grad
+        wanted = self._requires_grad
+        return not (self.requires_grad if wanted is VIEW else wanted)
 
     def completed(self, derivative: Tensor) -> Tensor:
         """Return the gradient, or what hooks make of it."""
@@ -211,8 +212,9 @@ class TensorBase:
         """Add to `grad`."""
         if self.requires_grad:  # it may have been switched off since
             self.add_to_grad(derivative)
-            for hook in tuple((self._after_accumulation or {}).values()):
-                hook(self)
+            if self._after_accumulation:
+                for hook in tuple(self._after_accumulation.values()):
+                    hook(self)
 
     def add_to_grad(self, derivative: Tensor) -> None:
         """Add a gradient to what is stored."""

@@ -12,7 +12,7 @@ from mt_tensor.fused import FUSED, fused
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.reductions.sums import Dims, added_up, fold, reduced_dims, wide
+from mt_tensor.reductions.sums import Dims, Sum, fold, reduced_dims, wide
 from mt_tensor.strides import normalize_dim
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _softmax(x: Tensor, dim: int) -> Tensor:
     if x.numel() == 0:
         return x.clone()
     weights = (x - _largest(x, dim)).exp()
-    return weights / added_up(weights, _along(x, dim), True)
+    return weights / Sum.apply(weights, _along(x, dim), True)
 
 
 @fused("softmax_gradient")
@@ -52,7 +52,7 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
     if x.numel() == 0:
         return x.clone()
     shifted = x - _largest(x, dim)
-    return shifted - added_up(shifted.exp(), _along(x, dim), True).log()
+    return shifted - Sum.apply(shifted.exp(), _along(x, dim), True).log()
 
 
 @fused("log_softmax_gradient")
@@ -143,7 +143,7 @@ class LogSumExp(Function):
         if x.numel():
             largest = fold("maximum", x, dims)
             shift = elementwise("where", largest.abs() < math.inf, largest, 0.0)
-        out = added_up((x - shift).exp(), dims, True).log() + shift
+        out = Sum.apply((x - shift).exp(), dims, True).log() + shift
         ctx.save_for_backward(x, out)
         return out if keepdim else squeeze_dims(out, dims)
 

@@ -10,7 +10,7 @@ from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.reductions.roots import root
-from mt_tensor.reductions.sums import Dims, Repeat, added_up, averaged, mean, reduced_dims, wide
+from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, mean, reduced_dims, wide
 from mt_tensor.strides import size_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Variance(Function):
     ) -> Tensor:
         ctx.dims, ctx.freedom, ctx.keepdim = dims, freedom, keepdim
         ctx.save_for_backward(x)
-        return added_up(_deviations(x, dims).square(), dims, keepdim) / freedom
+        return Sum.apply(_deviations(x, dims).square(), dims, keepdim) / freedom
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -61,7 +61,7 @@ class Variance(Function):
 
 
 def _deviations(x: Tensor, dims: tuple[int, ...]) -> Tensor:
-    return x - averaged(x, dims, True)
+    return x - Mean.apply(x, dims, True)
 
 
 def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:

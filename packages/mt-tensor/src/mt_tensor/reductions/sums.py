@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mt_autodiff.mode import recording
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
@@ -14,6 +13,7 @@ from mt_tensor.movement.rearranging import shifted
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.linear import LinearFunction
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor_base import TensorBase
@@ -78,36 +78,33 @@ def wide(x: Tensor) -> Tensor:
 # --- Sums and means -----------------------------------------------------------------------------
 
 
-class Sum(Function):
+class Sum(LinearFunction):
     """Sum over dimensions, which stay with extent 1 or are left out."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-        ctx.shape, ctx.dims, ctx.keepdim = x.shape, dims, keepdim
-        return x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
+    def computed(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+        return x.backend.fold(_ADD, x._tensor, dims, keepdim)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Repeat.apply(grad, ctx.shape, ctx.dims, ctx.keepdim), None, None
+    def undone(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        return Repeat.apply(grad, shape, dims, keepdim)
 
 
-class Mean(Function):
+class Mean(LinearFunction):
     """Sum over dimensions, divided by how many elements were added up."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-        count = _count(x, dims)
-        ctx.shape, ctx.dims, ctx.keepdim, ctx.count = x.shape, dims, keepdim, count
-        return added_up(x, dims, keepdim) / count
+    def computed(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+        total = x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
+        return (total / _count(x.shape, dims))._tensor
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Repeat.apply(grad / ctx.count, ctx.shape, ctx.dims, ctx.keepdim), None, None
+    def undone(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+        return Repeat.apply(grad / _count(shape, dims), shape, dims, keepdim)
 
 
-def _count(x: Tensor, dims: tuple[int, ...]) -> int:
+def _count(shape: Shape, dims: tuple[int, ...]) -> int:
     """Return how many elements are folded into one."""
-    shape = x.shape
     return size_of([shape[d] for d in dims])
 
 
@@ -131,21 +128,6 @@ class Repeat(ViewFunction):
         return Sum.apply(grad, dims, keepdim)
 
 
-def added_up(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-    """Return the sum over dimensions, all checked; of constants without a look at the graph."""
-    if recording.enabled and x.requires_grad:
-        return Sum.apply(x, dims, keepdim)
-    return x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
-
-
-def averaged(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> Tensor:
-    """Return the mean over dimensions, all checked; of float16 in float32."""
-    values = wide(x)
-    if recording.enabled and values.requires_grad:
-        return Mean.apply(values, dims, keepdim)
-    return added_up(values, dims, keepdim) / _count(x, dims)
-
-
 def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions.
 
@@ -163,7 +145,7 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     x = _in_dtype(input, dtype)
     if x.dtype is bool_:
         return fold("logical_or", x, dims, keepdim)
-    return added_up(x, dims, keepdim)
+    return Sum.apply(x, dims, keepdim)
 
 
 def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
@@ -178,7 +160,7 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     require_tensors("mean", input)
     x = input if dtype is None else input.to(dtype)
     check_floating("mean", x)
-    return averaged(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(x.dtype)
+    return Mean.apply(wide(x), reduced_dims(dim, x.ndim, keepdim), keepdim).to(x.dtype)
 
 
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
