@@ -15,7 +15,6 @@ from mt_operators.errors import (
 )
 from mt_operators.formula import Interval, Operator, Result, Source
 from mt_operators.lifting import NAMED
-from mt_operators.written import written, written_partials
 
 
 class OperatorTable(Mapping[str, Operator]):
@@ -118,6 +117,8 @@ class OperatorTable(Mapping[str, Operator]):
 
 def _try(row: Operator) -> None:
     """Raise LiftingError if a row cannot be lifted."""
+    from mt_operators.written import written, written_partials  # when a row is added only
+
     try:
         written(row), written_partials(row)
     except (AttributeError, TypeError) as error:
