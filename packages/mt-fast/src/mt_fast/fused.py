@@ -42,7 +42,7 @@ def _largest(row: Any) -> Any:
 @_summing
 def _sum(row: Any) -> Any:
     """Return the sum of a row."""
-    total = row[0] * 0
+    total = row.dtype.type(0)
     for i in range(row.size):
         total += row[i]
     return total
@@ -51,7 +51,7 @@ def _sum(row: Any) -> Any:
 @_summing
 def _sum_of_products(row: Any, other: Any) -> Any:
     """Return the sum of the products of two rows."""
-    total = row[0] * other[0] * 0
+    total = row.dtype.type(0)
     for i in range(row.size):
         total += row[i] * other[i]
     return total
