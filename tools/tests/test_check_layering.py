@@ -113,7 +113,11 @@ def test_third_parties_come_from_the_stages_below_and_from_the_extra() -> None:
     assert third_party(WORKSPACE, WORKSPACE["operators"]).keys() == set()
     assert third_party(WORKSPACE, WORKSPACE["tensor"]).keys() == {"numpy"}
     assert third_party(WORKSPACE, WORKSPACE["nn"]).keys() == {"numpy"}
-    assert third_party(WORKSPACE, WORKSPACE["nn"], ["fast"]).keys() == {"numpy", "numba"}
+    assert third_party(WORKSPACE, WORKSPACE["nn"], ["fast"]).keys() == {
+        "numpy",
+        "numba",
+        "platformdirs",
+    }
 
 
 def test_the_closure_follows_extras_and_markers() -> None:
@@ -144,7 +148,9 @@ def test_exactly_the_declared_distributions_may_come() -> None:
 
 
 def test_what_a_declared_dependency_needs_may_come_too() -> None:
-    there = installed(**TENSOR | {"mt_fast": [], "numba": ["llvmlite>=0.44"], "llvmlite": []})
+    fast: dict[str, list[str]] = {"mt_fast": [], "platformdirs": []}
+    fast |= {"numba": ["llvmlite>=0.44"], "llvmlite": []}
+    there = installed(**TENSOR | fast)
     assert list(check_installed(WORKSPACE, WORKSPACE["fast"], (), there)) == []
 
 

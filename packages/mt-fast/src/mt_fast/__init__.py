@@ -1,14 +1,29 @@
 """Stage 3: the same operators, compiled to parallel SIMD loops.
 
 The backend `fast` is found by name (`MT_BACKEND=fast`, `use_backend("fast")`, `backend="fast"`);
-nothing here needs to be imported to use it. `source` shows what it compiles.
+nothing here needs to be imported to use it. `source` shows what it compiles, `cache_folder` says
+where that is kept.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "source"]
+__all__ = ["__version__", "cache_folder", "source"]
+
+
+def cache_folder() -> Path | None:
+    """Return the folder where compiled kernels are kept from process to process; None if nowhere.
+
+    It is what the environment variable `MT_FAST_CACHE` names, else a folder for this package where
+    the user's caches are. With `MT_FAST_CACHE=off`, nothing is kept. The folder may be deleted at
+    any time.
+    """
+    from mt_fast import cache
+
+    return cache.cache_folder()
 
 
 def source(

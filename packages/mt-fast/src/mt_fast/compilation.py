@@ -3,7 +3,7 @@
 A kernel does the units from `lo` to `hi`. On one thread it is called for all of them. The parallel
 form is a second, tiny function, which gives each thread an equal share; it is compiled when it is
 first needed, for compiling takes a tenth of a second and most tensors are small. Kernels with the
-same text are one kernel.
+same text are one kernel, and what has been compiled once is kept on disk (`cache.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import numba
 from numba import njit, prange
 
+from mt_fast.cache import kept
 from mt_fast.codegen import Source
 from mt_fast.spelling import NAMESPACE
 
@@ -39,6 +40,7 @@ def start_threads() -> None:
 
 def _defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
     """Run the text of a function definition, and let tracebacks show it."""
+    namespace["__name__"] = __name__  # where Numba finds the names of a kernel that it has loaded
     filename = f"<mt_fast {name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), namespace)
@@ -57,9 +59,8 @@ class Kernel:
 
     def __init__(self, source: Source, function: Callable[..., None]) -> None:
         self.source = source
-        self.serial: Callable[..., None] = njit(
-            error_model="numpy", fastmath=set(source.fastmath) or False
-        )(function)
+        compiled = njit(error_model="numpy", fastmath=set(source.fastmath) or False)(function)
+        self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
 
     @classmethod
@@ -82,9 +83,9 @@ class Kernel:
                 f"        kernel(lo, hi, {arguments})\n"
             )
             namespace = {"prange": prange, "kernel": self.serial}
-            self._parallel = njit(parallel=True, error_model="numpy")(
-                _defined(name, text, namespace)
-            )
+            compiled = njit(parallel=True, error_model="numpy")(_defined(name, text, namespace))
+            texts = [self.source.text, f"# {sorted(self.source.fastmath)}", text]
+            self._parallel = kept(compiled, name, texts)
         return self._parallel
 
     def run(self, units: int, parallel: bool, *args: Any) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
+from mt_fast.cache import kept_by_its_text
+
 Array = npt.NDArray[Any]
 
 
@@ -57,6 +59,7 @@ def _for_blas(array: Array) -> Array:
     return array if fits else np.ascontiguousarray(array)
 
 
+@kept_by_its_text
 @njit(error_model="numpy")
 def _rows(a: Any, b: Any, out: Any, lo: int, hi: int) -> None:
     """Compute rows `lo` to `hi` of the products of all batches; `out` is zero before."""
@@ -72,6 +75,7 @@ def _rows(a: Any, b: Any, out: Any, lo: int, hi: int) -> None:
                 total[k] += factor * line[k]
 
 
+@kept_by_its_text
 @njit(parallel=True, error_model="numpy")
 def _all_rows(a: Any, b: Any, out: Any) -> None:
     for row in prange(a.shape[0] * a.shape[1]):

@@ -1,0 +1,188 @@
+"""Compiled kernels on disk: found again, by whoever; and what becomes of a broken folder."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mt_fast import cache, cache_folder
+from mt_fast.codegen import Source
+from mt_fast.compilation import Kernel, _defined
+from mt_fast.spelling import NAMESPACE
+
+TEXT = """\
+def halves(lo, hi, x_data, out_data):
+    for i in range(lo, hi):
+        out_data[i] = x_data[i] * {factor}
+"""
+
+
+def _kernel(factor: float = 0.5) -> Kernel:
+    """Return a kernel that nothing has compiled in this process."""
+    text = TEXT.format(factor=factor)
+    source = Source("halves", text, ("x_data", "out_data"))
+    return Kernel(source, _defined("halves", text, dict(NAMESPACE)))
+
+
+def _run(kernel: Kernel, parallel: bool = False, dtype: Any = "f4") -> list[float]:
+    x = np.arange(4, dtype=dtype)
+    out = np.empty_like(x)
+    kernel.run(4, parallel, x, out)
+    found: list[float] = out.tolist()
+    return found
+
+
+def _hits(kernel: Kernel) -> int:
+    return sum(kernel.serial.stats.cache_hits.values())  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    chosen = tmp_path / "a new" / "folder"
+    monkeypatch.setenv(cache.VARIABLE, str(chosen))
+    return chosen
+
+
+HALVES = [0.0, 0.5, 1.0, 1.5]
+
+
+def test_a_kernel_is_found_again(folder: Path) -> None:
+    for hits in (0, 1):
+        kernel = _kernel()
+        assert _run(kernel) == HALVES
+        assert _hits(kernel) == hits
+    assert sorted(path.suffix for path in folder.iterdir()) == [".nbc", ".py"]
+    (text,) = folder.glob("*.py")
+    assert text.read_text().strip() == TEXT.format(factor=0.5).strip()
+
+
+def test_other_text_types_and_options_are_other_kernels(folder: Path) -> None:
+    assert _run(_kernel()) == HALVES
+    for kernel, dtype in ((_kernel(0.25), "f4"), (_kernel(), "f8")):
+        assert _run(kernel, dtype=dtype)[3] == 3 * (0.25 if dtype == "f4" else 0.5)
+        assert _hits(kernel) == 0
+    assert len(list(folder.glob("*.nbc"))) == 3
+    for options in ({}, {"fastmath": True}):
+        cache.KernelCache("f", [""], repr(options))
+    stems = {cache.KernelCache("f", [""], repr(o))._stem() for o in ({}, {"fastmath": True})}
+    assert len(stems) == 2
+
+
+def test_the_parallel_form_is_kept_too(folder: Path) -> None:
+    for _ in range(2):
+        kernel = _kernel()
+        assert _run(kernel, parallel=True) == HALVES
+    parallel: Any = kernel.parallel
+    assert sum(parallel.stats.cache_hits.values()) == 1
+
+
+def test_an_upgrade_compiles_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _run(_kernel()) == HALVES
+    monkeypatch.setattr(cache, "_meaning", lambda: b"another version")
+    kernel = _kernel()
+    assert _run(kernel) == HALVES
+    assert _hits(kernel) == 0
+
+
+@pytest.mark.parametrize("damage", ["empty", "short", "one bit", "text"])
+def test_a_damaged_file_is_compiled_anew_and_mended(folder: Path, damage: str) -> None:
+    assert _run(_kernel()) == HALVES
+    (file,) = folder.glob("*.nbc")
+    data = file.read_bytes()
+    flipped = bytearray(data)
+    flipped[len(data) // 2] ^= 1
+    damaged = {"empty": b"", "short": data[:100], "one bit": bytes(flipped), "text": b"hello"}
+    file.write_bytes(damaged[damage])
+    kernel = _kernel()
+    assert _run(kernel) == HALVES
+    assert _hits(kernel) == 0
+    assert file.read_bytes() == data or len(file.read_bytes()) > 1000
+    again = _kernel()
+    assert _run(again) == HALVES
+    assert _hits(again) == 1
+
+
+def test_a_full_disk_costs_time_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        assert _run(_kernel()) == HALVES
+    assert list(folder.iterdir()) == []  # nothing half written stays
+
+
+def test_a_folder_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a file"
+    file.write_text("in the way")
+    monkeypatch.setenv(cache.VARIABLE, str(file / "folder"))
+    assert _run(_kernel()) == HALVES
+    assert file.read_text() == "in the way"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    folder.chmod(0o500)
+    assert _run(_kernel()) == HALVES
+    assert list(folder.iterdir()) == []
+
+
+def test_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.VARIABLE, "off")
+    assert cache_folder() is None
+    kernel = _kernel()
+    assert _run(kernel) == HALVES
+    assert _hits(kernel) == 0
+
+
+def test_where_the_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(cache.VARIABLE, "~/kernels")
+    assert cache_folder() == Path.home() / "kernels"
+    monkeypatch.delenv(cache.VARIABLE)
+    cache._default_folder.cache_clear()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = cache_folder()
+    cache._default_folder.cache_clear()
+    assert found is not None
+    assert found.name == "mt-fast"
+
+
+PROGRAM = textwrap.dedent(
+    """
+    import mt_tensor as mt
+    x = mt.arange(6, dtype="float32", backend="fast", requires_grad=True)
+    y = x.tanh().reshape(2, 3).sum(0)
+    y.square().sum().backward()
+    mt.rand(3, 70000, backend="fast").exp().sum()
+    print([round(v, 5) for v in y.tolist() + x.grad.tolist()])
+    """
+)
+
+
+def test_processes_share_what_they_compile(folder: Path) -> None:
+    """Two at once, a third one after them, and one that has nothing to share."""
+
+    def printed(_: int, **environment: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    with ThreadPoolExecutor(2) as pool:
+        first = list(pool.map(printed, range(2)))
+    files = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    assert len(files) > 4
+    third = printed(2)
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == files
+    assert len({*first, third, printed(3, MT_FAST_CACHE="off")}) == 1
