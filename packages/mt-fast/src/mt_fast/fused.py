@@ -7,7 +7,6 @@ backend offers by name; each entry has the signature of its composed form (`mt_t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from numba import njit
 
 from mt_fast.codegen import REASSOCIATE
 from mt_fast.compilation import Kernel
-from mt_fast.spelling import maximum
+from mt_fast.spelling import exp, log, maximum
 from mt_tensor import Tensor
 from mt_tensor.fused import FUSED
 
@@ -63,7 +62,7 @@ def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
         row, result = x[i], out[i]
         largest = _largest(row)
         for j in range(row.size):
-            result[j] = math.exp(row[j] - largest)
+            result[j] = exp(row[j] - largest)
         total = _sum(result)
         for j in range(row.size):
             result[j] /= total
@@ -84,8 +83,8 @@ def _log_softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
         row, result = x[i], out[i]
         largest = _largest(row)
         for j in range(row.size):
-            result[j] = math.exp(row[j] - largest)
-        logarithm = math.log(_sum(result))
+            result[j] = exp(row[j] - largest)
+        logarithm = log(_sum(result))
         for j in range(row.size):
             result[j] = (row[j] - largest) - logarithm
 
@@ -96,7 +95,7 @@ def _log_softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: An
         g, y, r = grad[i], out[i], result[i]
         total = _sum(g)
         for j in range(g.size):
-            r[j] = g[j] - math.exp(y[j]) * total
+            r[j] = g[j] - exp(y[j]) * total
 
 
 # --- Operations on tensors ----------------------------------------------------------------------

@@ -5,6 +5,7 @@ text mean to Numba. The meaning is that of `mt_operators.elementary`: IEEE 754 w
 a pole or no value, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
 `error_model="numpy"`, so that division by zero raises nothing.
 
+`exp`, `log` and `tanh` of float32 are vectorised (`vector_math`); of float64, as all others, C's.
 `maximum` and `minimum` are LLVM's own instructions: written as a comparison, they would either
 lose nan or keep LLVM from vectorising a fold with them.
 """
@@ -21,7 +22,7 @@ from numba import njit, types
 from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
-from mt_fast import whole
+from mt_fast import vector_math, whole
 from mt_fast.rendering import Table, call
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 
@@ -156,6 +157,31 @@ def _defined(name: str, kind: str) -> Any:
     return function if function is _float_rest else njit(error_model="numpy")(function)
 
 
+def _vectorised(name: str) -> Any:
+    """Return the function of `math`, but of float32 the one of that name in `vector_math`."""
+    exact, of_float32 = getattr(math, name), getattr(vector_math, name)
+
+    def function(x: Any) -> Any:
+        return exact(x)
+
+    @overload(function)
+    def chosen(x: Any) -> Any:
+        def single(x: Any) -> Any:
+            return of_float32(x)
+
+        def other(x: Any) -> Any:
+            return exact(x)
+
+        return single if x == types.float32 else other
+
+    return function
+
+
+exp = _vectorised("exp")
+log = _vectorised("log")
+tanh = _vectorised("tanh")
+
+
 # --- Where elements lie -------------------------------------------------------------------------
 
 
@@ -177,6 +203,9 @@ def place(layout: Any, index: Any) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     **{name: getattr(math, name) for name in ELEMENTARY if hasattr(math, name)},
+    "exp": exp,
+    "log": log,
+    "tanh": tanh,
     "pow": power,
     "maximum": maximum,
     "minimum": minimum,
