@@ -9,15 +9,17 @@ import pytest
 from numba import njit
 
 from mt_fast import cache, vector_math
+from mt_fast.spelling import VECTORISED
 
 WORST = 1.5
 """Units in the last place by which a result may differ from the exact one."""
 
-NAMES = ["exp", "log", "tanh"]
+NAMES = sorted(VECTORISED)
 
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 1e-45, -1e-45, 1e-40, 1.17549435e-38]
 EDGES = [88.72283, 88.72284, 88.8, 89.0, -87.33654, -87.4, -103.97, -103.98, -104.0, -1e30, 1e30]
 SEAMS = [0.625, 0.62499994, 9.0, 9.1, 10.0, 0.70710677, 0.7071068, 1.4142135, 1.4142137, 0.99999994]
+MORE = [0.5, 0.34657, 0.34658, 127.99999, 128.0, 149.0, 150.0, 1e-8, 1e-20, 16777216.0]
 
 
 def _loop(name: str) -> Any:
@@ -44,7 +46,7 @@ def _arguments() -> Any:
         bits.view(np.float32),
         np.linspace(-105, 90, 200_001),
         np.linspace(-2, 2, 200_001),
-        [*SPECIAL, *EDGES, *SEAMS, *(-x for x in SEAMS)],
+        [*SPECIAL, *EDGES, *SEAMS, *MORE, *(-x for x in (*SEAMS, *MORE))],
     ]
     return np.concatenate([np.asarray(part, np.float32) for part in parts])
 
@@ -67,7 +69,8 @@ def test_results_are_within_rounding_of_the_exact_ones(name: str) -> None:
 
 def test_zeros_keep_their_sign() -> None:
     zeros = np.array([0.0, -0.0], np.float32)
-    assert np.signbit(_applied(_loop("tanh"), zeros)).tolist() == [False, True]
+    for name in ("tanh", "expm1", "log1p"):
+        assert np.signbit(_applied(_loop(name), zeros)).tolist() == [False, True]
     assert not np.signbit(_applied(_loop("exp"), np.array([-200.0], np.float32))).any()
 
 

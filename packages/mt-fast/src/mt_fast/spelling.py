@@ -5,7 +5,7 @@ text mean to Numba. The meaning is that of `mt_operators.elementary`: IEEE 754 w
 a pole or no value, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
 `error_model="numpy"`, so that division by zero raises nothing.
 
-`exp`, `log` and `tanh` of float32 are vectorised (`vector_math`); of float64, as all others, C's.
+Exponentials, logarithms and `tanh` of float32 are vectorised (`vector_math`); the others are C's.
 `maximum` and `minimum` are LLVM's own instructions: written as a comparison, they would either
 lose nan or keep LLVM from vectorising a fold with them.
 """
@@ -177,9 +177,11 @@ def _vectorised(name: str) -> Any:
     return function
 
 
-exp = _vectorised("exp")
-log = _vectorised("log")
-tanh = _vectorised("tanh")
+VECTORISED = {
+    name: _vectorised(name)
+    for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh")
+}
+exp, log = VECTORISED["exp"], VECTORISED["log"]
 
 
 # --- Where elements lie -------------------------------------------------------------------------
@@ -203,9 +205,7 @@ def place(layout: Any, index: Any) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     **{name: getattr(math, name) for name in ELEMENTARY if hasattr(math, name)},
-    "exp": exp,
-    "log": log,
-    "tanh": tanh,
+    **VECTORISED,
     "pow": power,
     "maximum": maximum,
     "minimum": minimum,
