@@ -11,13 +11,14 @@ with in float32 and rounded once, at the end.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast import elementwise, fused, movement, products, reductions
+from mt_fast import calls, elementwise, fused, movement, products, reductions
 from mt_fast.compilation import start_threads
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
@@ -69,6 +70,10 @@ class FastOps(HostBackend):
         )
         for result, out in zip(computed, outputs, strict=True):
             self._rounded(result, out)
+
+    def computing(self, formula: Formula) -> Callable[..., Any]:
+        """Return what runs the formula's kernel at once on what is small and lies in a row."""
+        return calls.calling(formula, self, functools.partial(self.compute, formula))
 
     def reduce(
         self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]

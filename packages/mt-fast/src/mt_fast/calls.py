@@ -1,0 +1,118 @@
+"""How a formula of small tensors that lie in a row is computed: with one call of its kernel.
+
+Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
+numbers. Most tensors are contiguous and of one shape, or numbers; for these the code below, written
+out for each number of inputs and outputs, goes straight to the kernel.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mt_fast.elementwise import elementwise_kernel
+from mt_operators import Formula
+from mt_tensor.dtypes import DType, float16
+from mt_tensor.tensor_data import TensorData
+
+
+def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of views, the shape that they broadcast to, and the dtype of the results.
+
+    Args:
+        formula: what to compute.
+        backend: from its number of elements `parallel_from` on, all is left to `general`.
+        general: the same for any views: a function of the inputs as a tuple, shape and dtype.
+    """
+
+    def find(types: tuple[DType, ...], repeats: tuple[bool, ...], dtype: DType) -> Any:
+        """Return the kernel for one thread, or None."""
+        if float16 in (*types, dtype):
+            return None
+        outputs = (dtype,) * formula.outputs
+        return elementwise_kernel(formula, types, outputs, "flat", repeats).serial
+
+    maker = _maker(formula.arity, formula.outputs)
+    call: Callable[..., Any] = maker(find, backend, general)
+    return call
+
+
+@functools.cache
+def _maker(arity: int, outputs: int) -> Callable[..., Callable[..., Any]]:
+    """Return the maker of calls with this many inputs and outputs."""
+    namespace: dict[str, Any] = {
+        "TensorData": TensorData,
+        "empty": np.empty,
+        "new": object.__new__,
+    }
+    source = _source(arity, outputs)
+    exec(compile(source, f"<call with {arity} inputs and {outputs} outputs>", "exec"), namespace)
+    maker: Callable[..., Callable[..., Any]] = namespace["maker"]
+    return maker
+
+
+_CALL = """\
+def maker(find, backend, general):
+    kernels = {{}}
+
+    def call({inputs}, shape, dtype):
+        if {in_a_row}:
+{whole}            if {fit}:
+                key = ({types}, {flags}, dtype)
+                if key in kernels:
+                    kernel = kernels[key]
+                else:
+                    kernel = kernels[key] = find(({types},), ({repeats},), dtype)
+                size = {size}
+                if kernel is not None and 0 < size < backend.parallel_from:
+                    numpy = dtype.numpy
+{rooms}                    kernel(0, size, {arguments}, {targets})
+{views}                    return {returned}
+        return general(({inputs},), shape, dtype)
+
+    return call
+"""
+
+_VIEW = """\
+                    {view} = new(TensorData)
+                    {view}.storage = {result}
+                    {view}.shape = shape
+                    {view}.dtype = dtype
+                    {view}.size = size
+                    {view}.offset = 0
+                    {view}._row_major = True
+                    {view}._version = None
+"""
+
+
+def _source(arity: int, outputs: int) -> str:
+    """Return the text of a call."""
+    inputs = [f"x{i}" for i in range(arity)]
+    flags = [f"whole{i}" for i in range(arity)]
+    results = [f"result{i}" for i in range(outputs)]
+    views = [f"view{i}" for i in range(outputs)]
+    pairs = list(zip(inputs, flags, strict=True))
+    size = f"{inputs[-1]}.size"
+    for x, whole in reversed(pairs[:-1]):
+        size = f"{x}.size if {whole} else {size}"
+    return _CALL.format(
+        inputs=", ".join(inputs),
+        in_a_row=" and ".join(f"{x}._row_major" for x in inputs),
+        whole="".join(f"            {whole} = {x}.shape == shape\n" for x, whole in pairs),
+        fit=" and ".join(f"({whole} or not {x}.shape)" for x, whole in pairs),
+        types=", ".join(f"{x}.dtype" for x in inputs),
+        flags=", ".join(flags),
+        repeats=", ".join(f"not {whole}" for whole in flags),
+        size=size,
+        rooms="".join(f"                    {result} = empty(size, numpy)\n" for result in results),
+        arguments=", ".join(f"{x}.storage, {x}.offset" for x in inputs),
+        targets=", ".join(f"{result}, 0" for result in results),
+        views="".join(
+            _VIEW.format(view=view, result=result)
+            for view, result in zip(views, results, strict=True)
+        ),
+        returned=views[0] if outputs == 1 else f"[{', '.join(views)}]",
+    )

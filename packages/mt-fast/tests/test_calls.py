@@ -1,0 +1,97 @@
+"""The shortest way to a kernel: which tensors take it, and that it changes no result."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_fast import calls
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import bool_, float16, float32, float64, int64
+
+FAST = mt.get_backend("fast")
+ROW = mt.arange(6, dtype="float32", backend="fast")._tensor
+NUMBER = mt.tensor(2.0, dtype="float32", backend="fast")._tensor
+TABLE = ROW.view((2, 3))
+assert TABLE is not None
+SLICE = mt.arange(8, dtype="float32", backend="fast")[2:]._tensor
+PART = SLICE.view((6,))  # known to be a row, which starts inside of its storage
+LINE = mt.arange(3, dtype="float32", backend="fast")._tensor
+BACKWARDS = ROW.slice((5,), (-1,), (6,))
+
+
+def _both(name: str, inputs: Any, shape: Any, dtype: Any = float32) -> tuple[Any, bool]:
+    """Return what a call computes, having compared it, and whether it took the short way."""
+    formula = OPERATORS[name].value
+    short = True
+
+    def general(*given: Any) -> Any:
+        nonlocal short
+        short = False
+        return FAST.compute(formula, *given)
+
+    found = calls.calling(formula, FAST, general)(*inputs, shape, dtype)
+    expected = FAST.compute(formula, inputs, shape, dtype)
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    assert found.is_contiguous()
+    assert np.array_equal(FAST.as_array(found), FAST.as_array(expected))
+    return found, short
+
+
+@pytest.mark.parametrize(
+    ("inputs", "shape", "short"),
+    [
+        ((ROW, ROW), (6,), True),
+        ((ROW, NUMBER), (6,), True),
+        ((NUMBER, ROW), (6,), True),
+        ((NUMBER, NUMBER), (), True),
+        ((PART, ROW), (6,), True),
+        ((SLICE, ROW), (6,), False),
+        ((TABLE, NUMBER), (2, 3), True),
+        ((TABLE, LINE), (2, 3), False),
+        ((BACKWARDS, ROW), (6,), False),
+        ((ROW.view((3, 2)), TABLE.permute(1, 0)), (3, 2), False),
+    ],
+)
+def test_who_takes_the_short_way(inputs: Any, shape: Any, short: bool) -> None:
+    _, taken = _both("sub", inputs, shape)
+    assert taken is short
+
+
+def test_types() -> None:
+    half = mt.arange(6, backend="fast").half()._tensor
+    assert _both("add", (half, half), (6,), float16)[1] is False
+    whole = mt.arange(6, backend="fast")._tensor
+    assert _both("mul", (whole, whole), (6,), int64)[1] is True
+    double = mt.arange(6, dtype="float64", backend="fast")._tensor
+    assert _both("exp", (double,), (6,), float64)[1] is True
+    found, short = _both("lt", (ROW, NUMBER), (6,), bool_)
+    assert short
+    assert FAST.as_array(found).tolist() == [True, True, False, False, False, False]
+    chosen = _both("where", (found, ROW, NUMBER), (6,))
+    assert chosen[1] is True
+
+
+def test_large_and_empty_tensors_go_the_other_way() -> None:
+    large = mt.zeros(FAST.parallel_from, backend="fast")._tensor  # type: ignore[attr-defined]
+    assert _both("exp", (large,), large.shape)[1] is False
+    empty = mt.zeros(0, 3, backend="fast")._tensor
+    assert _both("exp", (empty,), (0, 3))[1] is False
+
+
+def test_several_results() -> None:
+    formula = OPERATORS["mul"].gradient((True, True))
+    call = calls.calling(formula, FAST, lambda *given: FAST.compute(formula, *given))
+    left, right = call(ROW, ROW, PART, ROW, (6,), float32)
+    assert FAST.as_array(left).tolist() == (np.arange(6.0) * np.arange(2.0, 8.0)).tolist()
+    assert FAST.as_array(right).tolist() == (np.arange(6.0) ** 2).tolist()
+
+
+def test_results_can_be_changed_and_viewed() -> None:
+    x = mt.ones(6, backend="fast")
+    y = x + x
+    first = y.view(2, 3)[0]
+    y += 1.0
+    assert first.tolist() == [3.0, 3.0, 3.0]
+    assert (y.view(2, 3).mT + 0.0).tolist() == [[3.0, 3.0]] * 3
