@@ -22,7 +22,7 @@ from mt_fast import calls, elementwise, fused, movement, products, reductions
 from mt_fast.compilation import start_threads
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
-from mt_tensor.dtypes import float16, float32
+from mt_tensor.dtypes import float16, float32, float64
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
@@ -96,6 +96,19 @@ class FastOps(HostBackend):
             return
         reductions.Reducer(operator, self.empty, self.parallel_from).run(fold)
 
+    def fold(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
+    ) -> TensorData:
+        """Fold what is small and lies in a row without a look at its layout."""
+        first = len(source.shape) - len(dims)
+        small = source._row_major and 0 < source.size < self.parallel_from
+        if not small or source.dtype is float16 or (dims and min(dims) < first):
+            return super().fold(operator, source, dims, keepdim)
+        storage = reductions.fold_rows(operator, source, len(dims))
+        kept = source.shape[:first]
+        shape = (*kept, *(1,) * len(dims)) if keepdim else kept
+        return TensorData(storage, shape, dtype=source.dtype)
+
     def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
         """Multiply with BLAS, integers with a compiled loop."""
         if out.dtype is float16:
@@ -105,6 +118,13 @@ class FastOps(HostBackend):
             return
         left, right, product = (self.as_array(data) for data in (a, b, out))
         products.matmul(left, right, product, self._parallel(out.size * a.shape[-1]))
+
+    def product(self, a: TensorData, b: TensorData) -> TensorData:
+        """Multiply with BLAS, and keep the array that it returns."""
+        if a.dtype not in (float32, float64):
+            return super().product(a, b)
+        result = products.product(a.array, b.array)
+        return TensorData.of(result, result.shape, a.dtype)
 
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
         """Read by index, on all threads if it pays."""

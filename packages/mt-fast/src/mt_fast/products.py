@@ -15,6 +15,7 @@ import numpy.typing as npt
 from numba import njit, prange
 
 from mt_fast.cache import kept_by_its_text
+from mt_tensor.backends.silence import silently
 
 Array = npt.NDArray[Any]
 
@@ -44,13 +45,19 @@ def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
     out[...] = product.reshape(out.shape)
 
 
+def product(a: Array, b: Array) -> Array:
+    """Return the product of matrices or vectors of floats as a new contiguous array."""
+    return np.asarray(silently(np.matmul, _for_blas(a), _for_blas(b)), order="C")
+
+
 def _blas(a: Array, b: Array, out: Array) -> None:
-    with np.errstate(all="ignore"):
-        np.matmul(_for_blas(a), _for_blas(b), out=out)
+    silently(np.matmul, _for_blas(a), _for_blas(b), out=out)
 
 
 def _for_blas(array: Array) -> Array:
     """Return the array, or a copy if neither of its last two dimensions is contiguous."""
+    if array.ndim < 2:
+        return array
     width = array.itemsize
     rows, columns = array.strides[-2:]
     fits = (columns == width and rows >= width * array.shape[-1]) or (

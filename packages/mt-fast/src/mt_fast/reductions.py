@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from mt_fast import codegen
 from mt_fast.codegen import NESTED, OUTER
 from mt_fast.compilation import Kernel, compiled
@@ -110,6 +112,23 @@ def fold_kernel(operator: Operator, source: DType, target: DType, contiguous: bo
 def columns_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
     """Return the kernel that folds rows with rows; see `codegen.columns`."""
     return compiled(codegen.columns(operator, source, target, table=TABLE))
+
+
+def fold_rows(operator: Operator, source: TensorData, count: int) -> Any:
+    """Fold the last `count` dimensions of a view that lies in a row and is not empty.
+
+    What `plan` would find out of a small tensor is known beforehand then.
+
+    Returns:
+        A new storage, with one element for each row.
+    """
+    dtype = source.dtype
+    length = size_of(source.shape[len(source.shape) - count :])
+    rows = source.size // length
+    out = np.empty(rows, dtype.numpy)
+    views = (source.storage, (source.offset, 0, 0, length), (0, 0, 1), out, (0, 0, 0, 1))
+    fold_kernel(operator, dtype, dtype, True).serial(0, rows, (1, 1, rows), (1, 1, length), *views)
+    return out
 
 
 class Reducer:
