@@ -13,7 +13,7 @@ import pytest
 
 from mt_fast import cache, cache_folder
 from mt_fast.codegen import Source
-from mt_fast.compilation import Kernel, _defined
+from mt_fast.compilation import Kernel, defined
 from mt_fast.spelling import NAMESPACE
 
 TEXT = """\
@@ -27,7 +27,7 @@ def _kernel(factor: float = 0.5) -> Kernel:
     """Return a kernel that nothing has compiled in this process."""
     text = TEXT.format(factor=factor)
     source = Source("halves", text, ("x_data", "out_data"))
-    return Kernel(source, _defined("halves", text, dict(NAMESPACE)))
+    return Kernel(source, defined("halves", text, dict(NAMESPACE)))
 
 
 def _run(kernel: Kernel, parallel: bool = False, dtype: Any = "f4") -> list[float]:

@@ -22,6 +22,7 @@ from mt_fast import calls, elementwise, fused, movement, products, reductions
 from mt_fast.compilation import start_threads
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import float16, float32, float64
 from mt_tensor.tensor_data import TensorData
 
@@ -185,8 +186,7 @@ class FastOps(HostBackend):
     def _rounded(self, result: TensorData, out: TensorData) -> None:
         """Store a view in one of another type, with NumPy."""
         if result is not out:
-            with np.errstate(all="ignore"):
-                np.copyto(self.as_array(out), self.as_array(result), casting="unsafe")
+            silently(np.copyto, self.as_array(out), self.as_array(result), casting="unsafe")
 
 
 def create_backend() -> FastOps:

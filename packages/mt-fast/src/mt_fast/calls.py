@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_fast.compilation import defined
 from mt_fast.elementwise import elementwise_kernel
 from mt_operators import Formula
 from mt_tensor.dtypes import DType, float16
@@ -48,14 +49,15 @@ def _maker(arity: int, outputs: int) -> Callable[..., Callable[..., Any]]:
         "empty": np.empty,
         "new": object.__new__,
     }
-    source = _source(arity, outputs)
-    exec(compile(source, f"<call with {arity} inputs and {outputs} outputs>", "exec"), namespace)
-    maker: Callable[..., Callable[..., Any]] = namespace["maker"]
+    name = f"calls_of_{arity}_with_{outputs}"
+    maker: Callable[..., Callable[..., Any]] = defined(
+        name, _source(name, arity, outputs), namespace
+    )
     return maker
 
 
 _CALL = """\
-def maker(find, backend, general):
+def {name}(find, backend, general):
     kernels = {{}}
 
     def call({inputs}, shape, dtype):
@@ -88,7 +90,7 @@ _VIEW = """\
 """
 
 
-def _source(arity: int, outputs: int) -> str:
+def _source(name: str, arity: int, outputs: int) -> str:
     """Return the text of a call."""
     inputs = [f"x{i}" for i in range(arity)]
     flags = [f"whole{i}" for i in range(arity)]
@@ -99,6 +101,7 @@ def _source(arity: int, outputs: int) -> str:
     for x, whole in reversed(pairs[:-1]):
         size = f"{x}.size if {whole} else {size}"
     return _CALL.format(
+        name=name,
         inputs=", ".join(inputs),
         in_a_row=" and ".join(f"{x}._row_major" for x in inputs),
         whole="".join(f"            {whole} = {x}.shape == shape\n" for x, whole in pairs),

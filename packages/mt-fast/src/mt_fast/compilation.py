@@ -38,7 +38,7 @@ def start_threads() -> None:
         del os.environ["OMP_WAIT_POLICY"]
 
 
-def _defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
+def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
     """Run the text of a function definition, and let tracebacks show it."""
     namespace["__name__"] = __name__  # where Numba finds the names of a kernel that it has loaded
     filename = f"<mt_fast {name}>"
@@ -83,7 +83,7 @@ class Kernel:
                 f"        kernel(lo, hi, {arguments})\n"
             )
             namespace = {"prange": prange, "kernel": self.serial}
-            compiled = njit(parallel=True, error_model="numpy")(_defined(name, text, namespace))
+            compiled = njit(parallel=True, error_model="numpy")(defined(name, text, namespace))
             texts = [self.source.text, f"# {sorted(self.source.fastmath)}", text]
             self._parallel = kept(compiled, name, texts)
         return self._parallel
@@ -106,4 +106,4 @@ class Kernel:
 @functools.cache
 def compiled(source: Source) -> Kernel:
     """Return the kernel with this text; Numba compiles it when it is first run."""
-    return Kernel(source, _defined(source.name, source.text, dict(NAMESPACE)))
+    return Kernel(source, defined(source.name, source.text, dict(NAMESPACE)))
