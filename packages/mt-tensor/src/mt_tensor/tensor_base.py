@@ -185,10 +185,7 @@ class TensorBase:
 
     # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------
 
-    @property
-    def unique_id(self) -> int:
-        """A number that no other living tensor has."""
-        return id(self)
+    unique_id = property(id, doc="A number that no other living tensor has.")
 
     @property
     def parents(self) -> Iterable[Any]:
