@@ -1,6 +1,5 @@
 """Kernels that small tensors do not need: other forms of loops, all threads, many dimensions."""
 
-import itertools
 import subprocess
 import sys
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast import codegen, fused, loops, reductions
+from mt_fast import codegen, loops, reductions
 from mt_fast.backend import FastOps
 from mt_fast.compilation import compiled
 from mt_fast.spelling import TABLE
@@ -226,53 +225,6 @@ def test_memory_that_cannot_be_written_is_copied(fast):
 def test_large_integer_products(large):
     a, b = np.random.default_rng(0).integers(-9, 9, (2, 3, 8, 8))
     assert np.array_equal(mt.tensor(a) @ mt.tensor(b).mT, a @ np.swapaxes(b, -1, -2))
-
-
-# --- Fused operations ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "dim"), list(itertools.product(("softmax", "log_softmax"), (0, 1, -1)))
-)
-def test_fused_operations_equal_their_composition(fast, name, dim):
-    array = np.random.default_rng(0).standard_normal((4, 3, 6))
-    operation = getattr(mt, name)
-    results = []
-    for backend in ("fast", "simple"):
-        x = mt.tensor(array, requires_grad=True, backend=backend)
-        y = operation(x.permute(2, 0, 1), dim)
-        (y * y.detach().sin()).sum().backward()
-        first = np.asarray(x.grad)
-        x.grad = None
-        operation(x.permute(2, 0, 1), dim).square().sum().backward(create_graph=True)
-        slope, x.grad = x.grad, None
-        slope.square().sum().backward()
-        results.append((np.asarray(y.detach()), first, np.asarray(x.grad)))
-    for ours, theirs in zip(*results, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", sorted(fused.ROWS))
-def test_fused_operations_on_all_threads(fast, name):
-    x, upstream = np.random.default_rng(0).standard_normal((2, 7, 5)).astype("f4")
-    inputs = (upstream, x) if name.endswith("gradient") else (x,)
-    results = []
-    for parallel in (False, True):
-        out = np.empty_like(x)
-        fused.ROWS[name].run(len(x), parallel, *inputs, out)
-        results.append(out.tolist())
-    assert results[0] == results[1]
-
-
-def test_fused_operations_leave_the_rest_to_the_composition(fast):
-    half = mt.tensor([[1.0, 2.0]], dtype="float16").softmax(1)
-    assert half.dtype is mt.float16
-    assert half.sum().item() == pytest.approx(1.0, abs=1e-3)
-    assert mt.zeros(0, 3).log_softmax(1).shape == (0, 3)
-    with pytest.raises(mt.errors.DTypeError, match="softmax"):
-        mt.tensor([1, 2]).softmax(0)
-    with pytest.raises(mt.errors.IndexingError, match="out of range"):
-        mt.zeros(2, 3).softmax(2)
 
 
 # --- Looking inside -----------------------------------------------------------------------------

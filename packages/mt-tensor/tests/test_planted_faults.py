@@ -19,7 +19,7 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.programs import NumpyReference
 from mt_tensor.conformance.test_programs import run as run_a_program
-from mt_tensor.fused import FUSED
+from mt_tensor.fused import FUSED, FusedKernel
 from mt_tensor.movement.views import Permute
 from mt_tensor.products.matmul import MatMul
 from mt_tensor.tensor_data import TensorData
@@ -226,6 +226,20 @@ class RepetitionsCountedOnce(NumpyOps):
 class KernelAlongTheWrongDimension(NumpyOps):
     def kernel(self, name):
         return (lambda x, dim: FUSED[name](x, -1)) if name == "softmax" else None
+
+
+class _GradientForgotten(FusedKernel):
+    def value(self, x, dim):
+        return FUSED["softmax"](x, dim), ()
+
+    def gradient(self, grad, saved, needs, x, dim):
+        return grad, None
+
+
+@found_by("test_operations::test_fused_kernels_agree_with_their_composition")
+class KernelWithoutItsDerivative(NumpyOps):
+    def kernel(self, name):
+        return _GradientForgotten() if name == "softmax" else None
 
 
 def _not_summed(x, *shape):

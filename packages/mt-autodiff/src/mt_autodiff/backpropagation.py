@@ -8,7 +8,7 @@ its own stack, so that a chain of a hundred thousand operations does not exhaust
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, TypeVar
 
 from mt_autodiff.errors import CyclicGraphError
@@ -18,8 +18,12 @@ from mt_autodiff.mode import set_grad_enabled
 V = TypeVar("V", bound=Variable)
 
 
-def topological_sort(variable: V) -> list[V]:
+def topological_sort(variable: V, leaves: Container[int] = ()) -> list[V]:
     """Return the non-constant variables behind `variable`, each before those it came from.
+
+    Args:
+        variable: the final result.
+        leaves: the `unique_id` of variables to take for leaves, and not to look behind.
 
     Raises:
         CyclicGraphError: a variable was computed from itself.
@@ -37,7 +41,8 @@ def topological_sort(variable: V) -> list[V]:
                 if parent.is_constant():
                     continue
                 on_path[parent.unique_id] = True
-                stack.append((parent, iter(parent.parents)))
+                behind = () if parent.unique_id in leaves else parent.parents
+                stack.append((parent, iter(behind)))
                 break
             if state:
                 raise CyclicGraphError(
@@ -53,7 +58,7 @@ def topological_sort(variable: V) -> list[V]:
 
 
 def derivatives(
-    variable: V, derivative: Any, retain_graph: bool = False
+    variable: V, derivative: Any, retain_graph: bool = False, leaves: Container[int] = ()
 ) -> Iterator[tuple[V, Any]]:
     """Yield every variable behind `variable` with its complete derivative, each before its inputs.
 
@@ -62,11 +67,16 @@ def derivatives(
         derivative: what to start with: the derivative of the final result by itself, or the
             weights of its elements.
         retain_graph: whether to keep what was saved, so that it can be differentiated again.
+        leaves: the `unique_id` of variables to take for leaves. Their derivatives are yielded as
+            they are, and not followed further.
     """
     complete: dict[int, Any] = {variable.unique_id: derivative}
-    for current in topological_sort(variable):
+    for current in topological_sort(variable, leaves):
         total = complete.pop(current.unique_id, None)
         if total is None:  # no path carried a derivative here
+            continue
+        if current.unique_id in leaves:
+            yield current, total
             continue
         total = current.completed(total)
         yield current, total

@@ -24,6 +24,7 @@ from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import float16, float32, float64
+from mt_tensor.fused import FusedKernel
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
@@ -159,7 +160,7 @@ class FastOps(HostBackend):
             return
         movement.copy(source, out, self._parallel(out.size))
 
-    def kernel(self, name: str) -> Callable[..., Any] | None:
+    def kernel(self, name: str) -> FusedKernel | None:
         """Return the fused operation called `name`, if there is one."""
         return fused.KERNELS.get(name)
 

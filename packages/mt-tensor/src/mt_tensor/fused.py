@@ -1,9 +1,9 @@
 """Named operations that a backend may have a faster version of.
 
-The composed form, written with tensor operations, is the definition: it runs everywhere. Marked
-with `@fused("name")`, it asks the backend of its first argument for a kernel of that name, and uses
-it if there is one. Nobody who calls the operation knows which it was, and the conformance kit
-compares the two.
+The composed form, written with tensor operations, is the definition: it runs everywhere, and the
+derivatives of all orders follow from it. Marked with `@fused("name")`, it asks the backend of its
+first argument for a kernel of that name, and uses it if there is one. Nobody who calls the
+operation knows which it was, and the conformance kits compare the two.
 
     @fused("softmax")
     def softmax(x, dim): ...
@@ -12,34 +12,137 @@ compares the two.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from mt_tensor.recording.function import require_tensors
+from mt_autodiff.backpropagation import derivatives
+from mt_autodiff.mode import recording
+from mt_tensor.recording.function import Function, require_tensors
+
+if TYPE_CHECKING:
+    from mt_tensor.tensors import Tensor
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
-FUSED: dict[str, Callable[..., Any]] = {}
+FUSED: dict[str, Callable[..., Tensor]] = {}
 """The composed form of every named operation."""
 
 
-def fused(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare the decorated function to be the composed form of the operation called `name`.
+class FusedKernel:
+    """A backend's own version of a named operation: its value, and the gradient of its tensors.
 
-    Its first argument must be a tensor: its backend is asked.
+    Both compute with the elements and record nothing. A gradient that is to be differentiated in
+    turn comes from the composed form instead.
     """
 
-    def decorate(composed: Callable[P, R]) -> Callable[P, R]:
+    def fits(self, *arguments: Any) -> bool:
+        """Whether the kernel can do this case; the composed form does the others."""
+        return True
+
+    def value(self, *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result, a new tensor, and what `gradient` will want to know beside arguments.
+
+        Args:
+            *arguments: those of the composed form.
+        """
+        raise NotImplementedError
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient for each argument; None where there is none, or none is wanted.
+
+        Args:
+            grad: the gradient of the result.
+            saved: what `value` returned beside the result.
+            needs: for each argument, whether its gradient is wanted.
+            *arguments: those that `value` was called with.
+        """
+        raise NotImplementedError
+
+
+def fused(name: str) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
+    """Declare the decorated function to be the composed form of the operation called `name`.
+
+    Its first argument must be a tensor: its backend is asked. A kernel is either a `FusedKernel`,
+    or a function with the signature of the composed form that is recorded as that would be.
+    """
+
+    def decorate(composed: Callable[P, Tensor]) -> Callable[P, Tensor]:
         FUSED[name] = composed
 
         @functools.wraps(composed)
-        def operation(*args: P.args, **kwargs: P.kwargs) -> R:
+        def operation(*args: P.args, **kwargs: P.kwargs) -> Tensor:
             first: Any = args[0] if args else next(iter(kwargs.values()), None)
             require_tensors(name, first)
             kernel = first.backend.kernel(name)
-            return composed(*args, **kwargs) if kernel is None else kernel(*args, **kwargs)
+            if kernel is None:
+                return composed(*args, **kwargs)
+            return by_kernel(name, kernel, *args, *kwargs.values())
 
         return operation
 
     return decorate
+
+
+def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: Any) -> Tensor:
+    """Return the result of a named operation by a kernel, recorded if a gradient is wanted.
+
+    Args:
+        name: the operation.
+        kernel: what a backend offers for it. What does not fit it is composed.
+        *arguments: those of the composed form, in order.
+    """
+    if not isinstance(kernel, FusedKernel):
+        result: Tensor = kernel(*arguments)
+        return result
+    if not kernel.fits(*arguments):
+        return FUSED[name](*arguments)
+    return _function(name).apply(kernel, *arguments)
+
+
+class _Fused(Function):
+    """A named operation by a kernel. Its arguments are the kernel's, after the kernel itself."""
+
+    composed: Callable[..., Tensor]
+
+    @staticmethod
+    def forward(ctx: Any, kernel: FusedKernel, *arguments: Any) -> Tensor:
+        result, saved = kernel.value(*arguments)
+        # The result itself would lead back to what is saved here, and be freed late.
+        kept = [value.detach() if value is result else value for value in saved]
+        ctx.kernel, ctx.given = kernel, len(arguments)
+        ctx.save_for_backward(*arguments, *kept)
+        return result
+
+    @classmethod
+    def backward(cls, ctx: Any, grad: Tensor) -> Any:
+        needs = ctx.needs_input_grad[1:]
+        arguments, saved = ctx.saved_tensors[: ctx.given], ctx.saved_tensors[ctx.given :]
+        if recording.enabled:
+            return None, *_gradient_of_composition(cls.composed, grad, needs, arguments)
+        return None, *ctx.kernel.gradient(grad, saved, needs, *arguments)
+
+
+@functools.cache
+def _function(name: str) -> type[_Fused]:
+    """Return the operation under its own name, which the recorded graph shows."""
+    return type(name, (_Fused,), {"composed": staticmethod(FUSED[name])})
+
+
+def _gradient_of_composition(
+    composed: Callable[..., Tensor], grad: Tensor, needs: Sequence[bool], arguments: Sequence[Any]
+) -> list[Tensor | None]:
+    """Return the gradient for each argument, recorded as a function of them and of `grad`."""
+    result = composed(*arguments)
+    places: dict[int, int] = {}  # of a tensor that is given twice, the first
+    for place, (argument, needed) in enumerate(zip(arguments, needs, strict=True)):
+        if needed:
+            places.setdefault(argument.variable.unique_id, place)
+    gradients: list[Tensor | None] = [None] * len(arguments)
+    if result.requires_grad:
+        for variable, gradient in derivatives(result.variable, grad, True, places):
+            place = places.get(variable.unique_id, -1)
+            if place >= 0:
+                gradients[place] = gradient
+    return gradients

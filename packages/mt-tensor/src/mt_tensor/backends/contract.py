@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -36,6 +36,9 @@ from mt_operators import Formula, Operator
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
+
+if TYPE_CHECKING:
+    from mt_tensor.fused import FusedKernel
 
 _FOLLOWS = {
     "to_host": ("as_array",),
@@ -295,11 +298,11 @@ class TensorBackend(ABC):
 
     # --- Optional: named fused kernels ----------------------------------------------------------
 
-    def kernel(self, name: str) -> Callable[..., Any] | None:
+    def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
         """Return this backend's own version of the named operation, or None.
 
-        It takes and returns tensors, and has the signature of the composed form
-        (`mt_tensor.fused`). Where that would be recorded, it differentiates like it.
+        That is a `mt_tensor.fused.FusedKernel`: a value and its gradient. Where nothing is
+        recorded, as of integers, a function will do that has the signature of the composed form.
         """
         return None
 

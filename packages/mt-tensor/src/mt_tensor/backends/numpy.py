@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, DType, bool_, float16
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.fused import FusedKernel
 
 UFUNCS: dict[str, np.ufunc] = {
     "neg": np.negative,
@@ -291,6 +294,6 @@ class NumpyOps(HostBackend):
         result = np.concatenate([part.array for part in parts], dim)
         return _kept(result, result.shape, parts[0].dtype)
 
-    def kernel(self, name: str) -> Callable[..., Any] | None:
-        """Return what NumPy does in one call."""
+    def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
+        """Return what NumPy does in one call, or in a few."""
         return KERNELS.get(name)

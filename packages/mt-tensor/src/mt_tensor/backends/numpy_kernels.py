@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, int64
-from mt_tensor.fused import FUSED
+from mt_tensor.fused import FusedKernel
 from mt_tensor.tensor_data import TensorData
 
 # --- Softmax ------------------------------------------------------------------------------------
@@ -29,6 +29,14 @@ def _softmax(array: Array, dim: int) -> Array:
     return weights
 
 
+def _softmax_gradient(grad: Array, out: Array, dim: int) -> Array:
+    """`out * (grad - sum(grad * out))`."""
+    product = np.multiply(grad, out, order="C")
+    total = np.add.reduce(product, dim, keepdims=True)
+    product -= out * total
+    return product
+
+
 def _log_softmax(array: Array, dim: int) -> Array:
     shifted = _shifted(array, dim)
     total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
@@ -36,17 +44,42 @@ def _log_softmax(array: Array, dim: int) -> Array:
     return shifted
 
 
-def _along_a_dimension(name: str, function: Callable[[Array, int], Array]) -> Callable[..., Any]:
-    """Return a function of arrays as a kernel; numbers and nothing are left to the composition."""
+def _log_softmax_gradient(grad: Array, out: Array, dim: int) -> Array:
+    """`grad - exp(out) * sum(grad)`."""
+    weights: Array = np.exp(out, order="C")
+    weights *= np.add.reduce(grad, dim, keepdims=True)
+    return np.subtract(grad, weights, weights)
 
-    def kernel(x: Any, dim: int) -> Any:
+
+class _AlongADimension(FusedKernel):
+    """An operation along one dimension, whose gradient reads its result; as functions of arrays."""
+
+    def __init__(
+        self, forward: Callable[[Array, int], Array], backward: Callable[[Array, Array, int], Array]
+    ) -> None:
+        self._forward = forward
+        self._backward = backward
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave numbers and nothing to the composition."""
+        x, _ = arguments
+        return bool(x.ndim) and 0 not in x.shape
+
+    def value(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Return the result, which the gradient reads."""
+        x, dim = arguments
         data = x._tensor
-        if not x.ndim or 0 in x.shape:
-            return FUSED[name](x, dim)
-        out = silently(function, data.array, dim)
-        return x._with(TensorData.of(out, data.shape, data.dtype))
+        out = silently(self._forward, data.array, dim)
+        result = x._with(TensorData.of(out, data.shape, data.dtype))
+        return result, (result,)
 
-    return kernel
+    def gradient(
+        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Any]:
+        """Return the gradient of the tensor."""
+        data, dim = saved[0]._tensor, arguments[1]
+        found = silently(self._backward, grad._tensor.array, data.array, dim)
+        return grad._with(TensorData.of(found, data.shape, data.dtype)), None
 
 
 # --- Positions ----------------------------------------------------------------------------------
@@ -64,9 +97,9 @@ def _position(name: str) -> Callable[..., Any]:
     return kernel
 
 
-KERNELS: dict[str, Callable[..., Any]] = {
-    "softmax": _along_a_dimension("softmax", _softmax),
-    "log_softmax": _along_a_dimension("log_softmax", _log_softmax),
+KERNELS: dict[str, Callable[..., Any] | FusedKernel] = {
+    "softmax": _AlongADimension(_softmax, _softmax_gradient),
+    "log_softmax": _AlongADimension(_log_softmax, _log_softmax_gradient),
     "argmax": _position("argmax"),
     "argmin": _position("argmin"),
 }

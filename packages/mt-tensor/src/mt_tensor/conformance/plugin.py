@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mt_tensor.backends import TensorBackend
 
 for _module in (
+    "kernels",
     "test_elementwise",
     "test_operations",
     "test_primitives",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import is_grad_enabled
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import float32
-from mt_tensor.fused import FUSED, fused
+from mt_tensor.fused import fused
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
@@ -29,8 +30,7 @@ def _along(x: Tensor, dim: int) -> tuple[int, ...]:
     return (dim,) if x.ndim else ()
 
 
-# Values and gradients; a backend may have kernels of its own for all four. What calls them has
-# seen to it that nothing is recorded, and that the elements are float32 or float64.
+# The composed forms. What calls them has seen to it that the elements are float32 or float64.
 
 
 @fused("softmax")
@@ -42,11 +42,6 @@ def _softmax(x: Tensor, dim: int) -> Tensor:
     return weights / Sum.apply(weights, _along(x, dim), True)
 
 
-@fused("softmax_gradient")
-def _softmax_gradient(grad: Tensor, out: Tensor, dim: int) -> Tensor:
-    return out * (grad - (grad * out).sum(dim, keepdim=True))
-
-
 @fused("log_softmax")
 def _log_softmax(x: Tensor, dim: int) -> Tensor:
     if x.numel() == 0:
@@ -55,53 +50,14 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
     return shifted - Sum.apply(shifted.exp(), _along(x, dim), True).log()
 
 
-@fused("log_softmax_gradient")
-def _log_softmax_gradient(grad: Tensor, out: Tensor, dim: int) -> Tensor:
-    return grad - out.exp() * grad.sum(dim, keepdim=True)
-
-
-class Softmax(Function):
-    """Softmax along a dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
-        out = _softmax(x, dim)
-        ctx.dim = dim
-        ctx.save_for_backward(x, out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, out = ctx.saved_tensors
-        if is_grad_enabled():  # compose it, of the result as a function of x
-            return FUSED["softmax_gradient"](grad, Softmax.apply(x, ctx.dim), ctx.dim), None
-        return _softmax_gradient(grad, out, ctx.dim), None
-
-
-class LogSoftmax(Function):
-    """Logarithm of the softmax along a dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
-        out = _log_softmax(x, dim)
-        ctx.dim = dim
-        ctx.save_for_backward(x, out)
-        return out
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        x, out = ctx.saved_tensors
-        if is_grad_enabled():
-            return FUSED["log_softmax_gradient"](grad, LogSoftmax.apply(x, ctx.dim), ctx.dim), None
-        return _log_softmax_gradient(grad, out, ctx.dim), None
-
-
-def _applied(function: type[Function], name: str, input: Tensor, dim: int, dtype: Any) -> Tensor:
+def _applied(
+    function: Callable[[Tensor, int], Tensor], name: str, input: Tensor, dim: int, dtype: Any
+) -> Tensor:
     """Apply one of these along a dimension, in float32 at least."""
     require_tensors(name, input)
     x = input if dtype is None else input.to(dtype)
     check_floating(name, x)
-    return function.apply(wide(x), normalize_dim(dim, x.ndim)).to(x.dtype)
+    return function(wide(x), normalize_dim(dim, x.ndim)).to(x.dtype)
 
 
 def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
@@ -116,7 +72,7 @@ def softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         DTypeError: the elements are no floating-point numbers.
         IndexingError: there is no such dimension.
     """
-    return _applied(Softmax, "softmax", input, dim, dtype)
+    return _applied(_softmax, "softmax", input, dim, dtype)
 
 
 def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
@@ -124,7 +80,7 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 
     Arguments and errors are those of `softmax`.
     """
-    return _applied(LogSoftmax, "log_softmax", input, dim, dtype)
+    return _applied(_log_softmax, "log_softmax", input, dim, dtype)
 
 
 def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:

@@ -1,27 +1,23 @@
-"""Fused operations: several passes over memory in one.
+"""Softmax and its logarithm in one pass.
 
 The composed softmax reads and writes every element five times, and its gradient as often. Here a
-row stays in the cache from the largest element to the last division. `KERNELS` holds what the
-backend offers by name; each entry has the signature of its composed form (`mt_tensor.fused`).
+row stays in the cache from the largest element to the last division.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from mt_fast.codegen import REASSOCIATE
 from mt_fast.compilation import Kernel
+from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.spelling import exp, log, maximum
 from mt_tensor import Tensor
-from mt_tensor.fused import FUSED
-
-Array = npt.NDArray[Any]
-
+from mt_tensor.fused import FusedKernel
 
 # --- Kernels on arrays of shape (rows, n) -------------------------------------------------------
 
@@ -101,49 +97,54 @@ def _log_softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: An
 # --- Operations on tensors ----------------------------------------------------------------------
 
 
-def _rows(x: Tensor, dim: int) -> Array:
-    """Return an array of shape (rows, n) whose rows are the elements of `x` along `dim`."""
-    last = x.detach().transpose(dim, -1).contiguous()
-    return last.backend.as_array(last._tensor).reshape(-1, last.shape[-1])
+class Rowwise(FusedKernel):
+    """An operation along one dimension, whose gradient reads its result.
 
-
-def _swapped(ndim: int, dim: int) -> list[int]:
-    """Return the order of dimensions in which `dim` and the last have changed places."""
-    order = list(range(ndim))
-    order[dim], order[-1] = order[-1], order[dim]
-    return order
-
-
-ROWS: dict[str, Kernel] = {
-    "softmax": Kernel.of(_softmax_rows),
-    "softmax_gradient": Kernel.of(_softmax_gradient_rows),
-    "log_softmax": Kernel.of(_log_softmax_rows),
-    "log_softmax_gradient": Kernel.of(_log_softmax_gradient_rows),
-}
-"""What each fused operation does to rows."""
-
-
-def _along_a_dimension(name: str) -> Callable[..., Tensor]:
-    """Return an operation on tensors of one shape: a kernel of `ROWS` along a dimension.
-
-    Numbers and nothing are left to the composition.
+    Attributes:
+        forward: the kernel of its value, over rows of the argument and the result.
+        backward: that of its gradient, over rows of the gradient given, the result, the gradient.
     """
 
-    def operation(*operands: Any) -> Tensor:
-        *tensors, dim = operands
-        x: Tensor = tensors[0]
-        if x.numel() == 0 or x.ndim == 0:
-            composed: Tensor = FUSED[name](*operands)
-            return composed
-        arrays = [_rows(tensor, dim) for tensor in tensors]
-        out = np.empty_like(arrays[0])
-        parallel = out.size >= getattr(x.backend, "parallel_from", 0)
-        ROWS[name].run(len(out), parallel, *arrays, out)
-        shape = x.transpose(dim, -1).shape
-        return x._with(x.backend.upload(out.reshape(shape)).permute(*_swapped(x.ndim, dim)))
+    def __init__(self, forward: Kernel, backward: Kernel) -> None:
+        self.forward = forward
+        self.backward = backward
 
-    return operation
+    def fits(self, *arguments: Any) -> bool:
+        """Leave numbers, nothing and float16 to the composition."""
+        x, _ = arguments
+        return x.ndim > 0 and is_compiled(x)
+
+    def value(self, *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result, which the gradient reads."""
+        x, dim = arguments
+        result = _along(dim, self.forward, x)
+        return result, (result,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the tensor."""
+        (out,), (_, dim) = saved, arguments
+        return _along(dim, self.backward, grad, out), None
 
 
-KERNELS = {name: _along_a_dimension(name) for name in ROWS}
-"""The fused operations by name."""
+def _along(dim: int, kernel: Kernel, *tensors: Tensor) -> Tensor:
+    """Run a kernel over the rows that tensors of one shape have along a dimension."""
+    first = tensors[0]
+    last = dim in (-1, first.ndim - 1)
+    if last:
+        arrays = [array_of(tensor) for tensor in tensors]
+    else:
+        arrays = [np.ascontiguousarray(t._tensor.array.swapaxes(dim, -1)) for t in tensors]
+    out = np.empty_like(arrays[0])
+    rows = [_as_rows(array) for array in (*arrays, out)]
+    kernel.run(len(rows[0]), shared(out.size, first), *rows)
+    return tensor_of(out if last else np.ascontiguousarray(out.swapaxes(dim, -1)), first)
+
+
+def _as_rows(array: Array) -> Array:
+    return array if array.ndim == 2 else array.reshape(-1, array.shape[-1])
+
+
+SOFTMAX = Rowwise(Kernel.of(_softmax_rows), Kernel.of(_softmax_gradient_rows))
+LOG_SOFTMAX = Rowwise(Kernel.of(_log_softmax_rows), Kernel.of(_log_softmax_gradient_rows))

@@ -1,0 +1,39 @@
+"""From tensors to the arrays that kernels run over, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mt_tensor import Tensor
+from mt_tensor.dtypes import as_dtype, float32, float64
+from mt_tensor.tensor_data import TensorData
+
+Array = npt.NDArray[Any]
+
+
+def array_of(tensor: Tensor) -> Array:
+    """Return the elements as a contiguous array: the tensor's own memory, if it is contiguous."""
+    data = tensor._tensor
+    array: Array = data.array
+    return array if data._row_major else np.ascontiguousarray(array)
+
+
+def tensor_of(array: Array, like: Tensor) -> Tensor:
+    """Return a new contiguous array as a tensor on the backend of another."""
+    return like._with(TensorData.of(array, array.shape, as_dtype(array.dtype)))
+
+
+def is_compiled(*tensors: Tensor | None) -> bool:
+    """Whether there are elements, and kernels that compute in their type: float32 or float64."""
+    return all(
+        tensor is None or (tensor.dtype in (float32, float64) and tensor.numel() > 0)
+        for tensor in tensors
+    )
+
+
+def shared(elements: int, tensor: Tensor) -> bool:
+    """Whether it pays to use all threads for so many elements on the backend of a tensor."""
+    return elements >= int(getattr(tensor.backend, "parallel_from", 0))
