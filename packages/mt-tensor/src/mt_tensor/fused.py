@@ -39,10 +39,11 @@ class FusedKernel:
         """Whether the kernel can do this case; the composed form does the others."""
         return True
 
-    def value(self, *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result, a new tensor, and what `gradient` will want to know beside arguments.
 
         Args:
+            needs: for each argument, whether its gradient will be wanted.
             *arguments: those of the composed form.
         """
         raise NotImplementedError
@@ -55,7 +56,7 @@ class FusedKernel:
         Args:
             grad: the gradient of the result.
             saved: what `value` returned beside the result.
-            needs: for each argument, whether its gradient is wanted.
+            needs: what `value` was given.
             *arguments: those that `value` was called with.
         """
         raise NotImplementedError
@@ -108,7 +109,7 @@ class _Fused(Function):
 
     @staticmethod
     def forward(ctx: Any, kernel: FusedKernel, *arguments: Any) -> Tensor:
-        result, saved = kernel.value(*arguments)
+        result, saved = kernel.value(ctx.needs_input_grad[1:], *arguments)
         # The result itself would lead back to what is saved here, and be freed late.
         kept = [value.detach() if value is result else value for value in saved]
         ctx.kernel, ctx.given = kernel, len(arguments)

@@ -6,11 +6,25 @@ over arrays first, and then the operation, which brings tensors to them.
 
 from __future__ import annotations
 
+from mt_fast.fused.attention import ATTENTION
+from mt_fast.fused.embedding import EMBEDDING
+from mt_fast.fused.losses import CROSS_ENTROPY
+from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
+from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
+from mt_fast.fused.regularization import DROPOUT
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor.fused import FusedKernel
 
 KERNELS: dict[str, FusedKernel] = {
-    "softmax": SOFTMAX,
+    "attention": ATTENTION,
+    "avg_pool2d": MEAN_POOL,
+    "batch_norm": BATCH_NORM,
+    "cross_entropy": CROSS_ENTROPY,
+    "dropout": DROPOUT,
+    "embedding": EMBEDDING,
+    "layer_norm": LAYER_NORM,
     "log_softmax": LOG_SOFTMAX,
+    "max_pool2d": MAX_POOL,
+    "softmax": SOFTMAX,
 }
 """The fused operations by name."""

@@ -10,56 +10,25 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from mt_fast.codegen import REASSOCIATE
 from mt_fast.compilation import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
-from mt_fast.spelling import exp, log, maximum
+from mt_fast.fused.rows import largest_of, sum_of, sum_of_products
+from mt_fast.spelling import exp, log
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
 # --- Kernels on arrays of shape (rows, n) -------------------------------------------------------
-
-_summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
-"""Compiles a function that is a sum, so that it may be added up in any order."""
-
-
-@njit(error_model="numpy")
-def _largest(row: Any) -> Any:
-    """Return the largest element; nan if there is one."""
-    largest = row[0]
-    for i in range(row.size):
-        largest = maximum(largest, row[i])
-    return largest
-
-
-@_summing
-def _sum(row: Any) -> Any:
-    """Return the sum of a row."""
-    total = row.dtype.type(0)
-    for i in range(row.size):
-        total += row[i]
-    return total
-
-
-@_summing
-def _sum_of_products(row: Any, other: Any) -> Any:
-    """Return the sum of the products of two rows."""
-    total = row.dtype.type(0)
-    for i in range(row.size):
-        total += row[i] * other[i]
-    return total
 
 
 def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     """Write the exponentials of each row, scaled to add up to 1."""
     for i in range(lo, hi):
         row, result = x[i], out[i]
-        largest = _largest(row)
+        largest = largest_of(row)
         for j in range(row.size):
             result[j] = exp(row[j] - largest)
-        total = _sum(result)
+        total = sum_of(result)
         for j in range(row.size):
             result[j] /= total
 
@@ -68,7 +37,7 @@ def _softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -
     """Write `out * (grad - sum(grad * out))`."""
     for i in range(lo, hi):
         g, y, r = grad[i], out[i], result[i]
-        total = _sum_of_products(g, y)
+        total = sum_of_products(g, y)
         for j in range(g.size):
             r[j] = y[j] * (g[j] - total)
 
@@ -77,10 +46,10 @@ def _log_softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     """Write `x - log(sum(exp(x)))`, with the largest element subtracted first."""
     for i in range(lo, hi):
         row, result = x[i], out[i]
-        largest = _largest(row)
+        largest = largest_of(row)
         for j in range(row.size):
             result[j] = exp(row[j] - largest)
-        logarithm = log(_sum(result))
+        logarithm = log(sum_of(result))
         for j in range(row.size):
             result[j] = (row[j] - largest) - logarithm
 
@@ -89,7 +58,7 @@ def _log_softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: An
     """Write `grad - exp(out) * sum(grad)`."""
     for i in range(lo, hi):
         g, y, r = grad[i], out[i], result[i]
-        total = _sum(g)
+        total = sum_of(g)
         for j in range(g.size):
             r[j] = g[j] - exp(y[j]) * total
 
@@ -114,7 +83,7 @@ class Rowwise(FusedKernel):
         x, _ = arguments
         return x.ndim > 0 and is_compiled(x)
 
-    def value(self, *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result, which the gradient reads."""
         x, dim = arguments
         result = _along(dim, self.forward, x)

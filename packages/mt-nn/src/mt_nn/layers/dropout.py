@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mt_nn import functional
+from mt_nn.functional.dropout import check_probability
 from mt_operators import Module
 from mt_tensor import Tensor
 
@@ -12,7 +13,7 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
-        functional.check_probability(p)
+        check_probability(p)
         self.p = p
 
     def forward(self, input: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ class _AlongADimension(FusedKernel):
         x, _ = arguments
         return bool(x.ndim) and 0 not in x.shape
 
-    def value(self, *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result, which the gradient reads."""
         x, dim = arguments
         data = x._tensor

@@ -1,0 +1,263 @@
+"""Layer and batch normalization, forward and backward, in as few passes as there can be.
+
+A row (a sample, or a channel of one image) is in the cache when its mean is known, so that variance
+and result cost little more. Kept are a mean and a scale for each row; the gradient works the
+normalized elements out again. Its formula is that of Ioffe and Szegedy, 2015: with `n` normalized
+elements y and upstream gradients g (times the weight), `scale * (g - mean(g) - y * mean(g * y))`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from mt_fast.codegen import REASSOCIATE
+from mt_fast.compilation import Kernel
+from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.rows import sum_of, sum_of_squares
+from mt_tensor import Tensor
+from mt_tensor.fused import FusedKernel
+
+PARTS = 16
+"""How many partial sums the gradients of weight and bias are put together from.
+
+It is fixed, so that they do not depend on the number of threads.
+"""
+
+_summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
+
+# --- Layers: arrays of shape (rows, n) ----------------------------------------------------------
+
+
+def _layer_rows(
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, scale: Any
+) -> None:
+    """Write each row normalized, scaled and shifted."""
+    for i in range(lo, hi):
+        row, result = x[i], out[i]
+        center = sum_of(row) / row.dtype.type(row.size)
+        variance = sum_of_squares(row, center) / row.dtype.type(row.size)
+        factor = row.dtype.type(1) / np.sqrt(variance + row.dtype.type(eps))
+        mean[i], scale[i] = center, factor
+        for j in range(row.size):
+            result[j] = (row[j] - center) * factor * weight[j] + bias[j]
+
+
+@_summing
+def _two_means(row: Any, grad: Any, weight: Any, center: Any, factor: Any) -> Any:
+    """Return the mean of the weighted gradients, and of their product with what is normalized."""
+    total = product = row.dtype.type(0)
+    for j in range(row.size):
+        g = grad[j] * weight[j]
+        total += g
+        product += g * ((row[j] - center) * factor)
+    return total / row.dtype.type(row.size), product / row.dtype.type(row.size)
+
+
+def _layer_gradient_parts(
+    lo: Any,
+    hi: Any,
+    x: Any,
+    grad: Any,
+    weight: Any,
+    mean: Any,
+    scale: Any,
+    out: Any,
+    weights: Any,
+    biases: Any,
+) -> None:
+    """Write the gradients of a part of the rows, and that part's share in those of the others."""
+    parts, rows = len(weights), len(x)
+    for part in range(lo, hi):
+        of_weight, of_bias = weights[part], biases[part]
+        of_weight[:] = 0
+        of_bias[:] = 0
+        for i in range(rows * part // parts, rows * (part + 1) // parts):
+            row, given, result = x[i], grad[i], out[i]
+            center, factor = mean[i], scale[i]
+            first, second = _two_means(row, given, weight, center, factor)
+            for j in range(row.size):
+                y = (row[j] - center) * factor
+                result[j] = factor * (given[j] * weight[j] - first - y * second)
+                of_weight[j] += given[j] * y
+                of_bias[j] += given[j]
+
+
+# --- Batches: arrays of shape (samples, channels, n) --------------------------------------------
+
+
+def _batch_channels(
+    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any
+) -> None:
+    """Write each channel normalized, scaled and shifted."""
+    count = x.shape[0] * x.shape[2]
+    for channel in range(lo, hi):
+        total = 0.0
+        for i in range(len(x)):
+            total += sum_of(x[i, channel])
+        center = x.dtype.type(total / count)
+        total = 0.0
+        for i in range(len(x)):
+            total += sum_of_squares(x[i, channel], center)
+        mean[channel], variance[channel] = center, total / count
+        factor = x.dtype.type(1.0 / np.sqrt(total / count + eps)) * weight[channel]
+        shift = bias[channel]
+        for i in range(len(x)):
+            row, result = x[i, channel], out[i, channel]
+            for j in range(row.size):
+                result[j] = (row[j] - center) * factor + shift
+
+
+@_summing
+def _two_sums(row: Any, grad: Any, center: Any) -> Any:
+    """Return the sum of the gradients, and of their product with the distance from the mean."""
+    total = product = row.dtype.type(0)
+    for j in range(row.size):
+        total += grad[j]
+        product += grad[j] * (row[j] - center)
+    return total, product
+
+
+def _batch_gradient_channels(
+    lo: Any,
+    hi: Any,
+    x: Any,
+    grad: Any,
+    weight: Any,
+    eps: Any,
+    mean: Any,
+    variance: Any,
+    out: Any,
+    weights: Any,
+    biases: Any,
+) -> None:
+    """Write the gradients of each channel, of its weight and its bias."""
+    count = x.shape[0] * x.shape[2]
+    for channel in range(lo, hi):
+        center = mean[channel]
+        total = product = 0.0
+        for i in range(len(x)):
+            first, second = _two_sums(x[i, channel], grad[i, channel], center)
+            total += first
+            product += second
+        scale = 1.0 / np.sqrt(variance[channel] + eps)
+        weights[channel], biases[channel] = product * scale, total
+        factor = x.dtype.type(scale * weight[channel])
+        offset = x.dtype.type(total / count)
+        slope = x.dtype.type(product * scale * scale / count)
+        for i in range(len(x)):
+            row, given, result = x[i, channel], grad[i, channel], out[i, channel]
+            for j in range(row.size):
+                result[j] = factor * (given[j] - offset - (row[j] - center) * slope)
+
+
+_LAYER, _LAYER_GRADIENT = Kernel.of(_layer_rows), Kernel.of(_layer_gradient_parts)
+_BATCH, _BATCH_GRADIENT = Kernel.of(_batch_channels), Kernel.of(_batch_gradient_channels)
+
+# --- Operations on tensors ----------------------------------------------------------------------
+
+
+def _fits(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> bool:
+    """Leave nothing, float16 and mixed types to the composition."""
+    return is_compiled(x) and all(t is None or t.dtype is x.dtype for t in (weight, bias))
+
+
+def _filled(given: Tensor | None, size: int, number: float, like: Tensor) -> Array:
+    """Return a row of weights, or of the number that stands for what is not given."""
+    if given is None:
+        return np.full(size, number, like.dtype.numpy)
+    return array_of(given).reshape(-1)
+
+
+class _LayerNorm(FusedKernel):
+    """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, float16 and mixed types to the composition."""
+        return _fits(*arguments[:3])
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result; the gradient reads mean and scale of each row."""
+        x, weight, bias, folded, eps = arguments
+        rows = _rows(x, folded)
+        size = rows.shape[1]
+        out, (mean, scale) = np.empty_like(rows), np.empty((2, len(rows)), rows.dtype)
+        factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
+        _LAYER.run(len(rows), shared(rows.size, x), rows, factors, shifts, eps, out, mean, scale)
+        return tensor_of(out.reshape(x.shape), x), (mean, scale)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of the elements, the weight and the bias."""
+        x, weight, bias, folded, _ = arguments
+        rows, upstream = _rows(x, folded), _rows(grad, folded)
+        size = rows.shape[1]
+        out, (weights, biases) = np.empty_like(rows), np.empty((2, PARTS, size), rows.dtype)
+        factors = _filled(weight, size, 1, x)
+        parallel = shared(rows.size, x)
+        _LAYER_GRADIENT.run(PARTS, parallel, rows, upstream, factors, *saved, out, weights, biases)
+        return (
+            tensor_of(out.reshape(x.shape), x),
+            None if weight is None else tensor_of(weights.sum(0).reshape(weight.shape), x),
+            None if bias is None else tensor_of(biases.sum(0).reshape(bias.shape), x),
+            None,
+            None,
+        )
+
+
+def _rows(x: Tensor, folded: int) -> Array:
+    """Return a tensor as rows, each of the elements that are normalized together."""
+    array = array_of(x)
+    return array.reshape(-1, int(np.prod(x.shape[x.ndim - folded :])))
+
+
+class _BatchNorm(FusedKernel):
+    """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, float16 and mixed types to the composition."""
+        return _fits(*arguments[:3])
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result; the gradient reads mean and variance of each channel."""
+        x, weight, bias, eps, statistics = arguments
+        planes = _channels(x)
+        channels = planes.shape[1]
+        out, (mean, variance) = np.empty_like(planes), np.empty((2, channels), planes.dtype)
+        factors, shifts = _filled(weight, channels, 1, x), _filled(bias, channels, 0, x)
+        parallel = shared(planes.size, x)
+        _BATCH.run(channels, parallel, planes, factors, shifts, eps, out, mean, variance)
+        statistics[:] = [tensor_of(mean.copy(), x), tensor_of(variance.copy(), x)]
+        return tensor_of(out.reshape(x.shape), x), (mean, variance)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of the elements, the weights and the biases."""
+        x, weight, bias, eps, _ = arguments
+        planes, upstream, parallel = _channels(x), _channels(grad), shared(x.numel(), x)
+        channels = planes.shape[1]
+        out, (weights, biases) = np.empty_like(planes), np.empty((2, channels), planes.dtype)
+        factors = _filled(weight, channels, 1, x)
+        _BATCH_GRADIENT.run(
+            channels, parallel, planes, upstream, factors, eps, *saved, out, weights, biases
+        )
+        return (
+            tensor_of(out.reshape(x.shape), x),
+            None if weight is None else tensor_of(weights.copy(), x),
+            None if bias is None else tensor_of(biases.copy(), x),
+            None,
+            None,
+        )
+
+
+def _channels(x: Tensor) -> Array:
+    """Return a tensor of shape (samples, channels, *rest) with the rest in a row."""
+    return array_of(x).reshape(*x.shape[:2], -1)
+
+
+LAYER_NORM, BATCH_NORM = _LayerNorm(), _BatchNorm()

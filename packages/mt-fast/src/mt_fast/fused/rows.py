@@ -1,0 +1,59 @@
+"""What kernels ask of a row of elements: its largest, and sums over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from mt_fast.codegen import REASSOCIATE
+from mt_fast.spelling import exp, maximum
+
+_summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
+"""Compiles a function that is a sum, so that it may be added up in any order."""
+
+
+@njit(error_model="numpy")
+def largest_of(row: Any) -> Any:
+    """Return the largest element; nan if there is one."""
+    largest = row[0]
+    for i in range(row.size):
+        largest = maximum(largest, row[i])
+    return largest
+
+
+@_summing
+def sum_of(row: Any) -> Any:
+    """Return the sum of a row."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        total += row[i]
+    return total
+
+
+@_summing
+def sum_of_products(row: Any, other: Any) -> Any:
+    """Return the sum of the products of two rows."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        total += row[i] * other[i]
+    return total
+
+
+@_summing
+def sum_of_squares(row: Any, center: Any) -> Any:
+    """Return the sum of the squared distances from a number."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        distance = row[i] - center
+        total += distance * distance
+    return total
+
+
+@_summing
+def sum_of_exponentials(row: Any, largest: Any) -> Any:
+    """Return the sum of `exp(element - largest)`."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        total += exp(row[i] - largest)
+    return total

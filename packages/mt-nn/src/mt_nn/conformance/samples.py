@@ -1,0 +1,158 @@
+"""Samples of the named operations: the arguments that a kernel for one is called with."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.dtypes import Array
+
+Arguments = tuple[Any, ...]
+
+SAMPLES: dict[str, Callable[[], Iterator[Arguments]]] = {}
+"""For the name of each operation, a function that yields arguments; arrays stand for tensors."""
+
+EXTREMES = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 1e-40, 0.0, -0.0], np.float32)
+
+
+def of(name: str) -> Callable[[Callable[[], Iterator[Arguments]]], Any]:
+    """Enter a function as the samples of an operation."""
+
+    def enter(samples: Callable[[], Iterator[Arguments]]) -> Callable[[], Iterator[Arguments]]:
+        SAMPLES[name] = samples
+        return samples
+
+    return enter
+
+
+def draw(*shape: int, dtype: str = "float32", seed: int = 0) -> Array:
+    """Return random numbers."""
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def extreme(*shape: int) -> Array:
+    """Return random numbers with one of the extremes among them here and there."""
+    array = draw(*shape)
+    array.reshape(-1)[::5] = np.resize(EXTREMES, array.size)[::5]
+    return array
+
+
+@of("conv2d")
+def convolutions() -> Iterator[Arguments]:
+    """Images, kernels, biases, stride, padding, dilation and groups."""
+    plain = ((1, 1), (0, 0), (1, 1))
+    for dtype in ("float32", "float64"):
+        x, w, b = draw(2, 4, 7, 9, dtype=dtype), draw(6, 4, 3, 3, dtype=dtype), draw(6, dtype=dtype)
+        yield x, w, b, *plain, 1
+        yield x, w, None, (2, 3), (1, 2), (1, 1), 1
+        yield x, w, b, (1, 2), (3, 0), (2, 2), 1
+        yield x, draw(6, 2, 3, 2, dtype=dtype), b, (2, 1), (1, 1), (1, 3), 2
+        yield x, draw(8, 1, 3, 3, dtype=dtype), draw(8, dtype=dtype), (1, 1), (1, 1), (1, 1), 4
+        yield x, draw(5, 4, 1, 1, dtype=dtype), None, *plain, 1
+    yield draw(1, 3, 1, 40), draw(2, 3, 1, 5), draw(2), (1, 2), (0, 2), (1, 1), 1
+    yield draw(1, 3, 40, 1), draw(2, 3, 5, 1), None, *plain, 1
+    yield draw(3, 1, 2, 2), draw(4, 1, 5, 5), draw(4), (1, 1), (2, 2), (1, 1), 1
+    yield draw(2, 17, 19, 23), draw(33, 17, 3, 3), draw(33), (1, 1), (1, 1), (1, 1), 1
+    yield draw(0, 2, 5, 5), draw(3, 2, 3, 3), draw(3), *plain, 1
+    yield extreme(2, 2, 6, 6), draw(3, 2, 3, 3), draw(3), (1, 1), (1, 1), (1, 1), 1
+
+
+def windows() -> Iterator[Arguments]:
+    """Images, and the size, stride and padding of windows."""
+    settings = [
+        ((2, 2), (2, 2), (0, 0)),
+        ((3, 3), (2, 2), (1, 1)),
+        ((2, 3), (3, 1), (1, 0)),
+        ((4, 4), (4, 4), (2, 2)),
+        ((1, 1), (2, 3), (0, 0)),
+        ((3, 2), (1, 2), (0, 1)),
+    ]
+    for (height, width), setting in itertools.product(((8, 8), (7, 19)), settings):
+        yield draw(2, 3, height, width), *setting
+    yield draw(1, 2, 5, 6, dtype="float64"), *settings[1]
+    yield np.zeros((1, 2, 6, 6), np.float32), *settings[0]  # ties
+    yield draw(1, 1, 6, 6).round(), *settings[1]
+    yield extreme(2, 2, 9, 10), *settings[0]
+    yield draw(0, 2, 4, 4), *settings[0]
+
+
+SAMPLES["avg_pool2d"] = SAMPLES["max_pool2d"] = windows
+
+
+@of("cross_entropy")
+def cross_entropies() -> Iterator[Arguments]:
+    """Scores, classes and the reduction."""
+    classes = np.random.default_rng(1).integers(0, 5, (7, 2, 3))
+    for reduction, dtype in itertools.product(("mean", "sum", "none"), ("float32", "float64")):
+        yield draw(7, 5, dtype=dtype), classes[:, 0, 0], reduction
+        yield draw(7, 5, 2, 3, dtype=dtype), classes, reduction
+    yield draw(3, 1), np.zeros(3, np.int64), "sum"
+    yield 1e30 * draw(7, 5), classes[:, 1, 1], "none"
+    yield 1e-30 * draw(7, 5), classes[:, 1, 1], "none"
+    yield extreme(9, 6), np.arange(9) % 6, "none"
+    yield draw(0, 5), np.zeros(0, np.int64), "sum"
+
+
+@of("layer_norm")
+def layer_norms() -> Iterator[Arguments]:
+    """Elements, weight and bias, how many dimensions are normalized, eps."""
+    for dtype in ("float32", "float64"):
+        x = draw(5, 3, 4, dtype=dtype)
+        yield x, draw(4, dtype=dtype), draw(4, dtype=dtype, seed=1), 1, 1e-5
+        yield x, draw(3, 4, dtype=dtype), None, 2, 1e-5
+        yield x, None, draw(4, dtype=dtype), 1, 0.1
+        yield x + 10, None, None, 3, 1e-5
+    yield draw(40, 33), draw(33), draw(33), 1, 1e-5
+    yield draw(3, 1), draw(1), draw(1), 1, 1e-5
+    yield extreme(9, 8), draw(8), draw(8), 1, 1e-5
+    yield draw(0, 4), draw(4), draw(4), 1, 1e-5
+
+
+@of("batch_norm")
+def batch_norms() -> Iterator[Arguments]:
+    """Elements, weight and bias, eps, and a list for the statistics."""
+    for dtype in ("float32", "float64"):
+        x = draw(6, 3, 4, 5, dtype=dtype)
+        yield x, draw(3, dtype=dtype), draw(3, dtype=dtype, seed=1), 1e-5, []
+        yield x + 10, None, draw(3, dtype=dtype), 1e-5, []
+        yield draw(9, 4, dtype=dtype), draw(4, dtype=dtype), None, 0.1, []
+    yield draw(5, 2, 7), None, None, 1e-5, []
+    yield extreme(8, 3, 4), draw(3), draw(3), 1e-5, []
+
+
+@of("dropout")
+def dropouts() -> Iterator[Arguments]:
+    """Elements, random numbers from 0 to 1, and how likely an element is left out."""
+    noise = np.random.default_rng(2).random((4, 5), np.float32)
+    for dtype in ("float32", "float64"):
+        yield draw(4, 5, dtype=dtype), noise, 0.3
+    yield extreme(4, 5), noise, 0.75
+    yield draw(0, 5), noise[:0], 0.5
+
+
+@of("embedding")
+def embeddings() -> Iterator[Arguments]:
+    """A table, and numbers of its rows."""
+    numbers = np.random.default_rng(3).integers(0, 6, (4, 5))
+    yield draw(6, 3), numbers
+    yield draw(6, 17, dtype="float64"), numbers[0].astype(np.int32)
+    yield extreme(6, 2), numbers[1:]
+    yield draw(9, 4), np.full((40,), 8)
+    yield draw(3, 2), np.zeros((0,), np.int64)
+
+
+@of("attention")
+def attentions() -> Iterator[Arguments]:
+    """Queries, keys and values, a mask to be added, whether it is causal, and the scale."""
+    for dtype in ("float32", "float64"):
+        q, k, v = (draw(2, 3, n, 4, dtype=dtype, seed=n) for n in (5, 7, 7))
+        yield q, k, v, None, False, 0.5
+        yield q, k, v, None, True, 0.5
+        yield q, k, v, draw(5, 7, dtype=dtype), False, 1.0
+        yield q[0, 0], k[0, 0], v[0, 0], draw(1, 7, dtype=dtype), False, 2.0
+    yield draw(1, 4, 2), draw(1, 9, 2), draw(1, 9, 6), None, True, 30.0
+    mask = np.where(np.arange(7) < 3, 0, -np.inf).astype(np.float32)
+    yield draw(2, 5, 4), draw(2, 7, 4), draw(2, 7, 4), mask, False, 0.5

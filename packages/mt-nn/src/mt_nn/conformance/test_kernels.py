@@ -1,0 +1,33 @@
+"""Every kernel that a backend has for an operation of networks, against the composed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import mt_nn.functional  # noqa: F401 - it names the operations
+from mt_nn.conformance.samples import SAMPLES
+from mt_tensor.backends import TensorBackend
+from mt_tensor.conformance.kernels import assert_kernel_agrees
+from mt_tensor.conformance.layouts import LAYOUTS
+from mt_tensor.fused import FUSED
+
+CALLS = [
+    pytest.param(name, arguments, id=f"{name}-{number}")
+    for name, samples in SAMPLES.items()
+    for number, arguments in enumerate(samples())
+]
+
+
+def test_every_operation_has_samples() -> None:
+    ours = {name for name, form in FUSED.items() if form.__module__.startswith("mt_nn.functional")}
+    assert ours == set(SAMPLES)
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "permuted"])
+@pytest.mark.parametrize(("name", "arguments"), CALLS)
+def test_kernels_agree_with_the_composition(
+    backend: TensorBackend, name: str, arguments: tuple[Any, ...], layout: str
+) -> None:
+    assert_kernel_agrees(backend, name, *arguments, rtol=1e-4, atol=1e-5, layout=LAYOUTS[layout])

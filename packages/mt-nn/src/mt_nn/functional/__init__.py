@@ -1,0 +1,37 @@
+"""The operations of networks as functions, under torch's names.
+
+Each is composed from the operations of tensors, which is its definition and gives its derivatives.
+Some can be replaced by a kernel of the tensor's backend. These are in two parts: the public
+function checks its arguments and brings them into one form, and an inner one marked `@fused`, or a
+kernel in its stead, computes. A kernel so receives, by position, what the inner function takes:
+tensors of one backend whose shapes and dtypes fit, and pairs of integers. Of elements nothing is
+known: a class number that does not exist is for the kernel to find, as it is for `gather`.
+"""
+
+from mt_nn.functional.attention import scaled_dot_product_attention
+from mt_nn.functional.convolution import conv1d, conv2d
+from mt_nn.functional.dropout import dropout
+from mt_nn.functional.embedding import embedding
+from mt_nn.functional.linear import linear
+from mt_nn.functional.losses import accuracy, cross_entropy, mse_loss, nll_loss
+from mt_nn.functional.normalization import batch_norm, layer_norm
+from mt_nn.functional.pooling import avg_pool2d, max_pool2d
+from mt_nn.functional.windows import windows
+
+__all__ = [
+    "accuracy",
+    "avg_pool2d",
+    "batch_norm",
+    "conv1d",
+    "conv2d",
+    "cross_entropy",
+    "dropout",
+    "embedding",
+    "layer_norm",
+    "linear",
+    "max_pool2d",
+    "mse_loss",
+    "nll_loss",
+    "scaled_dot_product_attention",
+    "windows",
+]
