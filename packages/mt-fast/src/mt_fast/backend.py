@@ -160,7 +160,7 @@ class FastOps(HostBackend):
             return
         movement.copy(source, out, self._parallel(out.size))
 
-    def kernel(self, name: str) -> FusedKernel | None:
+    def kernel(self, name: str) -> FusedKernel | Callable[..., Any] | None:
         """Return the fused operation called `name`, if there is one."""
         return fused.KERNELS.get(name)
 

@@ -156,3 +156,21 @@ def attentions() -> Iterator[Arguments]:
     yield draw(1, 4, 2), draw(1, 9, 2), draw(1, 9, 6), None, True, 30.0
     mask = np.where(np.arange(7) < 3, 0, -np.inf).astype(np.float32)
     yield draw(2, 5, 4), draw(2, 7, 4), draw(2, 7, 4), mask, False, 0.5
+
+
+STEPS: dict[str, list[Arguments]] = {
+    "sgd_step": [
+        (draw(5, 7), draw(5, 7, seed=1), None, 0.1, 0.0, 0.0, 0.0, False),
+        (draw(5, 7), draw(5, 7, seed=1), None, 0.1, 0.0, 0.0, 0.3, False),
+        (draw(40), draw(40, seed=1), draw(40, seed=2), 0.1, 0.9, 0.2, 0.01, False),
+        (draw(40), draw(40, seed=1), draw(40, seed=2), 0.1, 0.9, 0.0, 0.0, True),
+        (draw(9, dtype="float64"), draw(9, dtype="float64"), None, 0.1, 0.0, 0.0, 0.3, False),
+        (draw(8), EXTREMES, None, 0.1, 0.0, 0.0, 0.0, False),
+        (draw(0), draw(0), None, 0.1, 0.0, 0.0, 0.0, False),
+    ],
+    "adam_step": [
+        (draw(6, 7), draw(6, 7, seed=1), draw(6, 7, seed=2), draw(6, 7) ** 2, *settings)
+        for settings in ((1, 0.1, 0.9, 0.999, 1e-8, 0.0), (100, 0.01, 0.5, 0.9, 1e-3, 0.2))
+    ],
+}
+"""Arguments for the steps of optimizers, which change all tensors but the gradient, the second."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mt_nn.optim.optimizer import Optimizer, check
-from mt_tensor import Tensor, zeros_like
+from mt_tensor import Tensor, fused, zeros_like
 
 
 class Adam(Optimizer):
@@ -47,10 +47,41 @@ class Adam(Optimizer):
         if not state:
             state.update(step=0, mean=zeros_like(parameter), square=zeros_like(parameter))
         state["step"] += 1
-        (beta1, beta2), step = group["betas"], state["step"]
-        if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * parameter
-        mean = state["mean"].mul_(beta1).add_(grad, alpha=1 - beta1)
-        square = state["square"].mul_(beta2).add_(grad * grad, alpha=1 - beta2)
-        root = (square / (1 - beta2**step)).sqrt() + group["eps"]
-        parameter.sub_(mean / root, alpha=group["lr"] / (1 - beta1**step))
+        beta1, beta2 = group["betas"]
+        _adam_step(
+            parameter,
+            grad,
+            state["mean"],
+            state["square"],
+            state["step"],
+            group["lr"],
+            beta1,
+            beta2,
+            group["eps"],
+            group["weight_decay"],
+        )
+
+
+@fused("adam_step")
+def _adam_step(
+    parameter: Tensor,
+    grad: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    step: int,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+) -> Tensor:
+    """Change parameter and averages in place, unrecorded, and return the parameter.
+
+    `step` counts from 1; see `Adam` for the formula.
+    """
+    if weight_decay:
+        grad = grad + weight_decay * parameter
+    mean.mul_(beta1).add_(grad, alpha=1 - beta1)
+    square.mul_(beta2).add_(grad * grad, alpha=1 - beta2)
+    root = (square / (1 - beta2**step)).sqrt() + eps
+    return parameter.sub_(mean / root, alpha=lr / (1 - beta1**step))

@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer, check
-from mt_tensor import Tensor
+from mt_tensor import Tensor, fused, zeros_like
 
 
 class SGD(Optimizer):
@@ -53,14 +53,39 @@ class SGD(Optimizer):
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """Move one parameter; see the class for the formula."""
-        momentum = group["momentum"]
-        if group["weight_decay"]:
-            grad = grad + group["weight_decay"] * parameter
-        if momentum:
-            if "velocity" not in state:
-                state["velocity"] = grad.clone()
-            else:
-                state["velocity"].mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-            velocity = state["velocity"]
-            grad = grad + momentum * velocity if group["nesterov"] else velocity
-        parameter.sub_(grad, alpha=group["lr"])
+        dampening = group["dampening"]
+        if group["momentum"] and not state:
+            state["velocity"], dampening = zeros_like(parameter), 0.0
+        _sgd_step(
+            parameter,
+            grad,
+            state.get("velocity"),
+            group["lr"],
+            group["momentum"],
+            dampening,
+            group["weight_decay"],
+            group["nesterov"],
+        )
+
+
+@fused("sgd_step")
+def _sgd_step(
+    parameter: Tensor,
+    grad: Tensor,
+    velocity: Tensor | None,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+) -> Tensor:
+    """Change parameter and velocity in place, unrecorded, and return the parameter.
+
+    There is a velocity if there is momentum; see `SGD` for the formula.
+    """
+    if weight_decay:
+        grad = grad + weight_decay * parameter
+    if velocity is not None:
+        velocity.mul_(momentum).add_(grad, alpha=1 - dampening)
+        grad = grad + momentum * velocity if nesterov else velocity
+    return parameter.sub_(grad, alpha=lr)

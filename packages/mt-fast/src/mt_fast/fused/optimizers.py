@@ -1,0 +1,111 @@
+"""Steps of optimizers: one pass over a parameter, its gradient and what is remembered of it.
+
+Composed, Adam reads and writes memory some twenty times for each parameter; that is all it costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mt_fast.compilation import Kernel
+from mt_fast.fused.arrays import array_of, is_compiled, shared
+from mt_tensor import Tensor
+from mt_tensor.fused import FUSED
+
+# --- Kernels on rows ----------------------------------------------------------------------------
+
+
+def _sgd(
+    lo: Any,
+    hi: Any,
+    parameter: Any,
+    grad: Any,
+    velocity: Any,
+    lr: Any,
+    momentum: Any,
+    dampening: Any,
+    weight_decay: Any,
+    nesterov: Any,
+) -> None:
+    """Move parameters, and the velocity if there is one."""
+    number = parameter.dtype.type
+    rate, decay = number(lr), number(weight_decay)
+    kept, taken = number(momentum), number(1.0 - dampening)
+    x, g = parameter[lo:hi], grad[lo:hi]
+    if not velocity.size:
+        for i in range(x.size):
+            x[i] -= rate * (g[i] + decay * x[i])
+        return
+    v = velocity[lo:hi]
+    for i in range(x.size):
+        slope = g[i] + decay * x[i]
+        v[i] = kept * v[i] + taken * slope
+        x[i] -= rate * (slope + kept * v[i] if nesterov else v[i])
+
+
+def _adam(
+    lo: Any,
+    hi: Any,
+    parameter: Any,
+    grad: Any,
+    mean: Any,
+    square: Any,
+    step: Any,
+    lr: Any,
+    beta1: Any,
+    beta2: Any,
+    eps: Any,
+    weight_decay: Any,
+) -> None:
+    """Move parameters and both averages."""
+    number = parameter.dtype.type
+    b1, rest1, b2, rest2 = number(beta1), number(1 - beta1), number(beta2), number(1 - beta2)
+    decay, small = number(weight_decay), number(eps)
+    rate = number(lr / (1 - beta1**step))
+    scale = number(1.0 / (1 - beta2**step))
+    x, g, m, s = parameter[lo:hi], grad[lo:hi], mean[lo:hi], square[lo:hi]
+    for i in range(x.size):
+        slope = g[i] + decay * x[i]
+        m[i] = b1 * m[i] + rest1 * slope
+        s[i] = b2 * s[i] + rest2 * (slope * slope)
+        x[i] -= rate * m[i] / (np.sqrt(s[i] * scale) + small)
+
+
+# --- Steps on tensors -----------------------------------------------------------------------------
+
+
+def _step(name: str, kernel: Kernel, changed: int) -> Callable[..., Tensor]:
+    """Return a step by a kernel.
+
+    Args:
+        name: the operation.
+        kernel: takes rows of a parameter, its gradient and more tensors, and then numbers.
+        changed: how many tensors are given besides the gradient, the parameter and those after the
+            gradient. All are changed in place; None stands for one that is not there.
+    """
+
+    def step(parameter: Tensor, grad: Tensor, *others: Any) -> Tensor:
+        memory, numbers = (parameter, *others[: changed - 1]), others[changed - 1 :]
+        given = [tensor for tensor in memory if tensor is not None]
+        in_a_row = all(tensor._tensor._row_major for tensor in given)
+        one_type = all(tensor.dtype is parameter.dtype for tensor in (grad, *given))
+        if not (in_a_row and one_type and is_compiled(parameter)):
+            return FUSED[name](parameter, grad, *others)
+        first, *rest = (
+            np.empty(0, parameter.dtype.numpy) if t is None else t._tensor.array.reshape(-1)
+            for t in memory
+        )
+        parallel = shared(first.size, parameter)
+        kernel.run(first.size, parallel, first, array_of(grad).reshape(-1), *rest, *numbers)
+        for tensor in given:
+            tensor._tensor.changed()
+        return parameter
+
+    return step
+
+
+SGD_STEP = _step("sgd_step", Kernel.of(_sgd), 2)
+ADAM_STEP = _step("adam_step", Kernel.of(_adam), 3)
