@@ -84,6 +84,7 @@ class Row:
         torch: the same of the other side.
         ratio: the median of the ratios of neighbouring measurements; below 1 ours is faster.
         quartiles: between which half of the ratios lie.
+        target: what the ratio should be at most.
     """
 
     name: str
@@ -91,12 +92,15 @@ class Row:
     torch: float
     ratio: float
     quartiles: tuple[float, float]
+    target: float
 
     def __str__(self) -> str:
         """Return a line of the table, but for the name."""
         times = f"{1e6 * self.ours:10.2f}us {1e6 * self.torch:10.2f}us"
         low, high = self.quartiles
-        return f"{times}   {self.ratio:.2f}  ({low:.2f} to {high:.2f})"
+        spread = f"({low:.2f} to {high:.2f})"
+        met = "" if self.ratio <= self.target else "  above"
+        return f"{times}   {self.ratio:.2f}  {spread:16}  {self.target:.1f}{met}"
 
 
 def measured(ours: Side, other: Side, name: str, rounds: int) -> Row:
@@ -106,7 +110,7 @@ def measured(ours: Side, other: Side, name: str, rounds: int) -> Row:
     pairs = [(ours.seconds(name), other.seconds(name)) for _ in range(rounds)]
     low, ratio, high = statistics.quantiles((a / b for a, b in pairs), n=4)
     mine, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
-    return Row(name, mine, theirs, ratio, (low, high))
+    return Row(name, mine, theirs, ratio, (low, high), WORKLOADS[name].target)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -123,9 +127,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not names:
         parser.error(f"no row matches {given.rows!r}; there are: {'; '.join(WORKLOADS)}")
     width = max(map(len, names))
-    print(
-        f"{f'backend {given.backend}':{width}}         ours {given.against:>12}  ratio  (quartiles)"
-    )
+    columns = f"ours {given.against:>12}  ratio  (quartiles)       target"
+    print(f"{f'backend {given.backend}':{width}}         {columns}")
     rows = []
     with (
         Side("mt_tensor", given.threads, given.backend) as ours,

@@ -6,12 +6,11 @@ name of a workload on its standard input and answers with the seconds that one r
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 import time
-from typing import Any
 
+from bench.libraries import library
 from bench.workloads import WORKLOADS, Program
 
 ENOUGH = 0.01
@@ -27,7 +26,8 @@ def seconds(program: Program, runs: int) -> float:
 
 
 def runs_needed(program: Program) -> int:
-    """Return how often to run a program, once it is warm, to measure it."""
+    """Return how often to run a program to measure it, after a run that compiles what is needed."""
+    program()
     runs = 1
     while seconds(program, runs) * runs < ENOUGH:
         runs *= 2
@@ -36,16 +36,13 @@ def runs_needed(program: Program) -> int:
 
 def main() -> None:
     """Answer until the input ends."""
-    library, threads = sys.argv[1], int(sys.argv[2])
-    module: Any = importlib.import_module(library)
-    if library == "torch":
-        module.set_num_threads(threads)
+    side = library(sys.argv[1], int(sys.argv[2]))
     programs: dict[str, tuple[Program, int]] = {}
     for line in sys.stdin:
         name = line.rstrip("\n")
         if name not in programs:
-            module.manual_seed(0)
-            program = WORKLOADS[name](module)
+            side.tensors.manual_seed(0)
+            program = WORKLOADS[name].make(side)
             programs[name] = program, runs_needed(program)
         print(json.dumps(seconds(*programs[name])), flush=True)
 

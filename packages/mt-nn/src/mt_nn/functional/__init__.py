@@ -1,4 +1,4 @@
-"""The operations of networks as functions, under torch's names.
+"""The operations of networks as functions, under torch's names; activations are mt-tensor's.
 
 Each is composed from the operations of tensors, which is its definition and gives its derivatives.
 Some can be replaced by a kernel of the tensor's backend. These are in two parts: the public
@@ -17,21 +17,61 @@ from mt_nn.functional.losses import accuracy, cross_entropy, mse_loss, nll_loss
 from mt_nn.functional.normalization import batch_norm, layer_norm
 from mt_nn.functional.pooling import avg_pool2d, max_pool2d
 from mt_nn.functional.windows import windows
+from mt_tensor import (
+    celu,
+    elu,
+    gelu,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    log_softmax,
+    mish,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    silu,
+    softmax,
+    softmin,
+    softplus,
+    softsign,
+    tanh,
+)
 
 __all__ = [
     "accuracy",
     "avg_pool2d",
     "batch_norm",
+    "celu",
     "conv1d",
     "conv2d",
     "cross_entropy",
     "dropout",
+    "elu",
     "embedding",
+    "gelu",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
     "layer_norm",
+    "leaky_relu",
     "linear",
+    "log_softmax",
     "max_pool2d",
+    "mish",
     "mse_loss",
     "nll_loss",
+    "relu",
+    "relu6",
     "scaled_dot_product_attention",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softsign",
+    "tanh",
     "windows",
 ]

@@ -1,0 +1,43 @@
+"""The two sides under one set of names: tensors, functions, layers and optimizers.
+
+torch's names are the project's, so that a program is written once; only modules are called
+otherwise.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Library:
+    """What a side offers.
+
+    Attributes:
+        tensors: the module of tensors and operations on them.
+        nn: that of layers.
+        functional: that of the functions of networks.
+        optim: that of optimizers.
+        fastest: what to tell an optimizer, so that it takes its fastest way.
+    """
+
+    tensors: Any
+    nn: Any
+    functional: Any
+    optim: Any
+    fastest: dict[str, bool]
+
+
+def library(name: str, threads: int) -> Library:
+    """Return a side by the name of its module of tensors, on a number of threads."""
+    tensors: Any = importlib.import_module(name)
+    is_torch = name == "torch"
+    if is_torch:
+        tensors.set_num_threads(threads)
+    networks = "torch." if is_torch else "mt_"
+    nn: Any = importlib.import_module(f"{networks}nn")
+    functional: Any = importlib.import_module(f"{networks}nn.functional")
+    optim: Any = importlib.import_module("torch.optim" if is_torch else "mt_nn.optim")
+    return Library(tensors, nn, functional, optim, {"fused": True} if is_torch else {})

@@ -1,0 +1,19 @@
+"""What is measured: programs written once for both sides, a file for each subject."""
+
+from __future__ import annotations
+
+# Importing a subject enters its workloads, in the order of the report.
+from bench.workloads import (  # isort: skip
+    overhead,
+    elementwise,
+    reductions,
+    products,
+    windows,
+    training,
+)
+from bench.workloads.registry import WORKLOADS, Program, Workload
+
+SUBJECTS = (overhead, elementwise, reductions, products, windows, training)
+"""The modules that hold the workloads."""
+
+__all__ = ["SUBJECTS", "WORKLOADS", "Program", "Workload"]

@@ -1,0 +1,19 @@
+"""Matrix products, one by one and in batches."""
+
+from __future__ import annotations
+
+from bench.libraries import Library
+from bench.workloads.registry import Make, Program, workload
+
+
+def _product(*shape: int) -> Make:
+    def make(side: Library) -> Program:
+        a, b = side.tensors.randn(*shape), side.tensors.randn(*shape)
+        return lambda: a @ b
+
+    return make
+
+
+for _size, _target in ((64, 0.8), (256, 0.8), (1024, 0.6)):
+    workload(f"matmul, {_size} x {_size}", _target)(_product(_size, _size))
+workload("matmul, a batch of 64 products 256 x 256", 1.0)(_product(64, 256, 256))

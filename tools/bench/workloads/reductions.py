@@ -1,0 +1,49 @@
+"""Folds over the rows and the columns of a matrix, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bench.libraries import Library
+from bench.workloads.registry import Make, Program, workload
+
+ROWS, COLUMNS = 4096, 1024
+
+
+def _of_a_matrix(operation: Callable[[Library, Any], Any]) -> Make:
+    def make(side: Library) -> Program:
+        x = side.tensors.randn(ROWS, COLUMNS)
+        return lambda: operation(side, x)
+
+    return make
+
+
+def _layer_norm(side: Library) -> Program:
+    x = side.tensors.randn(ROWS, COLUMNS)
+    weight, bias = side.tensors.randn(COLUMNS), side.tensors.randn(COLUMNS)
+    return lambda: side.functional.layer_norm(x, (COLUMNS,), weight, bias)
+
+
+def _cross_entropy(side: Library) -> Program:
+    scores = side.tensors.randn(ROWS, COLUMNS).requires_grad_()
+    classes = side.tensors.randint(0, COLUMNS, (ROWS,))
+
+    def program() -> None:
+        scores.grad = None
+        side.functional.cross_entropy(scores, classes).backward()
+
+    return program
+
+
+_SHAPE = f"{ROWS} x {COLUMNS}"
+workload(f"sum over the last axis, {_SHAPE}", 1.0)(_of_a_matrix(lambda _, x: x.sum(1)))
+workload(f"sum over the first axis, {_SHAPE}", 0.4)(_of_a_matrix(lambda _, x: x.sum(0)))
+workload(f"max over the last axis, {_SHAPE}", 1.0)(_of_a_matrix(lambda _, x: x.amax(1)))
+workload(f"max over the first axis, {_SHAPE}", 0.4)(_of_a_matrix(lambda _, x: x.amax(0)))
+workload(f"softmax, {_SHAPE}", 0.6)(_of_a_matrix(lambda side, x: side.tensors.softmax(x, 1)))
+workload(f"log_softmax, {_SHAPE}", 0.6)(
+    _of_a_matrix(lambda side, x: side.tensors.log_softmax(x, 1))
+)
+workload(f"layer norm, {_SHAPE}", 0.8)(_layer_norm)
+workload(f"cross-entropy, {_SHAPE}: forward and backward", 0.4)(_cross_entropy)

@@ -1,0 +1,42 @@
+"""The table of workloads.
+
+A workload is a function of a side. It makes its data and returns what is to be timed. Its name says
+what it does, and on how much; its target is the ratio to torch's time that it should stay below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bench.libraries import Library
+
+Program = Callable[[], object]
+Make = Callable[[Library], Program]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A program to measure.
+
+    Attributes:
+        make: returns it for a side.
+        target: what the ratio of the times should be at most.
+    """
+
+    make: Make
+    target: float
+
+
+WORKLOADS: dict[str, Workload] = {}
+"""Every workload by name, in the order of the report."""
+
+
+def workload(name: str, target: float) -> Callable[[Make], Make]:
+    """Enter a function into `WORKLOADS`."""
+
+    def enter(make: Make) -> Make:
+        WORKLOADS[name] = Workload(make, target)
+        return make
+
+    return enter
