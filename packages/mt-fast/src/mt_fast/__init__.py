@@ -7,11 +7,22 @@ where that is kept.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "cache_folder", "source"]
+__all__ = ["__version__", "cache_folder", "fuse", "source"]
+
+
+def fuse(function: F) -> F:
+    """Return a function of tensors as one loop forward and one backward: `mt_tensor.fuse`."""
+    from mt_tensor import fuse
+
+    return fuse(function)
 
 
 def cache_folder() -> Path | None:
@@ -27,7 +38,7 @@ def cache_folder() -> Path | None:
 
 
 def source(
-    name: str,
+    operation: str | Callable[..., Any],
     *,
     gradient: tuple[bool, ...] | None = None,
     dtype: str = "float32",
@@ -36,7 +47,7 @@ def source(
     """Return the text of the kernel that the backend compiles for an operator.
 
     Args:
-        name: the operator's name in the table.
+        operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
         gradient: for the fused backward, which arguments want a gradient; None for the value.
         dtype: the element type of the arguments.
         layout: `"flat"` for contiguous tensors, `"rows"` for contiguous rows, `"strided"` for any
@@ -45,10 +56,11 @@ def source(
 
     Raises:
         UnknownOperatorError: no operator has this name.
+        FusionError: the function was not made by `fuse`.
         DTypeError: there is no such element type.
         ValueError: there is no such layout, or kernels do not compute in this dtype.
         TracingError: the operator cannot be compiled.
     """
     from mt_fast.inspection import kernel_source
 
-    return kernel_source(name, gradient, dtype, layout)
+    return kernel_source(operation, gradient, dtype, layout)

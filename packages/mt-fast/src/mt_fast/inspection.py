@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from mt_fast import codegen
 from mt_fast.codegen import Form
 from mt_fast.spelling import TABLE
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import as_dtype, bool_, float16
+from mt_tensor.pointwise.fusing import operator_of
 
 LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "strided": "strided"}
 LAYOUTS = (*LOOPS, "fold", "columns")
 
 
-def kernel_source(name: str, gradient: tuple[bool, ...] | None, dtype: str, layout: str) -> str:
+def kernel_source(
+    what: str | Callable[..., Any], gradient: tuple[bool, ...] | None, dtype: str, layout: str
+) -> str:
     """Return the text of a kernel; see `mt_fast.source`."""
-    operator = OPERATORS[name]
+    operator = OPERATORS[what] if isinstance(what, str) else operator_of(what)
+    name = operator.name
     element = as_dtype(dtype)
     stored = bool_ if operator.result == "truth" else element
     if layout not in LAYOUTS:

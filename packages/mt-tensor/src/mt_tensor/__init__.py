@@ -239,6 +239,7 @@ from mt_tensor.pointwise.functions import clamp as clip
 from mt_tensor.pointwise.functions import pow as pow
 from mt_tensor.pointwise.functions import round as round
 from mt_tensor.pointwise.functions import sub as subtract
+from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.pointwise.integers import (
     bitwise_and,
     bitwise_left_shift,
@@ -576,6 +577,7 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "fuse",
     "fused",
     "gather",
     "gcd",

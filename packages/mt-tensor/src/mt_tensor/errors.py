@@ -46,6 +46,10 @@ class ExchangeError(TensorError, BufferError):
     """Memory that cannot be shared with another library."""
 
 
+class FusionError(TensorError, TypeError):
+    """A function cannot be fused: it is not one of each element by itself."""
+
+
 class InPlaceError(TensorError, RuntimeError):
     """An in-place change that would make recorded derivatives wrong."""
 

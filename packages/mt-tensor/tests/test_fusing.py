@@ -1,0 +1,129 @@
+"""Fused functions of one's own against the same functions, operation by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_operators import OPERATORS
+from mt_tensor.errors import BackendMismatchError, FusionError
+
+FUNCTIONS: list[Callable[..., Any]] = [
+    lambda x, y: mt.tanh(x) * y + x,
+    lambda x, y: mt.gelu(x + y) * 0.5 - mt.gelu(x, approximate="tanh"),
+    lambda x, y: mt.where(x > y, x.sigmoid(), y) / (1.0 + y * y),
+    lambda x, y: x.clamp(-1, 1) ** 2 + mt.softplus(y, beta=2.0),
+    lambda x, y: ((x > 0) & (y < 1)).to(x.dtype) * x.exp() + mt.maximum(x, y),
+    lambda x, y: mt.relu(x).lerp(y, 0.3) - abs(y) * -x,
+    lambda x, y: x,
+    lambda x, y: 2.0 * y + 0 * x,
+]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
+def test_values_and_gradients_of_all_orders(number: int, backend: str) -> None:
+    function = FUNCTIONS[number]
+    fused = mt.fuse(function)
+    x, y = (
+        mt.tensor(a, backend=backend, requires_grad=True)
+        for a in (np.linspace(-2.1, 2.3, 6).reshape(2, 3), np.array([0.7, -0.4, 1.3]))
+    )
+    results = []
+    for run in (fused, function):
+        out = run(x, y)
+        gradients = mt.autograd.grad(out.square().sum(), [x, y], allow_unused=True)
+        results.append([out.detach(), *gradients])
+    for ours, wanted in zip(*results, strict=True):
+        if wanted is None:
+            assert ours is None or not np.any(np.array(ours))
+        else:
+            np.testing.assert_allclose(np.array(ours), np.array(wanted), rtol=1e-12, atol=1e-14)
+    assert mt.gradgradcheck(lambda x, y: fused(x, y) + 0.0 * (x * y), [x, y])
+
+
+@st.composite
+def chains(draw: Any) -> Callable[[Any, Any], Any]:
+    """Draw a function made of a few operators, each applied to what was computed before."""
+    unary = st.sampled_from(["tanh", "sigmoid", "sin", "exp", "relu", "neg", "square", "erf"])
+    binary = st.sampled_from(["add", "mul", "sub", "maximum", "hypot"])
+    steps = draw(st.lists(st.tuples(st.one_of(unary, binary), st.integers(), st.integers())))
+
+    def function(x: Any, y: Any) -> Any:
+        values = [x, y, x * 0.5]
+        for name, *places in steps:
+            operands = [values[place % len(values)] for place in places]
+            values.append(getattr(mt, name)(*operands[: OPERATORS[name].arity]).clamp(-9, 9))
+        return values[-1]
+
+    return function
+
+
+@settings(deadline=None, max_examples=60)
+@given(chains())
+def test_random_chains(function: Callable[..., Any]) -> None:
+    arrays = np.random.default_rng(0).standard_normal((2, 5))
+    results = []
+    for run in (mt.fuse(function), function):
+        x, y = (mt.tensor(array, requires_grad=True) for array in arrays)
+        out = run(x, y)
+        out.backward(mt.tensor(np.arange(5.0)))
+        zeros = [np.zeros(5) if t.grad is None else np.array(t.grad) for t in (x, y)]
+        results.append([np.array(out.detach()), *zeros])
+    np.testing.assert_allclose(*results, rtol=1e-10, atol=1e-12)
+
+
+def test_one_operation_of_all_kinds_of_arguments() -> None:
+    passes = []
+
+    @mt.fuse
+    def scaled(x: Any, y: Any) -> Any:
+        """Return the scaled sum."""
+        passes.append(None)
+        return (x + y) * 2.0
+
+    assert scaled.__name__ == "scaled"
+    assert scaled.__doc__ == "Return the scaled sum."
+    x = mt.ones(2, 1, requires_grad=True)
+    out = scaled(x, mt.tensor([1, 2, 3]))
+    assert str(out.grad_fn) == "<scaled>"
+    assert out.tolist() == [[4.0, 6.0, 8.0]] * 2
+    assert scaled(mt.tensor([1, 2]), 1).dtype is mt.float32
+    assert scaled(mt.ones(2, dtype="float64"), 1).dtype is mt.float64
+    assert len(passes) == 1
+
+
+REFUSED: list[tuple[Callable[..., Any], str]] = [
+    (lambda x: x.sum(), "folds"),
+    (lambda x: x if x > 0 else -x, "looks at an element"),
+    (lambda x: x * x.item(), "looks at an element"),
+    (lambda x: 3, "returns 3"),
+    (lambda x: x > 0, "returns bool"),
+    (lambda x: x.add_(1), "in place"),
+    (lambda x: x.long(), "int64"),
+    (lambda x: x[None].exp(), "view"),
+    (lambda x: x.reshape(1), "view"),
+    (lambda x: mt.ones(3), "instead of a tensor made from its arguments"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REFUSED)))
+def test_what_is_not_done_element_by_element_is_refused(number: int) -> None:
+    function, message = REFUSED[number]
+    with pytest.raises(FusionError, match=message):
+        mt.fuse(function)(mt.ones(3))
+
+
+def test_other_refusals() -> None:
+    with pytest.raises(FusionError, match="positional"):
+        mt.fuse(lambda *xs: xs[0])
+    with pytest.raises(BackendMismatchError):
+        mt.fuse(lambda x: x + mt.ones(3))(mt.ones(3))
+    with pytest.raises(TypeError, match="takes 1 argument"):
+        mt.fuse(mt.exp)(mt.ones(3), mt.ones(3))
