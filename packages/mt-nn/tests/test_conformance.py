@@ -1,0 +1,15 @@
+"""The kit for kernels on every backend that is installed here and has some."""
+
+import pytest
+
+from mt_nn.conformance.test_kernels import *  # noqa: F403
+from mt_tensor.backends import backends
+
+WITH_KERNELS = [name for name in ("numpy", "fast") if name in {known.name for known in backends()}]
+
+
+@pytest.fixture(scope="session", params=WITH_KERNELS)
+def backend_name(request: pytest.FixtureRequest) -> str:
+    """Each of these backends in turn."""
+    name: str = request.param
+    return name
