@@ -5,7 +5,7 @@ import pytest
 from mt_nn.conformance.test_kernels import *  # noqa: F403
 from mt_tensor.backends import backends
 
-WITH_KERNELS = [name for name in ("numpy", "fast") if name in {known.name for known in backends()}]
+WITH_KERNELS = [name for name in ("numpy", "fast") if name in backends()]
 
 
 @pytest.fixture(scope="session", params=WITH_KERNELS)

@@ -47,7 +47,7 @@ NOT_OPERATIONS = {
         DType bool_ float16 float32 float64 int8 int16 int32 int64 promote_types result_type uint8
     """,
     "it is about backends, which test_backends.py tests": """
-        TensorBackend backends current_backend fused get_backend register_backend use_backend
+        TensorBackend backends current_backend fuse fused get_backend register_backend use_backend
     """,
     "it is about showing, which test_printing.py tests": """
         get_printoptions printoptions set_printoptions
