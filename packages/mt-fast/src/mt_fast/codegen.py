@@ -5,7 +5,8 @@ that the same code runs as a whole on one thread or in parts on several. There a
 
 - `flat`: one loop over contiguous memory;
 - `rows`: up to four dimensions; the innermost is contiguous in each view, or repeats one element;
-- `strided`: up to four dimensions with any strides;
+- `strided`: up to four dimensions with any strides, of copies and of what goes by an index;
+- `transpose`: copies that make rows of columns;
 - `fold` and `columns`: reductions, along memory and across it.
 
 The text is plain Python to be read (`mt_fast.source`) and compiled (`mt_fast.compilation`). A view
@@ -24,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mt_fast.rendering import Table, computation_type, converted, render
+from mt_fast.rendering import Table, computation_type, constant, converted, render
 from mt_operators import Formula, Operator
 from mt_operators.tracing import Graph, trace
 from mt_tensor.dtypes import DType, bool_
@@ -220,7 +221,7 @@ def elementwise(
         inputs: the element type of each input.
         outputs: the element type of each output.
         table: how elementary functions are written.
-        form: the form of the loop.
+        form: `flat` or `rows`.
         repeats: for each input, whether it stays at one element in the innermost loop.
     """
     graph = trace(formula)
@@ -242,7 +243,7 @@ def elementwise(
             ),
         ]
 
-    views = [View(n, r and form != "strided") for n, r in zip(names, repeats, strict=True)]
+    views = [View(n, r) for n, r in zip(names, repeats, strict=True)]
     views += [View(name) for name in results]
     kinds = {dtype.name, *(stored.name for stored in (*inputs, *outputs))}
     suffix = "_".join((dtype.name, *sorted(kinds - {dtype.name}), form))
@@ -260,6 +261,44 @@ def copy(source: DType, target: DType, *, form: Form, repeats: bool) -> Source:
 
     name = f"copy_{source.name}_to_{target.name}_{form}" if source is not target else f"copy_{form}"
     return loop(form, name, [View("x", repeats and form != "strided"), View("out")], body)
+
+
+TILE = 32
+"""How many rows and columns are copied at once where they change places."""
+
+
+def transpose(source: DType, target: DType) -> Source:
+    """Return the kernel that copies where elements in a row come from a column.
+
+    In the last two of four dimensions; a unit is a number of rows. Copied row by row, each element
+    of a column would be fetched from memory together with its neighbours, in vain. Here what lies
+    together is read together, and turned around in a tile that the fastest cache holds.
+    """
+    body = [
+        "rows, columns = extents[2], extents[3]",
+        f"blocks = (rows + {TILE - 1}) // {TILE}",
+        f"tile = empty(({TILE}, {TILE}), out_data.dtype)",
+        "for unit in range(lo, hi):",
+        "    outer = unit // blocks",
+        "    index = (outer // extents[1], outer % extents[1], 0)",
+        "    x_first, out_first = place(x_layout, index), place(out_layout, index)",
+        f"    first = (unit - outer * blocks) * {TILE}",
+        f"    height = min({TILE}, rows - first)",
+        f"    for start in range(0, columns, {TILE}):",
+        f"        width = min({TILE}, columns - start)",
+        "        for j in range(width):",
+        "            x_at = x_first + first + (start + j) * x_layout[4]",
+        "            column = x_data[x_at : x_at + height]",
+        "            for i in range(height):",
+        f"                tile[i, j] = {converted('column[i]', source, target)}",
+        "        for i in range(height):",
+        "            out_at = out_first + (first + i) * out_layout[3] + start",
+        "            row = out_data[out_at : out_at + width]",
+        "            for j in range(width):",
+        "                row[j] = tile[i, j]",
+    ]
+    arguments = ("extents", "x_data", "x_layout", "out_data", "out_layout")
+    return _function(f"transpose_{source.name}_to_{target.name}", arguments, body)
 
 
 def gather() -> Source:
@@ -303,6 +342,13 @@ _REDUCTION = ("kept", "folded", "source_data", "source_layout", "strides", "out_
 hold the strides of what is kept, `strides` those of the source along what is folded."""
 
 
+EXTREMES = {"maximum": "larger", "minimum": "smaller"}
+"""What folds take in place of functions that have to look out for nan at every step."""
+
+SPOILT = "spoilt |= value != value"
+"""Remembers that there was a nan; once, at the end of a run, it takes the place of the result."""
+
+
 class _Combining:
     """How an operator folds elements of one dtype, as text."""
 
@@ -315,12 +361,40 @@ class _Combining:
         self.truth = self.graph.expressions[self.graph.outputs[0]].truth
         self.held = bool_ if self.truth else self.computed
         last = self.graph.expressions[-1].operation
-        simple = len(self.graph.expressions) == 3 and last in ("add", "mul")
-        self.fastmath = REASSOCIATE if simple and self.computed.kind == "float" else frozenset()
+        bare = len(self.graph.expressions) == 3
+        self.simple = bare and last in ("add", "mul")
+        self.identity = constant(1 if last == "mul" else 0, self.computed)
+        floats = self.computed.kind == "float"
+        self.fastmath = REASSOCIATE if self.simple and floats else frozenset()
+        self.extreme = EXTREMES.get(last) if bare and floats else None
 
     def start(self, element: str) -> str:
         """Return an element as the start of a fold."""
         return converted(element, self.source, self.held)
+
+    def begin(self, first: str) -> tuple[list[str], int]:
+        """Return the statements that start to fold a run, and which element then comes first.
+
+        Starting with the first element is always right. Where the identity, or that element twice,
+        makes no difference, the loop can begin at the start of the run, which is better aligned.
+        """
+        if self.simple:
+            return [f"part = {self.identity}"], 0
+        if self.extreme:
+            return [f"part = {self.start(first)}", "spoilt = False"], 0
+        return [f"part = {self.start(first)}"], 1
+
+    def each(self, element: str) -> list[str]:
+        """Return the statements that fold one element of a run."""
+        if self.extreme:
+            value = converted(element, self.source, self.computed)
+            return [f"value = {value}", f"part = {self.extreme}(part, value)", SPOILT]
+        part = ("part", self.held)
+        return self.step(part, (element, self.source), part)
+
+    def end(self) -> list[str]:
+        """Return the statements after a run."""
+        return [f"part = {self.computed.name}(nan) if spoilt else part"] if self.extreme else []
 
     def step(
         self, left: tuple[str, DType], right: tuple[str, DType], result: tuple[str, DType]
@@ -346,7 +420,7 @@ def fold(
     how = _Combining(operator, source, target, table)
     part, total = ("part", how.held), ("total", how.held)
     element = "row[i]" if contiguous else "source_data[row_first + i * step]"
-    at_first = "row[0]" if contiguous else "source_data[row_first]"
+    begin, first = how.begin("row[0]" if contiguous else "source_data[row_first]")
     cut = ["row = source_data[row_first : row_first + count]"] if contiguous else []
     body = [
         "n, step = folded[2], strides[2]",
@@ -362,9 +436,10 @@ def fold(
         f"                count = min({BLOCK}, n - first)",
         "                row_first = run_first + first * step",
         *indented(cut, 4),
-        f"                part = {how.start(at_first)}",
-        "                for i in range(1, count):",
-        *indented(how.step(part, (element, source), part), 5),
+        *indented(begin, 4),
+        f"                for i in range({first}, count):",
+        *indented(how.each(element), 5),
+        *indented(how.end(), 4),
         "                if begun:",
         *indented(how.step(total, part, total), 5),
         "                else:",

@@ -1,8 +1,8 @@
 """Formulas over whole tensors: the element-wise primitive.
 
-Contiguous memory, and numbers broadcast over it, need one loop. Other layouts have kernels of
-their own once a tensor is large enough to repay compiling them; below that, what is strided is
-copied into a row first, and one kernel for each formula and dtype does it all.
+Contiguous memory, and numbers broadcast over it, need one loop. Broadcast rows have a kernel of
+their own once a tensor is large enough to repay compiling it. All else is copied into a row first:
+that costs a pass over memory, but loops that jump would cost more, and a kernel for each formula.
 """
 
 from __future__ import annotations
@@ -44,15 +44,21 @@ def run_formula(
 ) -> None:
     """Run a formula over views of one shape, which is not empty; none is float16."""
     views = (*inputs, *outputs)
-    if views[0].size < loops.WORTH_A_KERNEL:
-        layout = collapse(views[0].shape, tuple(view.strides for view in views))
-        if loops.form_of(layout, len(inputs))[0] != "flat":
-            rows = [_row(view) for view in outputs]
-            run_formula(formula, [_in_a_row(view) for view in inputs], rows, parallel)
-            for row, out in zip(rows, outputs, strict=True):
-                if row is not out:
-                    movement.copy(row, out, parallel)
-            return
+    layout = collapse(views[0].shape, tuple(view.strides for view in views))
+    form, _ = loops.form_of(layout, len(inputs))
+    small = layout.size < loops.WORTH_A_KERNEL
+    if form == "strided" or (small and form != "flat"):
+        steps = layout.steps()
+        in_rows = [
+            view if step in (0, 1) and not small else _in_a_row(view, parallel)
+            for view, step in zip(inputs, steps, strict=False)
+        ]
+        rows = [_row(view) for view in outputs]
+        run_formula(formula, in_rows, rows, parallel)
+        for row, out in zip(rows, outputs, strict=True):
+            if row is not out:
+                movement.copy(row, out, parallel)
+        return
 
     def find(form: Form, repeats: tuple[bool, ...]) -> Kernel:
         return elementwise_kernel(
@@ -73,9 +79,9 @@ def _row(view: TensorData) -> TensorData:
     return TensorData(np.empty(view.size, view.dtype.numpy), view.shape, dtype=view.dtype)
 
 
-def _in_a_row(view: TensorData) -> TensorData:
+def _in_a_row(view: TensorData, parallel: bool) -> TensorData:
     """Return a view of the same elements that is contiguous."""
     row = _row(view)
     if row is not view:
-        movement.copy(view, row, parallel=False)
+        movement.copy(view, row, parallel)
     return row

@@ -12,7 +12,7 @@ from mt_operators import OPERATORS
 from mt_tensor.dtypes import as_dtype, bool_, float16
 from mt_tensor.pointwise.fusing import operator_of
 
-LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "strided": "strided"}
+LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows"}
 LAYOUTS = (*LOOPS, "fold", "columns")
 
 

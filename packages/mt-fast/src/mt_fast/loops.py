@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mt_fast.codegen import OUTER, Form
+from mt_fast.codegen import OUTER, TILE, Form
 from mt_fast.compilation import Kernel
 from mt_fast.layouts import Layout, collapse
 from mt_tensor.strides import Strides, size_of
@@ -76,6 +76,36 @@ def run_loop(
         for view, start, steps in zip(views, moved, strides, strict=True):
             arguments += (view.storage, (start, *steps))
         kernel.run(extents[0] * extents[1] * extents[2], parallel, *arguments)
+
+
+def run_tiles(
+    find: Callable[[], Kernel], source: TensorData, out: TensorData, parallel: bool
+) -> bool:
+    """Run a kernel that makes rows of columns over two views of one shape, if they are that.
+
+    Args:
+        find: returns the kernel; see `codegen.transpose`.
+        source: what it reads.
+        out: what it writes.
+        parallel: whether to use all threads.
+
+    Returns:
+        Whether it was run.
+    """
+    layout = collapse(source.shape, (source.strides, out.strides))
+    read, written = layout.strides
+    if not layout.extents or written[-1] != 1 or read[-1] in (0, 1) or 1 not in read:
+        return False
+    column = read.index(1)
+    order = (*(d for d in range(len(read)) if d != column and d != len(read) - 1), column, -1)
+    counts, *strides = (tuple(of[d] for d in order) for of in (layout.extents, read, written))
+    starts = [view.offset + shift for view, shift in zip((source, out), layout.shifts, strict=True)]
+    for extents, steps, moved in _nests(counts, strides, starts, False):
+        units = extents[0] * extents[1] * -(-extents[2] // TILE)
+        layouts = [(start, *step) for start, step in zip(moved, steps, strict=True)]
+        views = (source.storage, layouts[0], out.storage, layouts[1])
+        find().run(units, parallel, extents, *views)
+    return True
 
 
 Nest = tuple[tuple[int, ...], Sequence[Strides], Sequence[int]]

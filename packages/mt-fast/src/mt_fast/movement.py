@@ -13,7 +13,7 @@ import numpy as np
 from mt_fast import codegen
 from mt_fast.codegen import Form
 from mt_fast.compilation import Kernel, compiled
-from mt_fast.loops import run_loop
+from mt_fast.loops import WORTH_A_KERNEL, run_loop, run_tiles
 from mt_fast.spelling import TABLE
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
@@ -42,7 +42,17 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     def find(form: Form, repeats: tuple[bool, ...]) -> Kernel:
         return copy_kernel(source.dtype, out.dtype, form, repeats[0])
 
+    if source.size >= WORTH_A_KERNEL:
+        transposing = functools.partial(transpose_kernel, source.dtype, out.dtype)
+        if run_tiles(transposing, source, out, parallel):
+            return
     run_loop(find, (source, out), 1, parallel)
+
+
+@functools.lru_cache(None)
+def transpose_kernel(source: DType, target: DType) -> Kernel:
+    """Return the kernel that copies columns to rows; see `codegen.transpose`."""
+    return compiled(codegen.transpose(source, target))
 
 
 @functools.lru_cache(None)
