@@ -2,71 +2,80 @@
 
 LLVM vectorises a loop along one dimension. A product of matrices is fast only if a whole tile of
 results stays in registers while its sums grow, and that has to be written out: `Vectors` writes
-LLVM's instructions on vectors, as wide as the processor's registers. What it offers works on every
-processor; the width and the number of registers (`VECTOR_BYTES`, `REGISTERS`) decide only how fast.
+LLVM's instructions on vectors as wide as the processor's registers, and `instruction` makes a
+function for kernels of them. It is right on every processor; how wide vectors are, and how many
+registers there are (`VECTOR_BYTES`, `REGISTERS`), decides only how fast.
 """
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
+from numba.core import config
 from numba.core.codegen import get_host_cpu_features
+from numba.core.typing import templates
 from numba.extending import intrinsic
 
 INDEX = ir.IntType(64)
 """The type of positions and counts."""
 
+_PLACE = ir.IntType(32)
+
 
 def _registers() -> tuple[int, int]:
     """Return how many bytes a vector register has here, and how many of them there are."""
     chosen = config.CPU_FEATURES  # type: ignore[attr-defined]
-    features = (get_host_cpu_features() if chosen is None else chosen).split(",")  # type: ignore[no-untyped-call]
-    if "+avx512f" in features:
+    features: str = get_host_cpu_features() if chosen is None else chosen  # type: ignore[no-untyped-call]
+    present = features.split(",")
+    if "+avx512f" in present:
         return 64, 32
-    if "+avx" in features:
+    if "+avx" in present:
         return 32, 16
-    return 16, 32 if "+neon" in features else 16
+    return 16, 32 if "+neon" in present else 16
 
 
 VECTOR_BYTES, REGISTERS = _registers()
 
 
-def lanes(itemsize: int) -> int:
-    """Return how many elements of that many bytes a vector holds."""
-    return VECTOR_BYTES // itemsize
+def index(value: int) -> Any:
+    """Return a position or count that is known beforehand."""
+    return ir.Constant(INDEX, value)
 
 
 class Vectors:
-    """Instructions on vectors of one floating-point type.
+    """Writes instructions on vectors of one floating-point type.
 
     Attributes:
+        builder: writes LLVM's other instructions.
         lanes: how many elements a vector has.
         zero: a vector of zeros.
     """
 
     def __init__(self, builder: Any, kind: Any) -> None:
-        """Write for the elements `kind`, a floating-point type of Numba's."""
+        """Write with a builder, for the elements `kind`, which is a type of Numba's."""
+        bits = kind.bitwidth
         self.builder = builder
-        self.lanes = lanes(kind.bitwidth // 8)
-        self.element = ir.FloatType() if kind == types.float32 else ir.DoubleType()
-        self.type = ir.VectorType(self.element, self.lanes)
-        self.zero = ir.Constant(self.type, [0.0] * self.lanes)
-        self._mask = ir.VectorType(ir.IntType(1), self.lanes)
-        self._suffix = f"v{self.lanes}f{kind.bitwidth}"
-        self._aligned = ir.Constant(ir.IntType(32), kind.bitwidth // 8)
+        self.lanes = 8 * VECTOR_BYTES // bits
+        self._element = ir.FloatType() if bits == 32 else ir.DoubleType()
+        self._type = ir.VectorType(self._element, self.lanes)
+        self.zero = ir.Constant(self._type, [0.0] * self.lanes)
+        self._suffix = f"v{self.lanes}f{bits}"
+        self._alignment = bits // 8
 
     def load(self, pointer: Any) -> Any:
         """Return the elements from a pointer on."""
         loaded = self.builder.load(self._at(pointer))
-        loaded.align = self._aligned.constant
+        loaded.align = self._alignment
         return loaded
 
     def store(self, vector: Any, pointer: Any) -> None:
         """Write the elements from a pointer on."""
-        self.builder.store(vector, self._at(pointer)).align = self._aligned.constant
+        self.builder.store(vector, self._at(pointer)).align = self._alignment
 
     def first(self, count: Any) -> Any:
         """Return the mask of the first `count` elements."""
@@ -75,107 +84,119 @@ class Vectors:
         return self.builder.icmp_signed("<", places, self._repeated(count, kind))
 
     def load_masked(self, pointer: Any, mask: Any) -> Any:
-        """Return the elements from a pointer on; those that the mask leaves out are 0, unread."""
-        arguments = [self._at(pointer), self._aligned, mask, self.zero]
-        return self._call(f"llvm.masked.load.{self._suffix}.p0", self.type, arguments)
+        """Return the elements that a mask selects, and for the others, which are not read, 0."""
+        arguments = [self._at(pointer), ir.Constant(_PLACE, self._alignment), mask, self.zero]
+        return self._call(f"llvm.masked.load.{self._suffix}.p0", self._type, arguments)
 
     def store_masked(self, vector: Any, pointer: Any, mask: Any) -> None:
         """Write the elements that a mask selects."""
-        arguments = [vector, self._at(pointer), self._aligned, mask]
+        arguments = [vector, self._at(pointer), ir.Constant(_PLACE, self._alignment), mask]
         self._call(f"llvm.masked.store.{self._suffix}.p0", ir.VoidType(), arguments)
 
     def repeated(self, pointer: Any) -> Any:
         """Return a vector that has the element at a pointer in every place."""
-        return self._repeated(self.builder.load(pointer), self.type)
+        return self._repeated(self.builder.load(pointer), self._type)
+
+    def even(self, first: Any, second: Any) -> Any:
+        """Return every second element of two vectors that follow each other."""
+        kind = ir.VectorType(_PLACE, self.lanes)
+        places = ir.Constant(kind, list(range(0, 2 * self.lanes, 2)))
+        return self.builder.shuffle_vector(first, second, places)
 
     def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
         """Return `x * y + z`, rounded once where the processor can."""
-        return self._call(f"llvm.fmuladd.{self._suffix}", self.type, [x, y, z])
-
-    def even(self, first: Any, second: Any) -> Any:
-        """Return every second of the elements of two vectors."""
-        places = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), list(range(0, 2 * self.lanes, 2)))
-        return self.builder.shuffle_vector(first, second, places)
+        return self._call(f"llvm.fmuladd.{self._suffix}", self._type, [x, y, z])
 
     def total(self, vector: Any) -> Any:
-        """Return the sum of the elements."""
-        zero = ir.Constant(self.element, 0.0)
-        function = self._function(
-            f"llvm.vector.reduce.fadd.{self._suffix}", self.element, [zero, vector]
-        )
-        return self.builder.call(function, [zero, vector], fastmath=("reassoc",))
+        """Return the sum of the elements, added up in any order."""
+        arguments = [ir.Constant(self._element, 0.0), vector]
+        name = f"llvm.vector.reduce.fadd.{self._suffix}"
+        return self._call(name, self._element, arguments, fastmath=("reassoc",))
+
+    @contextlib.contextmanager
+    def loop(self, count: Any) -> Iterator[Any]:
+        """Write a loop, whose body is what is written inside, and yield its index.
+
+        LLVM is told not to unroll it: two turns at once want more registers than there are.
+        """
+        b = self.builder
+        before = b.block
+        head, body, after = (b.append_basic_block(name) for name in ("head", "body", "after"))
+        b.branch(head)
+        b.position_at_end(head)
+        place = b.phi(INDEX)
+        place.add_incoming(index(0), before)
+        b.cbranch(b.icmp_signed("<", place, count), body, after)
+        b.position_at_end(body)
+        yield place
+        place.add_incoming(b.add(place, index(1)), b.block)
+        b.branch(head).set_metadata("llvm.loop", self._as_it_is())
+        b.position_at_end(after)
+
+    def _as_it_is(self) -> Any:
+        """Return what marks a loop that is not to be unrolled."""
+        module = self.builder.module
+        disable = module.add_metadata(["llvm.loop.unroll.disable"])
+        mark = ir.MDValue(module, [disable], name=str(len(module.metadata)))
+        mark.operands = (mark, disable)  # LLVM wants each loop to have one of its own
+        return mark
 
     def _at(self, pointer: Any) -> Any:
-        return self.builder.bitcast(pointer, self.type.as_pointer())
+        return self.builder.bitcast(pointer, self._type.as_pointer())
 
     def _repeated(self, scalar: Any, kind: Any) -> Any:
         undefined = ir.Constant(kind, ir.Undefined)
-        place = ir.IntType(32)
-        one = self.builder.insert_element(undefined, scalar, ir.Constant(place, 0))
-        everywhere = ir.Constant(ir.VectorType(place, self.lanes), [0] * self.lanes)
+        one = self.builder.insert_element(undefined, scalar, ir.Constant(_PLACE, 0))
+        everywhere = ir.Constant(ir.VectorType(_PLACE, self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(one, undefined, everywhere)
 
-    def _call(self, name: str, result: Any, arguments: list[Any]) -> Any:
-        return self.builder.call(self._function(name, result, arguments), arguments)
-
-    def _function(self, name: str, result: Any, arguments: list[Any]) -> Any:
-        known = self.builder.module.globals.get(name)
+    def _call(self, name: str, result: Any, arguments: list[Any], **options: Any) -> Any:
+        module = self.builder.module
         kind = ir.FunctionType(result, [argument.type for argument in arguments])
-        return known or ir.Function(self.builder.module, kind, name)
+        function = module.globals.get(name) or ir.Function(module, kind, name)
+        return self.builder.call(function, arguments, **options)
 
 
-@intrinsic
-def copy(
-    _context: Any,
-    target: Any,
-    target_at: Any,  # noqa: ARG001 - Numba asks for the types
-    source: Any,
-    source_at: Any,  # noqa: ARG001
-    count: Any,  # noqa: ARG001
-) -> Any:
-    """Copy `count` elements from a place in a flat array to one in another of that dtype."""
+def instruction(write: Callable[..., None]) -> Any:
+    """Return a function for kernels whose instructions `write` writes.
 
-    def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        to, at, come_from, start, count = args
-        to = context.make_array(target)(context, builder, to).data
-        come_from = context.make_array(source)(context, builder, come_from).data
-        itemsize = target.dtype.bitwidth // 8
-        to, come_from = builder.gep(to, [at]), builder.gep(come_from, [start])
-        cgutils.raw_memcpy(builder, to, come_from, count, itemsize)
-        return context.get_dummy_value()
-
-    place = types.int64
-    return types.void(target, place, source, place, place), generate
-
-
-def every(step: int) -> Any:
-    """Return a function for kernels that copies every `step`-th element, 1 or 2, to a row.
-
-    It copies as many as a vector has, from a place in a flat array to one in another of that dtype:
-    `target[at + i] = source[start + i * step]`.
+    Its arguments are arrays of one floating-point type, arrays of integers, and integers. `write`
+    receives a `Vectors` of the type of the first array, and then, for each argument, a pointer to
+    the first element of an array, or an integer of type `INDEX`.
     """
 
-    @intrinsic
-    def move(
-        _context: Any,
-        target: Any,
-        at: Any,  # noqa: ARG001 - Numba asks for the types
-        source: Any,
-        start: Any,  # noqa: ARG001
-    ) -> Any:
-        def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-            to, at, come_from, start = args
-            v = Vectors(builder, target.dtype)
-            to = context.make_array(target)(context, builder, to).data
-            come_from = context.make_array(source)(context, builder, come_from).data
-            first = builder.gep(come_from, [start])
-            found = v.load(first)
-            if step == 2:
-                found = v.even(found, v.load(builder.gep(first, [ir.Constant(INDEX, v.lanes)])))
-            v.store(found, builder.gep(to, [at]))
+    def typed(_context: Any, *kinds: Any) -> Any:
+        arguments = [kind if isinstance(kind, types.Array) else types.int64 for kind in kinds]
+        element = next(kind.dtype for kind in kinds if isinstance(kind, types.Array))
+
+        def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            operands = [
+                context.make_array(kind)(context, builder, value).data
+                if isinstance(kind, types.Array)
+                else value
+                for kind, value in zip(arguments, values, strict=True)
+            ]
+            write(Vectors(builder, element), *operands)
             return context.get_dummy_value()
 
-        place = types.int64
-        return types.void(target, place, source, place), generate
+        return templates.signature(types.void, *arguments), generate  # type: ignore[no-untyped-call]
 
-    return move
+    # Numba binds arguments to parameters by the signature, in which each needs a name.
+    typed.__signature__ = inspect.signature(write)  # type: ignore[attr-defined]
+    return intrinsic(typed)
+
+
+@instruction
+def move(v: Vectors, target: Any, at: Any, source: Any, start: Any) -> None:
+    """Copy a vector from a place in a flat array to one in another."""
+    b = v.builder
+    v.store(v.load(b.gep(source, [start])), b.gep(target, [at]))
+
+
+@instruction
+def move_every_second(v: Vectors, target: Any, at: Any, source: Any, start: Any) -> None:
+    """Copy every second element of a place in a flat array to a vector in another."""
+    b = v.builder
+    first = b.gep(source, [start])
+    second = b.gep(first, [index(v.lanes)])
+    v.store(v.even(v.load(first), v.load(second)), b.gep(target, [at]))

@@ -2,222 +2,282 @@
 
 A product of matrices reads every element many times over. A tile of `rows` x `columns` vectors
 reads `rows + columns` of them for `rows * columns` multiplications, and writes none until all is
-added up. Its second factor need not be a matrix in memory: its rows begin wherever a table of
-offsets says, so that they may overlap, as the windows of a convolution do.
+added up. Its second factor need not be a matrix in memory: each row begins wherever a table of
+offsets says, so that rows may overlap, as the windows of a convolution do.
 
-- `product_tile`: sums along the table, results in vectors: `weights @ windows`;
-- `inner_tile`: sums along the rows themselves: `gradients @ windows.T`.
+- `product` multiplies by such a matrix, and vectors run along its rows;
+- `inner_products` multiplies by its transpose, so that the sums run along its rows.
+
+Both do a few rows of the result, at most as many as a tile has (`tile_rows`).
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
-from llvmlite import ir
-from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from mt_fast.simd import INDEX, REGISTERS, Vectors
+from mt_fast.compilation import inner
+from mt_fast.simd import REGISTERS, VECTOR_BYTES, Vectors, index, instruction
 
 LARGEST, SMALLER = (8, 4) if REGISTERS == 32 else (4, 2)
-"""How many rows a tile has if there are enough, and if not."""
+"""How many rows a tile has if there is work for them, and if not. It may also have one."""
 
 SUMS = 3 * REGISTERS // 4
 """How many registers hold the sums of a tile; the others hold what is multiplied."""
 
 COLUMNS = {LARGEST: SUMS // LARGEST, SMALLER: SUMS // SMALLER, 1: 8}
-"""How many columns a tile has, by its rows."""
+"""How many vectors wide a tile of a product is, by its rows."""
 
 INNER_COLUMNS = 3
-"""How many columns a tile of inner products has."""
-
-_int = types.int64
+"""How many columns a tile of inner products has: kernels often have 3, 9 or 27 elements."""
 
 
-def _constant(value: int) -> Any:
-    return ir.Constant(INDEX, value)
+@inner
+def tile_rows(left: Any) -> Any:
+    """Return how many rows the next tile has if so many are left to be done."""
+    if left > SMALLER:
+        return LARGEST
+    return SMALLER if left > 1 else 1
 
 
-def _pointers(context: Any, builder: Any, signature: Any, args: Any) -> list[Any]:
-    """Return the arguments, with a pointer to its first element for each array."""
-    return [
-        context.make_array(kind)(context, builder, value).data
-        if isinstance(kind, types.Array)
-        else value
-        for kind, value in zip(signature.args, args, strict=True)
-    ]
+def padded_rows(rows: int) -> int:
+    """Return how many rows the tiles for so many have together."""
+    rest = rows % LARGEST
+    return rows - rest + (tile_rows.py_func(rest) if rest else 0)
 
 
-def product_tile(rows: int, columns: int) -> Any:
+# --- Products -----------------------------------------------------------------------------------
+
+
+def _product_tile(rows: int, columns: int) -> Any:
     """Return a function for kernels: `out[i, j] = start[i] + sum_t weights[t, i] * source[t, j]`.
 
     Its arguments:
 
-    - out, out_at, out_step: an array, where the tile begins in it, and how far apart its rows are;
+    - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
     - used: how many rows are written, at most `rows`;
-    - count: how many elements of a row; if `columns` is not 1, all;
-    - weights, weights_at: `rows` starting values, and then `rows` weights for each row of the
-      source;
-    - source, source_at, offsets, taps: row t of the source, as long as the tile is wide even if
-      `count` is less, begins at `source_at + offsets[t]`, and there are `taps` rows.
+    - count: how many elements of a row are; all of them, unless `columns` is 1;
+    - weights, first: an array, and where in it are `rows` starting values, followed by `rows`
+      weights for each row of the source;
+    - source, start, offsets, taps: row t of the source begins at `start + offsets[t]`, and there
+      are `taps` of them. They are as long as the tile is wide, whatever `count` is.
     """
 
-    @intrinsic
+    @instruction
     def tile(
-        _context: Any,
-        out: Any,
-        out_at: Any,  # noqa: ARG001 - Numba asks for the types
-        out_step: Any,  # noqa: ARG001
-        used: Any,  # noqa: ARG001
-        count: Any,  # noqa: ARG001
-        weights: Any,
-        weights_at: Any,  # noqa: ARG001
-        source: Any,
-        source_at: Any,  # noqa: ARG001
-        offsets: Any,
-        taps: Any,  # noqa: ARG001
-    ) -> Any:
-        def generate(context: Any, b: Any, signature: Any, args: Any) -> Any:
-            v = Vectors(b, out.dtype)
-            results, at, step, used, count, factors, first, data, start, table, taps = _pointers(
-                context, b, signature, args
-            )
-            factors, data = b.gep(factors, [first]), b.gep(data, [start])
-            sums = []
+        v: Vectors, out: Any, at: Any, step: Any, used: Any, count: Any, weights: Any, first: Any,
+        source: Any, start: Any, offsets: Any, taps: Any,
+    ) -> None:  # fmt: skip
+        b = v.builder
+        weights, source = b.gep(weights, [first]), b.gep(source, [start])
+        sums = []
+        for i in range(rows):
+            begin = v.repeated(b.gep(weights, [index(i)]))
+            sums.append([cgutils.alloca_once_value(b, begin) for _ in range(columns)])
+        with v.loop(taps) as tap:
+            seen = b.gep(source, [b.load(b.gep(offsets, [tap]))])
+            xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
+            now = b.gep(weights, [b.mul(b.add(tap, index(1)), index(rows))])
             for i in range(rows):
-                begin = v.repeated(b.gep(factors, [_constant(i)]))
-                sums.append([cgutils.alloca_once_value(b, begin) for _ in range(columns)])
-            with cgutils.for_range(b, taps, intp=INDEX) as loop:
-                row = b.gep(data, [b.load(b.gep(table, [loop.index]))])
-                seen = [v.load(b.gep(row, [_constant(j * v.lanes)])) for j in range(columns)]
-                now = b.mul(b.add(loop.index, _constant(1)), _constant(rows))
-                for i in range(rows):
-                    factor = v.repeated(b.gep(factors, [b.add(now, _constant(i))]))
-                    for total, x in zip(sums[i], seen, strict=True):
-                        b.store(v.multiply_add(factor, x, b.load(total)), total)
-            for i in range(rows):
-                with b.if_then(b.icmp_signed("<", _constant(i), used)):
-                    row = b.gep(results, [b.add(at, b.mul(_constant(i), step))])
-                    if columns == 1:
-                        _store_some(v, b.load(sums[i][0]), row, count)
-                        continue
-                    for j, total in enumerate(sums[i]):
-                        v.store(b.load(total), b.gep(row, [_constant(j * v.lanes)]))
-            return context.get_dummy_value()
-
-        arguments = (out, _int, _int, _int, _int, weights, _int, source, _int, offsets, _int)
-        return types.void(*arguments), generate
+                weight = v.repeated(b.gep(now, [index(i)]))
+                for total, x in zip(sums[i], xs, strict=True):
+                    b.store(v.multiply_add(weight, x, b.load(total)), total)
+        for i in range(rows):
+            with b.if_then(b.icmp_signed("<", index(i), used)):
+                row = b.gep(out, [b.add(at, b.mul(index(i), step))])
+                if columns == 1:
+                    _store_some(v, b.load(sums[i][0]), row, count)
+                    continue
+                for j, total in enumerate(sums[i]):
+                    v.store(b.load(total), b.gep(row, [index(j * v.lanes)]))
 
     return tile
 
 
 def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
     """Write the first `count` elements of a vector, or all if it has no more."""
-    b = v.builder
-    whole = b.icmp_signed(">=", count, _constant(v.lanes))
-    with b.if_else(whole) as (then, otherwise):
+    whole = v.builder.icmp_signed(">=", count, index(v.lanes))
+    with v.builder.if_else(whole) as (then, otherwise):
         with then:
             v.store(vector, pointer)
         with otherwise:
             v.store_masked(vector, pointer, v.first(count))
 
 
-def inner_tile(rows: int, columns: int) -> Any:
+def _product(rows: int) -> Any:
+    """Return `product` for at most that many rows."""
+    columns = COLUMNS[rows]
+    wide, narrow = _product_tile(rows, columns), _product_tile(rows, 1)
+
+    @inner
+    def product_of_rows(
+        out: Any, at: Any, step: Any, used: Any, count: Any, weights: Any, first: Any, source: Any,
+        offsets: Any,
+    ) -> None:  # fmt: skip
+        taps = offsets.size
+        lanes = VECTOR_BYTES // source.itemsize
+        done = 0
+        while done + columns * lanes <= count:
+            wide(out, at + done, step, used, count, weights, first, source, done, offsets, taps)
+            done += columns * lanes
+        while done < count:
+            left = count - done
+            narrow(out, at + done, step, used, left, weights, first, source, done, offsets, taps)
+            done += lanes
+
+    return product_of_rows
+
+
+_product_of_many, _product_of_some, _product_of_one = map(_product, (LARGEST, SMALLER, 1))
+
+
+@inner
+def product(
+    out: Any, at: Any, step: Any, rows: Any, count: Any, weights: Any, first: Any, source: Any,
+    offsets: Any,
+) -> None:  # fmt: skip
+    """Write the rows of a product.
+
+    Args:
+        out: an array; the first row begins at `at`, and rows are `step` apart.
+        rows: how many there are, at most those of a tile.
+        count: how many elements a row has.
+        weights: an array; at `first` begin, for a tile of rows, their starting values, followed by
+            their weights for one row of the source after the other.
+        source: an array, with a vector to spare at its end.
+        offsets: where the rows of the source begin.
+    """
+    tile = tile_rows(rows)
+    if tile == LARGEST:
+        _product_of_many(out, at, step, rows, count, weights, first, source, offsets)
+    elif tile == SMALLER:
+        _product_of_some(out, at, step, rows, count, weights, first, source, offsets)
+    else:
+        _product_of_one(out, at, step, rows, count, weights, first, source, offsets)
+
+
+# --- Inner products -----------------------------------------------------------------------------
+
+
+def _inner_tile(rows: int, columns: int) -> Any:
     """Return a function for kernels: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
 
     Here `columns` is a number of elements. The function's arguments:
 
-    - out, out_at, out_step: an array, where the tile begins in it, and how far apart its rows are;
+    - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
     - used, wanted: how many rows and columns there are, at most `rows` and `columns`;
-    - left, left_at, left_step, left_next: the rows of the left factor, where they begin, how far
-      apart they are, and how far apart the same rows for one n and the next;
-    - right, right_at, right_next: the same of the right factor, but that
-    - offsets, tap: its row j begins at `right_at + offsets[tap + j]`;
+    - left, start, apart, after: an array, where its rows begin, how far apart they are, and how
+      far apart those for one n and the next;
+    - right, beyond, offsets, tap: an array, whose row j begins at `offsets[tap + j]`, and how far
+      apart the rows for one n and the next are;
     - images, count: the extents of n and p.
     """
 
-    @intrinsic
+    @instruction
     def tile(
-        _context: Any,
-        out: Any,
-        out_at: Any,  # noqa: ARG001 - Numba asks for the types
-        out_step: Any,  # noqa: ARG001
-        used: Any,  # noqa: ARG001
-        wanted: Any,  # noqa: ARG001
-        left: Any,
-        left_at: Any,  # noqa: ARG001
-        left_step: Any,  # noqa: ARG001
-        left_next: Any,  # noqa: ARG001
-        right: Any,
-        right_at: Any,  # noqa: ARG001
-        right_next: Any,  # noqa: ARG001
-        offsets: Any,
-        tap: Any,  # noqa: ARG001
-        images: Any,  # noqa: ARG001
-        count: Any,  # noqa: ARG001
-    ) -> Any:
-        def generate(context: Any, b: Any, signature: Any, args: Any) -> Any:
-            v = Vectors(b, out.dtype)
-            (
-                results, at, step, used, wanted,
-                lefts, left_at, left_step, left_next,
-                rights, right_at, right_next, table, tap, images, count,
-            ) = _pointers(context, b, signature, args)  # fmt: skip
+        v: Vectors, out: Any, at: Any, step: Any, used: Any, wanted: Any, left: Any, start: Any,
+        apart: Any, after: Any, right: Any, beyond: Any, offsets: Any, tap: Any, images: Any,
+        count: Any,
+    ) -> None:  # fmt: skip
+        b = v.builder
 
-            def existing(i: int, extent: Any) -> Any:
-                """Return i, or the last index: what is beyond the edge is computed in vain."""
-                last = b.sub(extent, _constant(1))
-                return b.select(b.icmp_signed("<", _constant(i), extent), _constant(i), last)
+        def existing(i: int, extent: Any) -> Any:
+            """Return i, or the last index: what is beyond the edge is computed in vain."""
+            within = b.icmp_signed("<", index(i), extent)
+            return b.select(within, index(i), b.sub(extent, index(1)))
 
-            starts = [b.add(left_at, b.mul(existing(i, used), left_step)) for i in range(rows)]
-            shifts = [
-                b.load(b.gep(table, [b.add(tap, existing(j, wanted))])) for j in range(columns)
-            ]
-            sums = [
-                [cgutils.alloca_once_value(b, v.zero) for _ in range(columns)] for _ in range(rows)
-            ]
+        lefts = [
+            b.gep(left, [b.add(start, b.mul(existing(i, used), apart))]) for i in range(rows)
+        ]
+        places = [b.add(tap, existing(j, wanted)) for j in range(columns)]
+        rights = [b.gep(right, [b.load(b.gep(offsets, [place]))]) for place in places]
+        sums = [
+            [cgutils.alloca_once_value(b, v.zero) for _ in range(columns)] for _ in range(rows)
+        ]
 
-            def add(places: list[Any], load: Any) -> None:
-                """Add the products of the vectors at some places."""
-                xs = [load(pointer) for pointer in places[rows:]]
-                for i, pointer in enumerate(places[:rows]):
-                    y = load(pointer)
-                    for total, x in zip(sums[i], xs, strict=True):
-                        b.store(v.multiply_add(y, x, b.load(total)), total)
+        def add(image: Any, position: Any, load: Any) -> None:
+            """Add the products of the vectors at a position."""
+            on_the_left = b.add(b.mul(image, after), position)
+            on_the_right = b.add(b.mul(image, beyond), position)
+            xs = [load(b.gep(pointer, [on_the_right])) for pointer in rights]
+            for pointer, totals in zip(lefts, sums, strict=True):
+                y = load(b.gep(pointer, [on_the_left]))
+                for total, x in zip(totals, xs, strict=True):
+                    b.store(v.multiply_add(y, x, b.load(total)), total)
 
-            whole = b.sdiv(count, _constant(v.lanes))
-            done = b.mul(whole, _constant(v.lanes))
-            rest = b.sub(count, done)
-            with cgutils.for_range(b, images, intp=INDEX) as image:
-                left_here = b.gep(lefts, [b.mul(image.index, left_next)])
-                right_here = b.gep(rights, [b.add(right_at, b.mul(image.index, right_next))])
-                bases = [b.gep(left_here, [start]) for start in starts]
-                bases += [b.gep(right_here, [shift]) for shift in shifts]
-                with cgutils.for_range(b, whole, intp=INDEX) as loop:
-                    place = b.mul(loop.index, _constant(v.lanes))
-                    add([b.gep(base, [place]) for base in bases], v.load)
-                with b.if_then(b.icmp_signed(">", rest, _constant(0))):
-                    mask = v.first(rest)
-                    last = [b.gep(base, [done]) for base in bases]
-                    add(last, lambda pointer: v.load_masked(pointer, mask))
-            for i in range(rows):
-                for j in range(columns):
-                    here = b.and_(
-                        b.icmp_signed("<", _constant(i), used),
-                        b.icmp_signed("<", _constant(j), wanted),
-                    )
-                    with b.if_then(here):
-                        place = b.add(b.add(at, b.mul(_constant(i), step)), _constant(j))
-                        result = b.gep(results, [place])
-                        b.store(b.fadd(b.load(result), v.total(b.load(sums[i][j]))), result)
-            return context.get_dummy_value()
-
-        arguments = (
-            out, _int, _int, _int, _int,
-            left, _int, _int, _int,
-            right, _int, _int, offsets, _int, _int, _int,
-        )  # fmt: skip
-        return types.void(*arguments), generate
+        whole = b.sdiv(count, index(v.lanes))
+        done = b.mul(whole, index(v.lanes))
+        mask = v.first(b.sub(count, done))
+        with v.loop(images) as image:
+            with v.loop(whole) as vector:
+                add(image, b.mul(vector, index(v.lanes)), v.load)
+            with b.if_then(b.icmp_signed("<", done, count)):
+                add(image, done, lambda pointer: v.load_masked(pointer, mask))
+        found = cgutils.alloca_once(b, v.zero.type, size=rows * columns)
+        for k, total in enumerate(itertools.chain(*sums)):
+            b.store(b.load(total), b.gep(found, [index(k)]))
+        with v.loop(used) as i, v.loop(wanted) as j:
+            total = b.load(b.gep(found, [b.add(b.mul(i, index(columns)), j)]))
+            result = b.gep(out, [b.add(b.add(at, b.mul(i, step)), j)])
+            b.store(b.fadd(b.load(result), v.total(total)), result)
 
     return tile
+
+
+def _inner_products(rows: int) -> Any:
+    """Return `inner_products` for at most that many rows."""
+    tile = _inner_tile(rows, INNER_COLUMNS)
+
+    @inner
+    def inner_products_of_rows(
+        out: Any, at: Any, used: Any, left: Any, start: Any, steps: Any, right: Any, beyond: Any,
+        offsets: Any, images: Any, count: Any,
+    ) -> None:  # fmt: skip
+        apart, after = steps
+        taps = offsets.size
+        for tap in range(0, taps, INNER_COLUMNS):
+            wanted = min(INNER_COLUMNS, taps - tap)
+            tile(
+                out, at + tap, taps, used, wanted, left, start, apart, after, right, beyond,
+                offsets, tap, images, count,
+            )  # fmt: skip
+
+    return inner_products_of_rows
+
+
+_inner_of_many, _inner_of_some, _inner_of_one = map(_inner_products, (LARGEST, SMALLER, 1))
+
+
+@inner
+def inner_products(
+    out: Any, at: Any, rows: Any, left: Any, start: Any, steps: Any, right: Any, beyond: Any,
+    offsets: Any, images: Any, count: Any,
+) -> None:  # fmt: skip
+    """Add to rows of inner products: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
+
+    Args:
+        out: an array; the rows, which have a column for each offset, begin at `at`.
+        rows: how many there are, at most those of a tile.
+        left: an array; its first row begins at `start`.
+        steps: how far apart in it are rows, and the rows for one n and the next.
+        right: an array; its row j begins at `offsets[j]`.
+        beyond: how far apart in it are the rows for one n and the next.
+        offsets: where the rows of `right` begin.
+        images: the extent of n.
+        count: the extent of p.
+    """
+    tile = tile_rows(rows)
+    if tile == LARGEST:
+        _inner_of_many(
+            out, at, rows, left, start, steps, right, beyond, offsets, images, count
+        )
+    elif tile == SMALLER:
+        _inner_of_some(
+            out, at, rows, left, start, steps, right, beyond, offsets, images, count
+        )
+    else:
+        _inner_of_one(
+            out, at, rows, left, start, steps, right, beyond, offsets, images, count
+        )
