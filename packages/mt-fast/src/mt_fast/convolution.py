@@ -27,7 +27,7 @@ from numba import njit
 from mt_fast.cache import kept_by_its_text
 from mt_fast.compilation import Kernel, inner
 from mt_fast.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
-from mt_fast.windows import Strips, Windows, buffer, fill, plan
+from mt_fast.windows import Strips, Windows, buffer, channels_that_fit, fill, plan, rows_that_fit
 from mt_tensor.backends.silence import silently
 
 Array = npt.NDArray[Any]
@@ -128,7 +128,10 @@ def _convolve_into(
     if not results:
         return
     threads = _threads(results * taps)
-    strips, offsets = plan(windows, channels, images.itemsize, -(-threads // units))
+    at_once = min(
+        rows_that_fit(windows, channels, images.itemsize), -(-windows.rows * units // threads)
+    )
+    strips, offsets = plan(windows, channels, at_once)
     packed = np.zeros((groups, padded_rows(outputs) * (taps + 1)), out.dtype)
     _pack(weights, bias.reshape(groups, outputs), packed)
     extents = (groups, channels, outputs)
@@ -410,14 +413,16 @@ def kernel_gradient(
         *images.shape[2:], rows, columns, *kernel_size, *stride, *padding, *dilation
     )
     threads = _threads(grad.size * taps)
-    strips, offsets = plan(windows, channels, grad.itemsize, -(-threads // n), POSITIONS)
+    at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
+    some = min(channels, channels_that_fit(windows, at_once, grad.itemsize))
+    strips, offsets = plan(windows, some, at_once)
     parts = min(threads, n * strips.count)
     held = 1
     if strips.count == 1:
-        held = min(max(POSITIONS // (rows * columns), 1), -(-n // parts))
+        held = max(min(POSITIONS // (rows * columns), -(-n // parts)), 1)
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     extents = (n, groups, channels, outputs // groups)
-    settings = (extents, tuple(windows), tuple(strips), held)
+    settings = (extents, tuple(windows), tuple(strips), (some, held))
     arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals, *settings)
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
     return (totals[0] if parts == 1 else totals.sum(0)).reshape(shape)
@@ -425,7 +430,7 @@ def kernel_gradient(
 
 def _kernel_gradients(
     lo: Any, hi: Any, images: Any, grad: Any, offsets: Any, totals: Any, extents: Any, windows: Any,
-    strips: Any, held: Any,
+    strips: Any, at_once: Any,
 ) -> None:  # fmt: skip
     """Add up the gradients of the kernels; a unit is one of equal parts of all strips.
 
@@ -437,13 +442,17 @@ def _kernel_gradients(
         extents: images, groups, channels of one group, and outputs of one group.
         windows: which elements positions see.
         strips: how an image is cut.
-        held: of how many images strips are in the buffer at once; 1 if an image has several.
+        at_once: how many channels are in the buffer at once, and of how many images; of one, if an
+            image has several strips.
     """
     number, groups, channels, outputs = extents
     windows, strips = Windows(*windows), Strips(*strips)
+    some, held = at_once
     planes, padded = buffer(windows, strips, held, images)
     positions = windows.rows * windows.columns
     steps = (positions, groups * outputs * positions)
+    elements = windows.kernel_height * windows.kernel_width
+    blocks = -(-channels // some)
     parts, units = len(totals), number * strips.count
     for part in range(lo, hi):
         last = units * (part + 1) // parts
@@ -452,19 +461,24 @@ def _kernel_gradients(
             several = min(held, last - unit)
             row = strip * strips.rows
             count = min(strips.rows, windows.rows - row) * windows.columns
-            for group in range(groups):
+            for part_of_channels in range(groups * blocks):
+                group, block = part_of_channels // blocks, part_of_channels % blocks
+                first_channel = block * some
+                seen = min(some, channels - first_channel)
                 for i in range(several):
-                    start = ((image + i) * groups + group) * channels
+                    start = ((image + i) * groups + group) * channels + first_channel
                     start *= windows.height * windows.width
                     to = planes[i * strips.size :]
-                    fill(to, padded, images, start, channels, row, windows, strips)
+                    fill(to, padded, images, start, seen, row, windows, strips)
                 for first in range(0, outputs, LARGEST):
-                    channel = group * outputs + first
-                    start = (image * groups * outputs + channel) * positions
+                    output = group * outputs + first
+                    at = (output * channels + first_channel) * elements
+                    start = (image * groups * outputs + output) * positions
                     start += row * windows.columns
                     inner_products(
-                        totals[part], channel * offsets.size, min(LARGEST, outputs - first), grad,
-                        start, steps, planes, strips.size, offsets, several, count,
+                        totals[part], at, channels * elements, min(LARGEST, outputs - first), grad,
+                        start, steps, planes, strips.size, offsets[: seen * elements], several,
+                        count,
                     )  # fmt: skip
 
 

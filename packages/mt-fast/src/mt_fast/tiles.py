@@ -232,15 +232,15 @@ def _inner_products(rows: int) -> Any:
 
     @inner
     def inner_products_of_rows(
-        out: Any, at: Any, used: Any, left: Any, start: Any, steps: Any, right: Any, beyond: Any,
-        offsets: Any, images: Any, count: Any,
+        out: Any, at: Any, step: Any, used: Any, left: Any, start: Any, steps: Any, right: Any,
+        beyond: Any, offsets: Any, images: Any, count: Any,
     ) -> None:  # fmt: skip
         apart, after = steps
         taps = offsets.size
         for tap in range(0, taps, INNER_COLUMNS):
             wanted = min(INNER_COLUMNS, taps - tap)
             tile(
-                out, at + tap, taps, used, wanted, left, start, apart, after, right, beyond,
+                out, at + tap, step, used, wanted, left, start, apart, after, right, beyond,
                 offsets, tap, images, count,
             )  # fmt: skip
 
@@ -252,13 +252,13 @@ _inner_of_many, _inner_of_some, _inner_of_one = map(_inner_products, (LARGEST, S
 
 @inner
 def inner_products(
-    out: Any, at: Any, rows: Any, left: Any, start: Any, steps: Any, right: Any, beyond: Any,
-    offsets: Any, images: Any, count: Any,
+    out: Any, at: Any, step: Any, rows: Any, left: Any, start: Any, steps: Any, right: Any,
+    beyond: Any, offsets: Any, images: Any, count: Any,
 ) -> None:  # fmt: skip
     """Add to rows of inner products: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
 
     Args:
-        out: an array; the rows, which have a column for each offset, begin at `at`.
+        out: an array; the rows, with a column for each offset, begin at `at`, `step` apart.
         rows: how many there are, at most those of a tile.
         left: an array; its first row begins at `start`.
         steps: how far apart in it are rows, and the rows for one n and the next.
@@ -271,13 +271,13 @@ def inner_products(
     tile = tile_rows(rows)
     if tile == LARGEST:
         _inner_of_many(
-            out, at, rows, left, start, steps, right, beyond, offsets, images, count
+            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
         )
     elif tile == SMALLER:
         _inner_of_some(
-            out, at, rows, left, start, steps, right, beyond, offsets, images, count
+            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
         )
     else:
         _inner_of_one(
-            out, at, rows, left, start, steps, right, beyond, offsets, images, count
+            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
         )

@@ -72,33 +72,48 @@ class Strips(NamedTuple):
     size: int
 
 
+def rows_that_fit(windows: Windows, channels: int, itemsize: int) -> int:
+    """Return of how many output rows the windows fit a buffer with so many channels."""
+    line = _line(windows, itemsize) * channels
+    more = _shared_lines(windows)
+    return max(BUFFER // max(line, 1) - more, 2 * more, 1)
+
+
+def channels_that_fit(windows: Windows, rows: int, itemsize: int) -> int:
+    """Return how many channels fit a buffer for so many output rows."""
+    return max(BUFFER // (_line(windows, itemsize) * (rows + _shared_lines(windows))), 1)
+
+
+def _line(windows: Windows, itemsize: int) -> int:
+    """Return how many bytes one line of all planes of a channel has."""
+    return windows.kernel_width * _phases(windows) * windows.columns * itemsize
+
+
+def _phases(windows: Windows) -> int:
+    return min(windows.row_stride, windows.row_dilation * (windows.kernel_height - 1) + 1)
+
+
+def _shared_lines(windows: Windows) -> int:
+    """Return how many lines a strip shares with the next; both have them."""
+    return windows.row_dilation * (windows.kernel_height - 1) // windows.row_stride
+
+
 @functools.lru_cache(256)
-def plan(
-    windows: Windows, channels: int, itemsize: int, parts: int = 1, positions: int | None = None
-) -> tuple[Strips, npt.NDArray[np.int64]]:
+def plan(windows: Windows, channels: int, rows: int) -> tuple[Strips, npt.NDArray[np.int64]]:
     """Return how to cut images into strips, and the offset of each tap in a buffer.
 
     Args:
         windows: which elements positions see.
         channels: how many channels are in the buffer.
-        itemsize: how many bytes an element has.
-        parts: how many strips an image should have at least.
-        positions: how many positions a strip should have at most; None if any number is well.
+        rows: how many output rows a strip should have at most.
 
     Returns:
         The strips, and the offsets, shape (channels * kernel height * kernel width,).
     """
-    reach = windows.row_dilation * (windows.kernel_height - 1)
-    phases = min(windows.row_stride, reach + 1)
-    more = reach // windows.row_stride  # lines that a strip shares with the next: filled twice
-    line = channels * windows.kernel_width * phases * windows.columns * itemsize
-    best = max(BUFFER // max(line, 1) - more, 2 * more, 1)
-    if positions is not None:
-        best = min(best, max(positions // windows.columns, 1))
-    best = min(best, -(-windows.rows // parts))
-    count = -(-windows.rows // best)
+    count = -(-windows.rows // min(max(rows, 1), windows.rows))
     rows = -(-windows.rows // count)
-    lines = rows + more
+    lines = rows + _shared_lines(windows)
+    phases = _phases(windows)
     plane = phases * lines * windows.columns
     planes = channels * windows.kernel_width
     strips = Strips(-(-windows.rows // rows), rows, phases, lines, plane, planes * plane)
