@@ -117,7 +117,7 @@ class Vectors:
     def loop(self, count: Any) -> Iterator[Any]:
         """Write a loop, whose body is what is written inside, and yield its index.
 
-        LLVM is told not to unroll it: two turns at once want more registers than there are.
+        LLVM is told to leave it as it is: two turns at once want more registers than there are.
         """
         b = self.builder
         before = b.block
@@ -134,11 +134,15 @@ class Vectors:
         b.position_at_end(after)
 
     def _as_it_is(self) -> Any:
-        """Return what marks a loop that is not to be unrolled."""
+        """Return what marks a loop that is not to be unrolled or vectorised."""
         module = self.builder.module
-        disable = module.add_metadata(["llvm.loop.unroll.disable"])
-        mark = ir.MDValue(module, [disable], name=str(len(module.metadata)))
-        mark.operands = (mark, disable)  # LLVM wants each loop to have one of its own
+        no = ir.Constant(ir.IntType(1), 0)
+        rules = [
+            module.add_metadata(["llvm.loop.unroll.disable"]),
+            module.add_metadata(["llvm.loop.vectorize.enable", no]),
+        ]
+        mark = ir.MDValue(module, rules, name=str(len(module.metadata)))
+        mark.operands = (mark, *rules)  # which makes it one of its own, as LLVM wants it
         return mark
 
     def _at(self, pointer: Any) -> Any:
@@ -186,17 +190,53 @@ def instruction(write: Callable[..., None]) -> Any:
     return intrinsic(typed)
 
 
-@instruction
-def move(v: Vectors, target: Any, at: Any, source: Any, start: Any) -> None:
-    """Copy a vector from a place in a flat array to one in another."""
-    b = v.builder
-    v.store(v.load(b.gep(source, [start])), b.gep(target, [at]))
+# --- Copying between flat arrays ------------------------------------------------------------------
 
 
 @instruction
-def move_every_second(v: Vectors, target: Any, at: Any, source: Any, start: Any) -> None:
-    """Copy every second element of a place in a flat array to a vector in another."""
+def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) -> None:
+    """Copy `count` elements from `start` to `at`; the last vector may overlap the one before."""
     b = v.builder
-    first = b.gep(source, [start])
-    second = b.gep(first, [index(v.lanes)])
-    v.store(v.even(v.load(first), v.load(second)), b.gep(target, [at]))
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
+        with few:
+            mask = v.first(count)
+            v.store_masked(v.load_masked(source, mask), target, mask)
+        with many:
+            last = b.sub(count, index(v.lanes))
+            with v.loop(b.udiv(b.sub(count, index(1)), index(v.lanes))) as vector:
+                place = [b.mul(vector, index(v.lanes))]
+                v.store(v.load(b.gep(source, place)), b.gep(target, place))
+            v.store(v.load(b.gep(source, [last])), b.gep(target, [last]))
+
+
+@instruction
+def copy_every(
+    v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any
+) -> None:
+    """Copy `count` elements that are `step` apart from `start` to `at`, where they are neighbours.
+
+    The last vector may be read and written as a whole, though the count ends within it.
+    """
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    with b.if_else(b.icmp_signed("==", step, index(2))) as (halves, others):
+        with halves:
+            vectors = b.udiv(b.add(count, index(v.lanes - 1)), index(v.lanes))
+            with v.loop(vectors) as vector:
+                place = b.mul(vector, index(v.lanes))
+                first = b.gep(source, [b.mul(place, index(2))])
+                second = b.gep(first, [index(v.lanes)])
+                v.store(v.even(v.load(first), v.load(second)), b.gep(target, [place]))
+        with others, v.loop(count) as i:
+            b.store(b.load(b.gep(source, [b.mul(i, step)])), b.gep(target, [i]))
+
+
+@instruction
+def clear(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
+    """Set `count` elements that are `step` apart to 0, the first of them at `at`."""
+    b = v.builder
+    target = b.gep(target, [at])
+    with v.loop(count) as i:
+        place = b.gep(target, [b.mul(i, step)])
+        b.store(ir.Constant(place.type.pointee, 0.0), place)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation import inner
-from mt_fast.simd import VECTOR_BYTES, move, move_every_second
+from mt_fast.simd import VECTOR_BYTES, clear, copy, copy_every
 
 BUFFER = 2**18
 """How many bytes the buffer of a strip should have: it is to stay in the second cache."""
@@ -140,8 +140,8 @@ def buffer(windows: Any, strips: Any, images: Any, like: Any) -> Any:
     height, width = (0, 0) if _lines_are_those_of_the_image(windows) else _seen(windows, strips)
     planes = np.empty(images * strips.size + spare, like.dtype)
     padded = np.empty(height * width + spare, like.dtype)
-    planes[images * strips.size :] = 0
-    padded[:] = 0
+    clear(planes, images * strips.size, 1, spare)
+    clear(padded, 0, 1, padded.size)
     return planes, padded
 
 
@@ -194,30 +194,15 @@ def _copy_shifted(
     below = min(max(windows.height - top, 0), strips.lines) * width
     left, right = min(max(-shift, 0), width), min(max(shift, 0), width)
     if below <= above or left + right >= width:
-        planes[at : at + size] = 0
+        clear(planes, at, 1, size)
         return
-    planes[at : at + above] = 0
+    clear(planes, at, 1, above)
     first = start + top * width + above + right
-    _copy(planes, at + above + left, image, first, below - above - left - right)
-    planes[at + below : at + size] = 0
+    copy(planes, at + above + left, image, first, below - above - left - right)
+    clear(planes, at + below, 1, size - below)
     for i in range(left + right):  # what has come from a neighbouring line
         column = i if i < left else i - left - right + width
-        for line in range(at + above, at + below, width):
-            planes[line + column] = 0
-
-
-@inner
-def _copy(target: Any, at: Any, source: Any, start: Any, count: Any) -> None:
-    """Copy elements; the last vector of them may overlap the one before."""
-    lanes = VECTOR_BYTES // target.itemsize
-    if count < lanes:
-        for i in range(count):
-            target[at + i] = source[start + i]
-        return
-    last = count - lanes
-    for i in range(0, last, lanes):
-        move(target, at + i, source, start + i)
-    move(target, at + last, source, start + last)
+        clear(planes, at + above + column, width, (below - above) // width)
 
 
 @inner
@@ -236,16 +221,16 @@ def _pad(padded: Any, image: Any, start: Any, top: Any, windows: Any, strips: An
     count = min(windows.width + windows.column_padding, width) - left
     first, last = max(-top, 0), min(windows.height - top, rows)
     if count <= 0 or last <= first:
-        padded[: rows * width] = 0
+        clear(padded, 0, 1, rows * width)
         return
-    padded[: first * width] = 0
-    padded[last * width : rows * width] = 0
+    clear(padded, 0, 1, first * width)
+    clear(padded, last * width, 1, (rows - last) * width)
     begin = start + (top + first) * windows.width + left - windows.column_padding
     if count == width == windows.width:
-        _copy(padded, first * width, image, begin, (last - first) * width)
+        copy(padded, first * width, image, begin, (last - first) * width)
         return
     for row in range(last - first):
-        _copy(padded, (first + row) * width + left, image, begin + row * windows.width, count)
+        copy(padded, (first + row) * width + left, image, begin + row * windows.width, count)
 
 
 @inner
@@ -253,7 +238,6 @@ def _copy_lines(
     planes: Any, at: Any, padded: Any, column: Any, windows: Any, strips: Any
 ) -> None:
     """Write a plane line by line. What is written beyond the end of one belongs to the next."""
-    lanes = VECTOR_BYTES // planes.itemsize
     width = _seen(windows, strips)[1]
     lines, columns = strips.lines, windows.columns
     down, across = windows.row_stride * width, windows.column_stride
@@ -263,12 +247,7 @@ def _copy_lines(
         for line in range(lines):
             first = line * down + phase * width + column
             if across == 1:
-                for i in range(0, columns, lanes):
-                    move(planes, at + i, padded, first + i)
-            elif across == 2:
-                for i in range(0, columns, lanes):
-                    move_every_second(planes, at + i, padded, first + 2 * i)
+                copy(planes, at, padded, first, columns)
             else:
-                for i in range(columns):
-                    planes[at + i] = padded[first + i * across]
+                copy_every(planes, at, padded, first, across, columns)
             at += columns
