@@ -22,8 +22,9 @@ from mt_fast.cache import kept
 from mt_fast.codegen import Source
 from mt_fast.spelling import NAMESPACE
 
-
-inner = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = njit(  # type: ignore[call-overload]
+    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 """Compiles a function that only kernels call: without what Python would need to call it."""
 
 

@@ -15,8 +15,9 @@ high is worked on as if it were 1 wide: neighbours are then above each other, an
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numba
@@ -84,26 +85,27 @@ def convolve(
         Shape (n, outputs, out height, out width), where an extent becomes
         `(extent + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
     """
-    if _is_a_line(images, kernels.shape[2], padding[0]):
-        settings = (stride[::-1], padding[::-1], dilation[::-1], groups)
-        return _turned(convolve(_turned(images), _turned(kernels), bias, *settings))
+    if _is_a_line(images.shape, kernels.shape, padding):
+        turned = (stride[::-1], padding[::-1], dilation[::-1])
+        return _turned(convolve(_turned(images), _turned(kernels), bias, *turned, groups))
     n, _, height, width = images.shape
     outputs, channels, *kernel = kernels.shape
     rows, columns = (
         (images.shape[d + 2] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
         for d in range(2)
     )
-    windows = Windows(height, width, rows, columns, *kernel, *stride, *padding, *dilation)
+    windows = Windows._make((height, width, rows, columns, *kernel, *stride, *padding, *dilation))
     out = np.empty((n, outputs, rows, columns), images.dtype)
     layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
-    weights = kernels.reshape(groups, outputs // groups, -1)
+    weights = kernels.reshape(groups, outputs // groups, channels * math.prod(kernel))
     start = np.zeros(outputs, images.dtype) if bias is None else bias
     _convolve_into(out, layout, images, weights, start, windows, channels)
     return out
 
 
-def _is_a_line(images: Array, kernel_height: int, padding: int) -> bool:
-    return images.shape[2] == kernel_height == 1 and padding == 0 and images.shape[3] > 1
+def _is_a_line(image: Sequence[int], kernel: Sequence[int], padding: Pair) -> bool:
+    """Return whether image and kernel, shapes that end with height and width, are 1 high."""
+    return image[-2] == kernel[-2] == 1 and padding[0] == 0 and image[-1] > 1
 
 
 def _turned(array: Array) -> Array:
@@ -137,7 +139,7 @@ def _convolve_into(
     extents = (groups, channels, outputs)
     settings = (extents, tuple(windows), tuple(strips), tuple(layout))
     arguments = (images.reshape(-1), packed, offsets, out.reshape(-1), *settings)
-    _CONVOLUTION.run(units * strips.count, threads > 1, *arguments)
+    _CONVOLUTION.run(units * strips.number, threads > 1, *arguments)
 
 
 @kept_by_its_text
@@ -172,6 +174,8 @@ def _convolution(
     """Convolve; a unit is a strip of a group of an image.
 
     Args:
+        lo: the first unit.
+        hi: the unit after the last.
         images: the images, flat.
         packed: the weights and biases; see `_pack`.
         offsets: where the rows of the windows begin in the buffer.
@@ -187,7 +191,7 @@ def _convolution(
     in_a_row = layout.column == 1 and layout.row == windows.columns
     room = np.empty(0 if in_a_row else LARGEST * strips.rows * windows.columns, out.dtype)
     for unit in range(lo, hi):
-        part, strip = unit // strips.count, unit % strips.count
+        part, strip = unit // strips.number, unit % strips.number
         image, group = part // groups, part % groups
         row = strip * strips.rows
         rows = min(strips.rows, windows.rows - row)
@@ -197,12 +201,7 @@ def _convolution(
         for first in range(0, outputs, LARGEST):
             used = min(LARGEST, outputs - first)
             channel = group * outputs + first
-            at = (
-                layout.start
-                + image * layout.image
-                + channel * layout.channel
-                + row * layout.row
-            )
+            at = layout.start + image * layout.image + channel * layout.channel + row * layout.row
             place = first * (offsets.size + 1)
             target, begin, step = (out, at, layout.channel) if in_a_row else (room, 0, count)
             product(target, begin, step, used, count, packed[group], place, planes, offsets)
@@ -254,36 +253,33 @@ def image_gradient(
     Returns:
         Shape (n, channels, height, width).
     """
-    settings = (stride, padding, dilation)
-    if _is_a_line(grad, kernels.shape[2], padding[0]) and image_shape[0] == 1:
-        turned = (pair[::-1] for pair in settings)
-        return _turned(
-            image_gradient(_turned(grad), _turned(kernels), image_shape[::-1], *turned, groups)
-        )
+    settings = (image_shape, stride, padding, dilation)
+    if _is_a_line(image_shape, kernels.shape, padding):
+        turned = (image_shape[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _turned(image_gradient(_turned(grad), _turned(kernels), *turned, groups))
     if not math.isfinite(silently(np.sum, kernels)):
-        return _image_gradient_by_windows(grad, kernels, image_shape, *settings, groups)
+        return _image_gradient_by_windows(grad, kernels, *settings, groups)
     outputs, channels, *kernel = kernels.shape
     height, width = image_shape
-    rows, columns = (
-        list(_phases(image_shape[d], kernel[d], *(pair[d] for pair in settings))) for d in range(2)
-    )
-    seen = sum(phase.count for phase in rows) * sum(phase.count for phase in columns)
+    rows, columns = (list(_phases(kernel[d], *(pair[d] for pair in settings))) for d in range(2))
+    seen = sum(phase.extent for phase in rows) * sum(phase.extent for phase in columns)
     room = np.empty if seen == height * width else np.zeros
     out = room((len(grad), channels * groups, height, width), grad.dtype)
     each = outputs // groups
-    turned = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
+    by_channel = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
     nothing = np.zeros(channels * groups, grad.dtype)
     for down in rows:
         for across in columns:
-            weights = turned[..., down.taps, across.taps]
-            windows = Windows(
-                *grad.shape[2:],
-                *(down.count, across.count),
-                *weights.shape[3:],
-                *(1, 1),
-                *(down.padding, across.padding),
-                *(down.dilation, across.dilation),
+            weights = np.ascontiguousarray(by_channel[..., down.taps, across.taps])
+            pairs = (
+                grad.shape[2:],
+                (down.extent, across.extent),
+                weights.shape[3:],
+                (1, 1),
+                (down.padding, across.padding),
+                (down.dilation, across.dilation),
             )
+            windows = Windows._make(itertools.chain(*pairs))
             layout = Layout(
                 down.first * width + across.first,
                 channels * groups * height * width,
@@ -291,7 +287,7 @@ def image_gradient(
                 stride[0] * width,
                 stride[1],
             )
-            flat = np.ascontiguousarray(weights).reshape(groups, channels, -1)
+            flat = weights.reshape(groups, channels, each * math.prod(weights.shape[3:]))
             _convolve_into(out, layout, grad, flat, nothing, windows, each)
     return out
 
@@ -301,22 +297,20 @@ class Phase(NamedTuple):
 
     Attributes:
         first: the first of these elements.
-        count: how many there are.
+        extent: how many there are.
         taps: the elements of the kernel that see them, last one first.
         padding: the padding of the convolution.
         dilation: its dilation.
     """
 
     first: int
-    count: int
+    extent: int
     taps: slice
     padding: int
     dilation: int
 
 
-def _phases(
-    extent: int, kernel: int, stride: int, padding: int, dilation: int
-) -> Iterator[Phase]:
+def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) -> Iterator[Phase]:
     """Yield the phases of one dimension; elements that nothing sees have none.
 
     Position q sees, through tap k, the element `q stride + k dilation - padding`. The gradient of
@@ -369,7 +363,7 @@ def _image_gradient_by_windows(
             top : top + (rows - 1) * stride[0] + 1 : stride[0],
             left : left + (columns - 1) * stride[1] + 1 : stride[1],
         ]
-        silently(np.add, seen, given.reshape(n, -1, rows, columns), out=seen)
+        silently(np.add, seen, given.reshape(n, channels * groups, rows, columns), out=seen)
     (top, left), (height, width) = padding, image_shape
     return np.ascontiguousarray(padded[:, :, top : top + height, left : left + width])
 
@@ -400,32 +394,32 @@ def kernel_gradient(
     Returns:
         Shape (outputs, channels / groups, kernel height, kernel width).
     """
-    if _is_a_line(images, kernel_size[0], padding[0]):
-        settings = (pair[::-1] for pair in (kernel_size, stride, padding, dilation))
-        return _turned(kernel_gradient(_turned(grad), _turned(images), *settings, groups))
+    if _is_a_line(images.shape, kernel_size, padding):
+        turned = (kernel_size[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _turned(kernel_gradient(_turned(grad), _turned(images), *turned, groups))
     n, outputs, rows, columns = grad.shape
     channels = images.shape[1] // groups
     shape = (outputs, channels, *kernel_size)
     taps = math.prod(shape[1:])
     if grad.size * taps == 0:
         return np.zeros(shape, grad.dtype)
-    windows = Windows(
-        *images.shape[2:], rows, columns, *kernel_size, *stride, *padding, *dilation
-    )
+    pairs = (images.shape[2:], grad.shape[2:], kernel_size, stride, padding, dilation)
+    windows = Windows._make(itertools.chain(*pairs))
     threads = _threads(grad.size * taps)
     at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
     some = min(channels, channels_that_fit(windows, at_once, grad.itemsize))
     strips, offsets = plan(windows, some, at_once)
-    parts = min(threads, n * strips.count)
+    parts = min(threads, n * strips.number)
     held = 1
-    if strips.count == 1:
+    if strips.number == 1:
         held = max(min(POSITIONS // (rows * columns), -(-n // parts)), 1)
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     extents = (n, groups, channels, outputs // groups)
     settings = (extents, tuple(windows), tuple(strips), (some, held))
     arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals, *settings)
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
-    return (totals[0] if parts == 1 else totals.sum(0)).reshape(shape)
+    found: Array = totals[0] if parts == 1 else totals.sum(0)
+    return found.reshape(shape)
 
 
 def _kernel_gradients(
@@ -435,6 +429,8 @@ def _kernel_gradients(
     """Add up the gradients of the kernels; a unit is one of equal parts of all strips.
 
     Args:
+        lo: the first unit.
+        hi: the unit after the last.
         images: the images, flat.
         grad: the gradients of the convolution, flat.
         offsets: where the rows of the windows begin in the buffer.
@@ -453,11 +449,11 @@ def _kernel_gradients(
     steps = (positions, groups * outputs * positions)
     elements = windows.kernel_height * windows.kernel_width
     blocks = -(-channels // some)
-    parts, units = len(totals), number * strips.count
+    parts, units = len(totals), number * strips.number
     for part in range(lo, hi):
         last = units * (part + 1) // parts
         for unit in range(units * part // parts, last, held):
-            image, strip = unit // strips.count, unit % strips.count
+            image, strip = unit // strips.number, unit % strips.number
             several = min(held, last - unit)
             row = strip * strips.rows
             count = min(strips.rows, windows.rows - row) * windows.columns

@@ -16,7 +16,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import config
+from numba.core import cgutils, config
 from numba.core.codegen import get_host_cpu_features
 from numba.core.typing import templates
 from numba.extending import intrinsic
@@ -112,6 +112,16 @@ class Vectors:
         arguments = [ir.Constant(self._element, 0.0), vector]
         name = f"llvm.vector.reduce.fadd.{self._suffix}"
         return self._call(name, self._element, arguments, fastmath=("reassoc",))
+
+    def variable(self, vector: Any) -> Any:
+        """Return a pointer to a vector, which LLVM will keep in a register if it can."""
+        pointer = self.variables(1)
+        self.builder.store(vector, pointer)
+        return pointer
+
+    def variables(self, count: int) -> Any:
+        """Return a pointer to room for vectors."""
+        return cgutils.alloca_once(self.builder, self._type, size=count)  # type: ignore[no-untyped-call]
 
     @contextlib.contextmanager
     def loop(self, count: Any) -> Iterator[Any]:

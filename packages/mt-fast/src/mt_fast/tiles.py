@@ -16,8 +16,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from numba.core import cgutils
-
 from mt_fast.compilation import inner
 from mt_fast.simd import REGISTERS, VECTOR_BYTES, Vectors, index, instruction
 
@@ -75,7 +73,7 @@ def _product_tile(rows: int, columns: int) -> Any:
         sums = []
         for i in range(rows):
             begin = v.repeated(b.gep(weights, [index(i)]))
-            sums.append([cgutils.alloca_once_value(b, begin) for _ in range(columns)])
+            sums.append([v.variable(begin) for _ in range(columns)])
         with v.loop(taps) as tap:
             seen = b.gep(source, [b.load(b.gep(offsets, [tap]))])
             xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
@@ -141,11 +139,14 @@ def product(
     """Write the rows of a product.
 
     Args:
-        out: an array; the first row begins at `at`, and rows are `step` apart.
+        out: an array.
+        at: where the first row begins in it.
+        step: how far apart rows are.
         rows: how many there are, at most those of a tile.
         count: how many elements a row has.
-        weights: an array; at `first` begin, for a tile of rows, their starting values, followed by
-            their weights for one row of the source after the other.
+        weights: an array; for a tile of rows it has their starting values, and then their weights
+            for one row of the source after the other.
+        first: where these begin.
         source: an array, with a vector to spare at its end.
         offsets: where the rows of the source begin.
     """
@@ -188,14 +189,10 @@ def _inner_tile(rows: int, columns: int) -> Any:
             within = b.icmp_signed("<", index(i), extent)
             return b.select(within, index(i), b.sub(extent, index(1)))
 
-        lefts = [
-            b.gep(left, [b.add(start, b.mul(existing(i, used), apart))]) for i in range(rows)
-        ]
+        lefts = [b.gep(left, [b.add(start, b.mul(existing(i, used), apart))]) for i in range(rows)]
         places = [b.add(tap, existing(j, wanted)) for j in range(columns)]
         rights = [b.gep(right, [b.load(b.gep(offsets, [place]))]) for place in places]
-        sums = [
-            [cgutils.alloca_once_value(b, v.zero) for _ in range(columns)] for _ in range(rows)
-        ]
+        sums = [[v.variable(v.zero) for _ in range(columns)] for _ in range(rows)]
 
         def add(image: Any, position: Any, load: Any) -> None:
             """Add the products of the vectors at a position."""
@@ -215,7 +212,7 @@ def _inner_tile(rows: int, columns: int) -> Any:
                 add(image, b.mul(vector, index(v.lanes)), v.load)
             with b.if_then(b.icmp_signed("<", done, count)):
                 add(image, done, lambda pointer: v.load_masked(pointer, mask))
-        found = cgutils.alloca_once(b, v.zero.type, size=rows * columns)
+        found = v.variables(rows * columns)
         for k, total in enumerate(itertools.chain(*sums)):
             b.store(b.load(total), b.gep(found, [index(k)]))
         with v.loop(used) as i, v.loop(wanted) as j:
@@ -258,9 +255,12 @@ def inner_products(
     """Add to rows of inner products: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
 
     Args:
-        out: an array; the rows, with a column for each offset, begin at `at`, `step` apart.
+        out: an array; its rows have a column for each offset.
+        at: where the first row begins in it.
+        step: how far apart rows are.
         rows: how many there are, at most those of a tile.
-        left: an array; its first row begins at `start`.
+        left: an array.
+        start: where its first row begins.
         steps: how far apart in it are rows, and the rows for one n and the next.
         right: an array; its row j begins at `offsets[j]`.
         beyond: how far apart in it are the rows for one n and the next.

@@ -56,7 +56,7 @@ class Strips(NamedTuple):
     """How images are cut into strips, and how the windows of one lie in a buffer.
 
     Attributes:
-        count: how many strips an image has.
+        number: how many strips an image has.
         rows: how many output rows a strip has; the last one may have fewer.
         phases: how many phases a plane has; those that no tap sees may be missing.
         lines: how many lines a phase has.
@@ -64,7 +64,7 @@ class Strips(NamedTuple):
         size: how many elements the planes of all channels have.
     """
 
-    count: int
+    number: int
     rows: int
     phases: int
     lines: int
@@ -155,7 +155,8 @@ def fill(
     Args:
         planes: the buffer, from the place on where the planes begin.
         padded: the other room that `buffer` returns, which holds a channel in between.
-        image: a flat array; the first channel begins at `start`.
+        image: a flat array of images.
+        start: where the first channel of the image begins.
         channels: how many channels there are.
         row: the first output row of the strip.
         windows: which elements positions see.
@@ -168,7 +169,9 @@ def fill(
         if _lines_are_those_of_the_image(windows):
             for j in range(windows.kernel_width):
                 shift = j * windows.column_dilation - windows.column_padding
-                _copy_shifted(planes, at + j * strips.plane, image, begin, top, shift, windows, strips)
+                _copy_shifted(
+                    planes, at + j * strips.plane, image, begin, top, shift, windows, strips
+                )
         else:
             _pad(padded, image, begin, top, windows, strips)
             for j in range(windows.kernel_width):
@@ -234,9 +237,7 @@ def _pad(padded: Any, image: Any, start: Any, top: Any, windows: Any, strips: An
 
 
 @inner
-def _copy_lines(
-    planes: Any, at: Any, padded: Any, column: Any, windows: Any, strips: Any
-) -> None:
+def _copy_lines(planes: Any, at: Any, padded: Any, column: Any, windows: Any, strips: Any) -> None:
     """Write a plane line by line. What is written beyond the end of one belongs to the next."""
     width = _seen(windows, strips)[1]
     lines, columns = strips.lines, windows.columns
