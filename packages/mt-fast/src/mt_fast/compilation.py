@@ -22,6 +22,11 @@ from mt_fast.cache import kept
 from mt_fast.codegen import Source
 from mt_fast.spelling import NAMESPACE
 
+inner = njit(  # type: ignore[call-overload]
+    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+"""Compiles a function that only kernels call: without what Python would need to call it."""
+
 
 def start_threads() -> None:
     """Start Numba's threads, which sleep while they wait for work.

@@ -1,0 +1,481 @@
+"""Convolution and both its gradients, as products of matrices.
+
+What windows see is laid out in a buffer (`windows.py`), by which the kernels are multiplied, a tile
+at a time (`tiles.py`).
+
+- The convolution is `kernels @ windows`.
+- The gradient of the kernels is `gradients @ windows.T`, summed over the images.
+- The gradient of the images is a convolution of the gradients, with the kernels turned round. With
+  a stride s, elements of the image that are s apart are seen by the same elements of the kernel and
+  others by others, so that there is one convolution for each *phase*, a place between two strides.
+
+Arrays are C-contiguous and of one dtype, float32 or float64; pairs are (height, width). What is 1
+high is worked on as if it were 1 wide: neighbours are then above each other, and share a line.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from mt_fast.cache import kept_by_its_text
+from mt_fast.compilation import Kernel, inner
+from mt_fast.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
+from mt_fast.windows import Strips, Windows, buffer, channels_that_fit, fill, plan, rows_that_fit
+from mt_tensor.backends.silence import silently
+
+Array = npt.NDArray[Any]
+Pair = tuple[int, int]
+
+PARALLEL_FROM = 2**19
+"""Multiplications from which all threads are used: starting them costs as much as so many."""
+
+POSITIONS = 1024
+"""How many positions a strip should have when kernels are differentiated: the gradients at so many
+positions, in a tile of rows, are to stay in the first cache."""
+
+
+def _threads(multiplications: int) -> int:
+    """Return how many threads to use for so much work."""
+    return numba.get_num_threads() if multiplications >= PARALLEL_FROM else 1
+
+
+# --- Convolution ----------------------------------------------------------------------------------
+
+
+class Layout(NamedTuple):
+    """Where the elements of a result lie in an array: a start, and strides in elements."""
+
+    start: int
+    image: int
+    channel: int
+    row: int
+    column: int
+
+
+def convolve(
+    images: Array,
+    kernels: Array,
+    bias: Array | None,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Slide kernels over images (cross-correlation, as in torch).
+
+    Args:
+        images: shape (n, channels, height, width).
+        kernels: shape (outputs, channels / groups, kernel height, kernel width); with its dilation
+            a kernel is not larger than a padded image.
+        bias: shape (outputs,), or None.
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+
+    Returns:
+        Shape (n, outputs, out height, out width), where an extent becomes
+        `(extent + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
+    """
+    if _is_a_line(images.shape, kernels.shape, padding):
+        turned = (stride[::-1], padding[::-1], dilation[::-1])
+        return _turned(convolve(_turned(images), _turned(kernels), bias, *turned, groups))
+    n, _, height, width = images.shape
+    outputs, channels, *kernel = kernels.shape
+    rows, columns = (
+        (images.shape[d + 2] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
+        for d in range(2)
+    )
+    windows = Windows._make((height, width, rows, columns, *kernel, *stride, *padding, *dilation))
+    out = np.empty((n, outputs, rows, columns), images.dtype)
+    layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
+    weights = kernels.reshape(groups, outputs // groups, channels * math.prod(kernel))
+    start = np.zeros(outputs, images.dtype) if bias is None else bias
+    _convolve_into(out, layout, images, weights, start, windows, channels)
+    return out
+
+
+def _is_a_line(image: Sequence[int], kernel: Sequence[int], padding: Pair) -> bool:
+    """Return whether image and kernel, shapes that end with height and width, are 1 high."""
+    return image[-2] == kernel[-2] == 1 and padding[0] == 0 and image[-1] > 1
+
+
+def _turned(array: Array) -> Array:
+    """Return an array with its last two dimensions exchanged, of which one is 1."""
+    *outer, height, width = array.shape
+    return array.reshape(*outer, width, height)
+
+
+def _convolve_into(
+    out: Array,
+    layout: Layout,
+    images: Array,
+    weights: Array,
+    bias: Array,
+    windows: Windows,
+    channels: int,
+) -> None:
+    """Convolve groups of so many channels; weights have the shape (groups, outputs, taps)."""
+    groups, outputs, taps = weights.shape
+    units = len(images) * groups
+    results = units * outputs * windows.rows * windows.columns
+    if not results:
+        return
+    threads = _threads(results * taps)
+    at_once = min(
+        rows_that_fit(windows, channels, images.itemsize), -(-windows.rows * units // threads)
+    )
+    strips, offsets = plan(windows, channels, at_once)
+    packed = np.zeros((groups, padded_rows(outputs) * (taps + 1)), out.dtype)
+    _pack(weights, bias.reshape(groups, outputs), packed)
+    extents = (groups, channels, outputs)
+    settings = (extents, tuple(windows), tuple(strips), tuple(layout))
+    arguments = (images.reshape(-1), packed, offsets, out.reshape(-1), *settings)
+    _CONVOLUTION.run(units * strips.number, threads > 1, *arguments)
+
+
+@kept_by_its_text
+@njit(error_model="numpy")
+def _pack(weights: Any, bias: Any, packed: Any) -> None:
+    """Write weights in the order in which a product reads them.
+
+    Args:
+        weights: shape (groups, outputs, taps).
+        bias: shape (groups, outputs).
+        packed: shape (groups, n). For each tile it gets the biases of its rows, and then their
+            weights for one tap after the other. Rows that have no output stay as they are.
+    """
+    groups, outputs, taps = weights.shape
+    for group in range(groups):
+        to = packed[group]
+        for output in range(outputs):
+            row = output % LARGEST
+            first = output - row
+            rows = tile_rows(outputs - first)
+            at = first * (taps + 1) + row
+            to[at] = bias[group, output]
+            line = weights[group, output]
+            for tap in range(taps):
+                to[at + (tap + 1) * rows] = line[tap]
+
+
+def _convolution(
+    lo: Any, hi: Any, images: Any, packed: Any, offsets: Any, out: Any, extents: Any, windows: Any,
+    strips: Any, layout: Any,
+) -> None:  # fmt: skip
+    """Convolve; a unit is a strip of a group of an image.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        images: the images, flat.
+        packed: the weights and biases; see `_pack`.
+        offsets: where the rows of the windows begin in the buffer.
+        out: the results, flat.
+        extents: groups, channels of one group, and outputs of one group.
+        windows: which elements positions see.
+        strips: how an image is cut.
+        layout: where the results lie.
+    """
+    groups, channels, outputs = extents
+    windows, strips, layout = Windows(*windows), Strips(*strips), Layout(*layout)
+    planes, padded = buffer(windows, strips, 1, images)
+    in_a_row = layout.column == 1 and layout.row == windows.columns
+    room = np.empty(0 if in_a_row else LARGEST * strips.rows * windows.columns, out.dtype)
+    for unit in range(lo, hi):
+        part, strip = unit // strips.number, unit % strips.number
+        image, group = part // groups, part % groups
+        row = strip * strips.rows
+        rows = min(strips.rows, windows.rows - row)
+        count = rows * windows.columns
+        start = part * channels * windows.height * windows.width
+        fill(planes, padded, images, start, channels, row, windows, strips)
+        for first in range(0, outputs, LARGEST):
+            used = min(LARGEST, outputs - first)
+            channel = group * outputs + first
+            at = layout.start + image * layout.image + channel * layout.channel + row * layout.row
+            place = first * (offsets.size + 1)
+            target, begin, step = (out, at, layout.channel) if in_a_row else (room, 0, count)
+            product(target, begin, step, used, count, packed[group], place, planes, offsets)
+            if not in_a_row:
+                _spread(room, out, at, (used, rows, windows.columns), layout)
+
+
+@inner
+def _spread(room: Any, out: Any, start: Any, extents: Any, layout: Any) -> None:
+    """Copy results, which follow each other in `room`, to their places."""
+    channels, rows, columns = extents
+    row_step, step = layout.row, layout.column
+    if columns == 1:  # a column, which is copied like a line
+        rows, columns, step = 1, rows, row_step
+    for channel in range(channels):
+        for row in range(rows):
+            at = start + channel * layout.channel + row * row_step
+            position = (channel * rows + row) * columns
+            for i in range(columns):
+                out[at + i * step] = room[position + i]
+
+
+_CONVOLUTION = Kernel.of(_convolution)
+
+
+# --- The gradient of the images -------------------------------------------------------------------
+
+
+def image_gradient(
+    grad: Array,
+    kernels: Array,
+    image_shape: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the images of a convolution.
+
+    Args:
+        grad: the gradient of its result, shape (n, outputs, out height, out width).
+        kernels: shape (outputs, channels / groups, kernel height, kernel width).
+        image_shape: height and width of the images.
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+
+    Returns:
+        Shape (n, channels, height, width).
+    """
+    settings = (image_shape, stride, padding, dilation)
+    if _is_a_line(image_shape, kernels.shape, padding):
+        turned = (image_shape[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _turned(image_gradient(_turned(grad), _turned(kernels), *turned, groups))
+    if not math.isfinite(silently(np.sum, kernels)):
+        return _image_gradient_by_windows(grad, kernels, *settings, groups)
+    outputs, channels, *kernel = kernels.shape
+    height, width = image_shape
+    rows, columns = (list(_phases(kernel[d], *(pair[d] for pair in settings))) for d in range(2))
+    seen = sum(phase.extent for phase in rows) * sum(phase.extent for phase in columns)
+    room = np.empty if seen == height * width else np.zeros
+    out = room((len(grad), channels * groups, height, width), grad.dtype)
+    each = outputs // groups
+    by_channel = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
+    nothing = np.zeros(channels * groups, grad.dtype)
+    for down in rows:
+        for across in columns:
+            weights = np.ascontiguousarray(by_channel[..., down.taps, across.taps])
+            pairs = (
+                grad.shape[2:],
+                (down.extent, across.extent),
+                weights.shape[3:],
+                (1, 1),
+                (down.padding, across.padding),
+                (down.dilation, across.dilation),
+            )
+            windows = Windows._make(itertools.chain(*pairs))
+            layout = Layout(
+                down.first * width + across.first,
+                channels * groups * height * width,
+                height * width,
+                stride[0] * width,
+                stride[1],
+            )
+            flat = weights.reshape(groups, channels, each * math.prod(weights.shape[3:]))
+            _convolve_into(out, layout, grad, flat, nothing, windows, each)
+    return out
+
+
+class Phase(NamedTuple):
+    """The convolution that gives the gradient of every `stride`-th element of one dimension.
+
+    Attributes:
+        first: the first of these elements.
+        extent: how many there are.
+        taps: the elements of the kernel that see them, last one first.
+        padding: the padding of the convolution.
+        dilation: its dilation.
+    """
+
+    first: int
+    extent: int
+    taps: slice
+    padding: int
+    dilation: int
+
+
+def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) -> Iterator[Phase]:
+    """Yield the phases of one dimension; elements that nothing sees have none.
+
+    Position q sees, through tap k, the element `q stride + k dilation - padding`. The gradient of
+    an element is the sum, over the taps for which there is such a q, of the gradients at these q,
+    each times the weight of the tap.
+    """
+    apart = stride // math.gcd(stride, dilation)  # taps of one phase
+    for first in range(min(stride, extent)):
+        taps = [k for k in range(kernel) if (first + padding - k * dilation) % stride == 0]
+        if taps:
+            before = taps[0] - apart  # a slice that runs down to 0 ends nowhere
+            yield Phase(
+                first,
+                -(-(extent - first) // stride),
+                slice(taps[-1], None if before < 0 else before, -apart),
+                (taps[-1] * dilation - first - padding) // stride,
+                apart * dilation // stride,
+            )
+
+
+def _image_gradient_by_windows(
+    grad: Array,
+    kernels: Array,
+    image_shape: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the images as the sum of what each window gives to what it saw.
+
+    The convolution of the gradients multiplies weights by the padding around the gradients, too,
+    which gives nan, and not 0, if a weight is infinite or nan.
+    """
+    n, outputs, rows, columns = grad.shape
+    _, channels, *kernel = kernels.shape
+    each = outputs // groups
+    grads = grad.reshape(n, groups, each, rows * columns)
+    weights = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
+    padded = np.zeros(
+        (n, channels * groups, *(e + 2 * p for e, p in zip(image_shape, padding, strict=True))),
+        grad.dtype,
+    )
+    for i, j in np.ndindex(*kernel):
+        given = silently(np.matmul, weights[..., i, j], grads)
+        top, left = i * dilation[0], j * dilation[1]
+        seen = padded[
+            :,
+            :,
+            top : top + (rows - 1) * stride[0] + 1 : stride[0],
+            left : left + (columns - 1) * stride[1] + 1 : stride[1],
+        ]
+        silently(np.add, seen, given.reshape(n, channels * groups, rows, columns), out=seen)
+    (top, left), (height, width) = padding, image_shape
+    return np.ascontiguousarray(padded[:, :, top : top + height, left : left + width])
+
+
+# --- The gradient of the kernels ------------------------------------------------------------------
+
+
+def kernel_gradient(
+    grad: Array,
+    images: Array,
+    kernel_size: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+) -> Array:
+    """Return the gradient of the kernels of a convolution.
+
+    Args:
+        grad: the gradient of its result, shape (n, outputs, out height, out width).
+        images: shape (n, channels, height, width).
+        kernel_size: height and width of the kernels.
+        stride: how far apart windows are.
+        padding: zeros added on each side.
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+
+    Returns:
+        Shape (outputs, channels / groups, kernel height, kernel width).
+    """
+    if _is_a_line(images.shape, kernel_size, padding):
+        turned = (kernel_size[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _turned(kernel_gradient(_turned(grad), _turned(images), *turned, groups))
+    n, outputs, rows, columns = grad.shape
+    channels = images.shape[1] // groups
+    shape = (outputs, channels, *kernel_size)
+    taps = math.prod(shape[1:])
+    if grad.size * taps == 0:
+        return np.zeros(shape, grad.dtype)
+    pairs = (images.shape[2:], grad.shape[2:], kernel_size, stride, padding, dilation)
+    windows = Windows._make(itertools.chain(*pairs))
+    threads = _threads(grad.size * taps)
+    at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
+    some = min(channels, channels_that_fit(windows, at_once, grad.itemsize))
+    strips, offsets = plan(windows, some, at_once)
+    parts = min(threads, n * strips.number)
+    held = 1
+    if strips.number == 1:
+        held = max(min(POSITIONS // (rows * columns), -(-n // parts)), 1)
+    totals = np.zeros((parts, outputs * taps), grad.dtype)
+    extents = (n, groups, channels, outputs // groups)
+    settings = (extents, tuple(windows), tuple(strips), (some, held))
+    arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals, *settings)
+    _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
+    found: Array = totals[0] if parts == 1 else totals.sum(0)
+    return found.reshape(shape)
+
+
+def _kernel_gradients(
+    lo: Any, hi: Any, images: Any, grad: Any, offsets: Any, totals: Any, extents: Any, windows: Any,
+    strips: Any, at_once: Any,
+) -> None:  # fmt: skip
+    """Add up the gradients of the kernels; a unit is one of equal parts of all strips.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        images: the images, flat.
+        grad: the gradients of the convolution, flat.
+        offsets: where the rows of the windows begin in the buffer.
+        totals: for each part, room for its sums, which are 0 before.
+        extents: images, groups, channels of one group, and outputs of one group.
+        windows: which elements positions see.
+        strips: how an image is cut.
+        at_once: how many channels are in the buffer at once, and of how many images; of one, if an
+            image has several strips.
+    """
+    number, groups, channels, outputs = extents
+    windows, strips = Windows(*windows), Strips(*strips)
+    some, held = at_once
+    planes, padded = buffer(windows, strips, held, images)
+    positions = windows.rows * windows.columns
+    steps = (positions, groups * outputs * positions)
+    elements = windows.kernel_height * windows.kernel_width
+    blocks = -(-channels // some)
+    parts, units = len(totals), number * strips.number
+    for part in range(lo, hi):
+        last = units * (part + 1) // parts
+        for unit in range(units * part // parts, last, held):
+            image, strip = unit // strips.number, unit % strips.number
+            several = min(held, last - unit)
+            row = strip * strips.rows
+            count = min(strips.rows, windows.rows - row) * windows.columns
+            for part_of_channels in range(groups * blocks):
+                group, block = part_of_channels // blocks, part_of_channels % blocks
+                first_channel = block * some
+                seen = min(some, channels - first_channel)
+                for i in range(several):
+                    start = ((image + i) * groups + group) * channels + first_channel
+                    start *= windows.height * windows.width
+                    to = planes[i * strips.size :]
+                    fill(to, padded, images, start, seen, row, windows, strips)
+                for first in range(0, outputs, LARGEST):
+                    output = group * outputs + first
+                    at = (output * channels + first_channel) * elements
+                    start = (image * groups * outputs + output) * positions
+                    start += row * windows.columns
+                    inner_products(
+                        totals[part], at, channels * elements, min(LARGEST, outputs - first), grad,
+                        start, steps, planes, strips.size, offsets[: seen * elements], several,
+                        count,
+                    )  # fmt: skip
+
+
+_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients)

@@ -1,0 +1,252 @@
+"""Vectors of the processor, for the few loops in which LLVM does not find them by itself.
+
+LLVM vectorises a loop along one dimension. A product of matrices is fast only if a whole tile of
+results stays in registers while its sums grow, and that has to be written out: `Vectors` writes
+LLVM's instructions on vectors as wide as the processor's registers, and `instruction` makes a
+function for kernels of them. It is right on every processor; how wide vectors are, and how many
+registers there are (`VECTOR_BYTES`, `REGISTERS`), decides only how fast.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, config
+from numba.core.codegen import get_host_cpu_features
+from numba.core.typing import templates
+from numba.extending import intrinsic
+
+INDEX = ir.IntType(64)
+"""The type of positions and counts."""
+
+_PLACE = ir.IntType(32)
+
+
+def _registers() -> tuple[int, int]:
+    """Return how many bytes a vector register has here, and how many of them there are."""
+    chosen = config.CPU_FEATURES  # type: ignore[attr-defined]
+    features: str = get_host_cpu_features() if chosen is None else chosen  # type: ignore[no-untyped-call]
+    present = features.split(",")
+    if "+avx512f" in present:
+        return 64, 32
+    if "+avx" in present:
+        return 32, 16
+    return 16, 32 if "+neon" in present else 16
+
+
+VECTOR_BYTES, REGISTERS = _registers()
+
+
+def index(value: int) -> Any:
+    """Return a position or count that is known beforehand."""
+    return ir.Constant(INDEX, value)
+
+
+class Vectors:
+    """Writes instructions on vectors of one floating-point type.
+
+    Attributes:
+        builder: writes LLVM's other instructions.
+        lanes: how many elements a vector has.
+        zero: a vector of zeros.
+    """
+
+    def __init__(self, builder: Any, kind: Any) -> None:
+        """Write with a builder, for the elements `kind`, which is a type of Numba's."""
+        bits = kind.bitwidth
+        self.builder = builder
+        self.lanes = 8 * VECTOR_BYTES // bits
+        self._element = ir.FloatType() if bits == 32 else ir.DoubleType()
+        self._type = ir.VectorType(self._element, self.lanes)
+        self.zero = ir.Constant(self._type, [0.0] * self.lanes)
+        self._suffix = f"v{self.lanes}f{bits}"
+        self._alignment = bits // 8
+
+    def load(self, pointer: Any) -> Any:
+        """Return the elements from a pointer on."""
+        loaded = self.builder.load(self._at(pointer))
+        loaded.align = self._alignment
+        return loaded
+
+    def store(self, vector: Any, pointer: Any) -> None:
+        """Write the elements from a pointer on."""
+        self.builder.store(vector, self._at(pointer)).align = self._alignment
+
+    def first(self, count: Any) -> Any:
+        """Return the mask of the first `count` elements."""
+        kind = ir.VectorType(INDEX, self.lanes)
+        places = ir.Constant(kind, list(range(self.lanes)))
+        return self.builder.icmp_signed("<", places, self._repeated(count, kind))
+
+    def load_masked(self, pointer: Any, mask: Any) -> Any:
+        """Return the elements that a mask selects, and for the others, which are not read, 0."""
+        arguments = [self._at(pointer), ir.Constant(_PLACE, self._alignment), mask, self.zero]
+        return self._call(f"llvm.masked.load.{self._suffix}.p0", self._type, arguments)
+
+    def store_masked(self, vector: Any, pointer: Any, mask: Any) -> None:
+        """Write the elements that a mask selects."""
+        arguments = [vector, self._at(pointer), ir.Constant(_PLACE, self._alignment), mask]
+        self._call(f"llvm.masked.store.{self._suffix}.p0", ir.VoidType(), arguments)
+
+    def repeated(self, pointer: Any) -> Any:
+        """Return a vector that has the element at a pointer in every place."""
+        return self._repeated(self.builder.load(pointer), self._type)
+
+    def even(self, first: Any, second: Any) -> Any:
+        """Return every second element of two vectors that follow each other."""
+        kind = ir.VectorType(_PLACE, self.lanes)
+        places = ir.Constant(kind, list(range(0, 2 * self.lanes, 2)))
+        return self.builder.shuffle_vector(first, second, places)
+
+    def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
+        """Return `x * y + z`, rounded once where the processor can."""
+        return self._call(f"llvm.fmuladd.{self._suffix}", self._type, [x, y, z])
+
+    def total(self, vector: Any) -> Any:
+        """Return the sum of the elements, added up in any order."""
+        arguments = [ir.Constant(self._element, 0.0), vector]
+        name = f"llvm.vector.reduce.fadd.{self._suffix}"
+        return self._call(name, self._element, arguments, fastmath=("reassoc",))
+
+    def variable(self, vector: Any) -> Any:
+        """Return a pointer to a vector, which LLVM will keep in a register if it can."""
+        pointer = self.variables(1)
+        self.builder.store(vector, pointer)
+        return pointer
+
+    def variables(self, count: int) -> Any:
+        """Return a pointer to room for vectors."""
+        return cgutils.alloca_once(self.builder, self._type, size=count)  # type: ignore[no-untyped-call]
+
+    @contextlib.contextmanager
+    def loop(self, count: Any) -> Iterator[Any]:
+        """Write a loop, whose body is what is written inside, and yield its index.
+
+        LLVM is told to leave it as it is: two turns at once want more registers than there are.
+        """
+        b = self.builder
+        before = b.block
+        head, body, after = (b.append_basic_block(name) for name in ("head", "body", "after"))
+        b.branch(head)
+        b.position_at_end(head)
+        place = b.phi(INDEX)
+        place.add_incoming(index(0), before)
+        b.cbranch(b.icmp_signed("<", place, count), body, after)
+        b.position_at_end(body)
+        yield place
+        place.add_incoming(b.add(place, index(1)), b.block)
+        b.branch(head).set_metadata("llvm.loop", self._as_it_is())
+        b.position_at_end(after)
+
+    def _as_it_is(self) -> Any:
+        """Return what marks a loop that is not to be unrolled or vectorised."""
+        module = self.builder.module
+        no = ir.Constant(ir.IntType(1), 0)
+        rules = [
+            module.add_metadata(["llvm.loop.unroll.disable"]),
+            module.add_metadata(["llvm.loop.vectorize.enable", no]),
+        ]
+        mark = ir.MDValue(module, rules, name=str(len(module.metadata)))
+        mark.operands = (mark, *rules)  # which makes it one of its own, as LLVM wants it
+        return mark
+
+    def _at(self, pointer: Any) -> Any:
+        return self.builder.bitcast(pointer, self._type.as_pointer())
+
+    def _repeated(self, scalar: Any, kind: Any) -> Any:
+        undefined = ir.Constant(kind, ir.Undefined)
+        one = self.builder.insert_element(undefined, scalar, ir.Constant(_PLACE, 0))
+        everywhere = ir.Constant(ir.VectorType(_PLACE, self.lanes), [0] * self.lanes)
+        return self.builder.shuffle_vector(one, undefined, everywhere)
+
+    def _call(self, name: str, result: Any, arguments: list[Any], **options: Any) -> Any:
+        module = self.builder.module
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        function = module.globals.get(name) or ir.Function(module, kind, name)
+        return self.builder.call(function, arguments, **options)
+
+
+def instruction(write: Callable[..., None]) -> Any:
+    """Return a function for kernels whose instructions `write` writes.
+
+    Its arguments are arrays of one floating-point type, arrays of integers, and integers. `write`
+    receives a `Vectors` of the type of the first array, and then, for each argument, a pointer to
+    the first element of an array, or an integer of type `INDEX`.
+    """
+
+    def typed(_context: Any, *kinds: Any) -> Any:
+        arguments = [kind if isinstance(kind, types.Array) else types.int64 for kind in kinds]
+        element = next(kind.dtype for kind in kinds if isinstance(kind, types.Array))
+
+        def generate(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            operands = [
+                context.make_array(kind)(context, builder, value).data
+                if isinstance(kind, types.Array)
+                else value
+                for kind, value in zip(arguments, values, strict=True)
+            ]
+            write(Vectors(builder, element), *operands)
+            return context.get_dummy_value()
+
+        return templates.signature(types.void, *arguments), generate  # type: ignore[no-untyped-call]
+
+    # Numba binds arguments to parameters by the signature, in which each needs a name.
+    typed.__signature__ = inspect.signature(write)  # type: ignore[attr-defined]
+    return intrinsic(typed)
+
+
+# --- Copying between flat arrays ------------------------------------------------------------------
+
+
+@instruction
+def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) -> None:
+    """Copy `count` elements from `start` to `at`; the last vector may overlap the one before."""
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
+        with few:
+            mask = v.first(count)
+            v.store_masked(v.load_masked(source, mask), target, mask)
+        with many:
+            last = b.sub(count, index(v.lanes))
+            with v.loop(b.udiv(b.sub(count, index(1)), index(v.lanes))) as vector:
+                place = [b.mul(vector, index(v.lanes))]
+                v.store(v.load(b.gep(source, place)), b.gep(target, place))
+            v.store(v.load(b.gep(source, [last])), b.gep(target, [last]))
+
+
+@instruction
+def copy_every(
+    v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any
+) -> None:
+    """Copy `count` elements that are `step` apart from `start` to `at`, where they are neighbours.
+
+    The last vector may be read and written as a whole, though the count ends within it.
+    """
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    with b.if_else(b.icmp_signed("==", step, index(2))) as (halves, others):
+        with halves:
+            vectors = b.udiv(b.add(count, index(v.lanes - 1)), index(v.lanes))
+            with v.loop(vectors) as vector:
+                place = b.mul(vector, index(v.lanes))
+                first = b.gep(source, [b.mul(place, index(2))])
+                second = b.gep(first, [index(v.lanes)])
+                v.store(v.even(v.load(first), v.load(second)), b.gep(target, [place]))
+        with others, v.loop(count) as i:
+            b.store(b.load(b.gep(source, [b.mul(i, step)])), b.gep(target, [i]))
+
+
+@instruction
+def clear(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
+    """Set `count` elements that are `step` apart to 0, the first of them at `at`."""
+    b = v.builder
+    target = b.gep(target, [at])
+    with v.loop(count) as i:
+        place = b.gep(target, [b.mul(i, step)])
+        b.store(ir.Constant(place.type.pointee, 0.0), place)

@@ -1,0 +1,283 @@
+"""Tiles: small blocks of a matrix product whose sums are kept in registers.
+
+A product of matrices reads every element many times over. A tile of `rows` x `columns` vectors
+reads `rows + columns` of them for `rows * columns` multiplications, and writes none until all is
+added up. Its second factor need not be a matrix in memory: each row begins wherever a table of
+offsets says, so that rows may overlap, as the windows of a convolution do.
+
+- `product` multiplies by such a matrix, and vectors run along its rows;
+- `inner_products` multiplies by its transpose, so that the sums run along its rows.
+
+Both do a few rows of the result, at most as many as a tile has (`tile_rows`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from mt_fast.compilation import inner
+from mt_fast.simd import REGISTERS, VECTOR_BYTES, Vectors, index, instruction
+
+LARGEST, SMALLER = (8, 4) if REGISTERS == 32 else (4, 2)
+"""How many rows a tile has if there is work for them, and if not. It may also have one."""
+
+SUMS = 3 * REGISTERS // 4
+"""How many registers hold the sums of a tile; the others hold what is multiplied."""
+
+COLUMNS = {LARGEST: SUMS // LARGEST, SMALLER: SUMS // SMALLER, 1: 8}
+"""How many vectors wide a tile of a product is, by its rows."""
+
+INNER_COLUMNS = 3
+"""How many columns a tile of inner products has: kernels often have 3, 9 or 27 elements."""
+
+
+@inner
+def tile_rows(left: Any) -> Any:
+    """Return how many rows the next tile has if so many are left to be done."""
+    if left > SMALLER:
+        return LARGEST
+    return SMALLER if left > 1 else 1
+
+
+def padded_rows(rows: int) -> int:
+    """Return how many rows the tiles for so many have together."""
+    rest = rows % LARGEST
+    return rows - rest + (tile_rows.py_func(rest) if rest else 0)
+
+
+# --- Products -----------------------------------------------------------------------------------
+
+
+def _product_tile(rows: int, columns: int) -> Any:
+    """Return a function for kernels: `out[i, j] = start[i] + sum_t weights[t, i] * source[t, j]`.
+
+    Its arguments:
+
+    - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
+    - used: how many rows are written, at most `rows`;
+    - count: how many elements of a row are; all of them, unless `columns` is 1;
+    - weights, first: an array, and where in it are `rows` starting values, followed by `rows`
+      weights for each row of the source;
+    - source, start, offsets, taps: row t of the source begins at `start + offsets[t]`, and there
+      are `taps` of them. They are as long as the tile is wide, whatever `count` is.
+    """
+
+    @instruction
+    def tile(
+        v: Vectors, out: Any, at: Any, step: Any, used: Any, count: Any, weights: Any, first: Any,
+        source: Any, start: Any, offsets: Any, taps: Any,
+    ) -> None:  # fmt: skip
+        b = v.builder
+        weights, source = b.gep(weights, [first]), b.gep(source, [start])
+        sums = []
+        for i in range(rows):
+            begin = v.repeated(b.gep(weights, [index(i)]))
+            sums.append([v.variable(begin) for _ in range(columns)])
+        with v.loop(taps) as tap:
+            seen = b.gep(source, [b.load(b.gep(offsets, [tap]))])
+            xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
+            now = b.gep(weights, [b.mul(b.add(tap, index(1)), index(rows))])
+            for i in range(rows):
+                weight = v.repeated(b.gep(now, [index(i)]))
+                for total, x in zip(sums[i], xs, strict=True):
+                    b.store(v.multiply_add(weight, x, b.load(total)), total)
+        for i in range(rows):
+            with b.if_then(b.icmp_signed("<", index(i), used)):
+                row = b.gep(out, [b.add(at, b.mul(index(i), step))])
+                if columns == 1:
+                    _store_some(v, b.load(sums[i][0]), row, count)
+                    continue
+                for j, total in enumerate(sums[i]):
+                    v.store(b.load(total), b.gep(row, [index(j * v.lanes)]))
+
+    return tile
+
+
+def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
+    """Write the first `count` elements of a vector, or all if it has no more."""
+    whole = v.builder.icmp_signed(">=", count, index(v.lanes))
+    with v.builder.if_else(whole) as (then, otherwise):
+        with then:
+            v.store(vector, pointer)
+        with otherwise:
+            v.store_masked(vector, pointer, v.first(count))
+
+
+def _product(rows: int) -> Any:
+    """Return `product` for at most that many rows."""
+    columns = COLUMNS[rows]
+    wide, narrow = _product_tile(rows, columns), _product_tile(rows, 1)
+
+    @inner
+    def product_of_rows(
+        out: Any, at: Any, step: Any, used: Any, count: Any, weights: Any, first: Any, source: Any,
+        offsets: Any,
+    ) -> None:  # fmt: skip
+        taps = offsets.size
+        lanes = VECTOR_BYTES // source.itemsize
+        done = 0
+        while done + columns * lanes <= count:
+            wide(out, at + done, step, used, count, weights, first, source, done, offsets, taps)
+            done += columns * lanes
+        while done < count:
+            left = count - done
+            narrow(out, at + done, step, used, left, weights, first, source, done, offsets, taps)
+            done += lanes
+
+    return product_of_rows
+
+
+_product_of_many, _product_of_some, _product_of_one = map(_product, (LARGEST, SMALLER, 1))
+
+
+@inner
+def product(
+    out: Any, at: Any, step: Any, rows: Any, count: Any, weights: Any, first: Any, source: Any,
+    offsets: Any,
+) -> None:  # fmt: skip
+    """Write the rows of a product.
+
+    Args:
+        out: an array.
+        at: where the first row begins in it.
+        step: how far apart rows are.
+        rows: how many there are, at most those of a tile.
+        count: how many elements a row has.
+        weights: an array; for a tile of rows it has their starting values, and then their weights
+            for one row of the source after the other.
+        first: where these begin.
+        source: an array, with a vector to spare at its end.
+        offsets: where the rows of the source begin.
+    """
+    tile = tile_rows(rows)
+    if tile == LARGEST:
+        _product_of_many(out, at, step, rows, count, weights, first, source, offsets)
+    elif tile == SMALLER:
+        _product_of_some(out, at, step, rows, count, weights, first, source, offsets)
+    else:
+        _product_of_one(out, at, step, rows, count, weights, first, source, offsets)
+
+
+# --- Inner products -----------------------------------------------------------------------------
+
+
+def _inner_tile(rows: int, columns: int) -> Any:
+    """Return a function for kernels: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
+
+    Here `columns` is a number of elements. The function's arguments:
+
+    - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
+    - used, wanted: how many rows and columns there are, at most `rows` and `columns`;
+    - left, start, apart, after: an array, where its rows begin, how far apart they are, and how
+      far apart those for one n and the next;
+    - right, beyond, offsets, tap: an array, whose row j begins at `offsets[tap + j]`, and how far
+      apart the rows for one n and the next are;
+    - images, count: the extents of n and p.
+    """
+
+    @instruction
+    def tile(
+        v: Vectors, out: Any, at: Any, step: Any, used: Any, wanted: Any, left: Any, start: Any,
+        apart: Any, after: Any, right: Any, beyond: Any, offsets: Any, tap: Any, images: Any,
+        count: Any,
+    ) -> None:  # fmt: skip
+        b = v.builder
+
+        def existing(i: int, extent: Any) -> Any:
+            """Return i, or the last index: what is beyond the edge is computed in vain."""
+            within = b.icmp_signed("<", index(i), extent)
+            return b.select(within, index(i), b.sub(extent, index(1)))
+
+        lefts = [b.gep(left, [b.add(start, b.mul(existing(i, used), apart))]) for i in range(rows)]
+        places = [b.add(tap, existing(j, wanted)) for j in range(columns)]
+        rights = [b.gep(right, [b.load(b.gep(offsets, [place]))]) for place in places]
+        sums = [[v.variable(v.zero) for _ in range(columns)] for _ in range(rows)]
+
+        def add(image: Any, position: Any, load: Any) -> None:
+            """Add the products of the vectors at a position."""
+            on_the_left = b.add(b.mul(image, after), position)
+            on_the_right = b.add(b.mul(image, beyond), position)
+            xs = [load(b.gep(pointer, [on_the_right])) for pointer in rights]
+            for pointer, totals in zip(lefts, sums, strict=True):
+                y = load(b.gep(pointer, [on_the_left]))
+                for total, x in zip(totals, xs, strict=True):
+                    b.store(v.multiply_add(y, x, b.load(total)), total)
+
+        whole = b.sdiv(count, index(v.lanes))
+        done = b.mul(whole, index(v.lanes))
+        mask = v.first(b.sub(count, done))
+        with v.loop(images) as image:
+            with v.loop(whole) as vector:
+                add(image, b.mul(vector, index(v.lanes)), v.load)
+            with b.if_then(b.icmp_signed("<", done, count)):
+                add(image, done, lambda pointer: v.load_masked(pointer, mask))
+        found = v.variables(rows * columns)
+        for k, total in enumerate(itertools.chain(*sums)):
+            b.store(b.load(total), b.gep(found, [index(k)]))
+        with v.loop(used) as i, v.loop(wanted) as j:
+            total = b.load(b.gep(found, [b.add(b.mul(i, index(columns)), j)]))
+            result = b.gep(out, [b.add(b.add(at, b.mul(i, step)), j)])
+            b.store(b.fadd(b.load(result), v.total(total)), result)
+
+    return tile
+
+
+def _inner_products(rows: int) -> Any:
+    """Return `inner_products` for at most that many rows."""
+    tile = _inner_tile(rows, INNER_COLUMNS)
+
+    @inner
+    def inner_products_of_rows(
+        out: Any, at: Any, step: Any, used: Any, left: Any, start: Any, steps: Any, right: Any,
+        beyond: Any, offsets: Any, images: Any, count: Any,
+    ) -> None:  # fmt: skip
+        apart, after = steps
+        taps = offsets.size
+        for tap in range(0, taps, INNER_COLUMNS):
+            wanted = min(INNER_COLUMNS, taps - tap)
+            tile(
+                out, at + tap, step, used, wanted, left, start, apart, after, right, beyond,
+                offsets, tap, images, count,
+            )  # fmt: skip
+
+    return inner_products_of_rows
+
+
+_inner_of_many, _inner_of_some, _inner_of_one = map(_inner_products, (LARGEST, SMALLER, 1))
+
+
+@inner
+def inner_products(
+    out: Any, at: Any, step: Any, rows: Any, left: Any, start: Any, steps: Any, right: Any,
+    beyond: Any, offsets: Any, images: Any, count: Any,
+) -> None:  # fmt: skip
+    """Add to rows of inner products: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
+
+    Args:
+        out: an array; its rows have a column for each offset.
+        at: where the first row begins in it.
+        step: how far apart rows are.
+        rows: how many there are, at most those of a tile.
+        left: an array.
+        start: where its first row begins.
+        steps: how far apart in it are rows, and the rows for one n and the next.
+        right: an array; its row j begins at `offsets[j]`.
+        beyond: how far apart in it are the rows for one n and the next.
+        offsets: where the rows of `right` begin.
+        images: the extent of n.
+        count: the extent of p.
+    """
+    tile = tile_rows(rows)
+    if tile == LARGEST:
+        _inner_of_many(
+            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
+        )
+    elif tile == SMALLER:
+        _inner_of_some(
+            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
+        )
+    else:
+        _inner_of_one(
+            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
+        )
