@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mt_fast.fused.attention import ATTENTION
+from mt_fast.fused.convolution import CONVOLUTION
 from mt_fast.fused.embedding import EMBEDDING
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
@@ -24,6 +25,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "attention": ATTENTION,
     "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,
+    "conv2d": CONVOLUTION,
     "cross_entropy": CROSS_ENTROPY,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,

@@ -1,0 +1,45 @@
+"""Convolution of images as an operation on tensors; the work is done in `mt_fast.convolution`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_fast.convolution import convolve, image_gradient, kernel_gradient
+from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
+from mt_tensor import Tensor
+from mt_tensor.fused import FusedKernel
+
+
+class _Convolution(FusedKernel):
+    """Images, kernels and biases, and stride, padding, dilation and groups."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing and float16 to the composition."""
+        return is_compiled(*arguments[:2])
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the convolved images."""
+        x, kernels, bias, *settings = arguments
+        biases = None if bias is None else array_of(bias)
+        return tensor_of(convolve(array_of(x), array_of(kernels), biases, *settings), x), ()
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of images, kernels and biases, each if it is wanted."""
+        x, kernels, _, *settings = arguments
+        of_images = of_kernels = of_biases = None
+        upstream = array_of(grad)
+        if needs[0]:
+            size = x.shape[2:]
+            of_images = tensor_of(image_gradient(upstream, array_of(kernels), size, *settings), x)
+        if needs[1]:
+            size = kernels.shape[2:]
+            of_kernels = tensor_of(kernel_gradient(upstream, array_of(x), size, *settings), x)
+        if needs[2]:
+            of_biases = grad.sum((0, 2, 3))
+        return of_images, of_kernels, of_biases, *[None] * len(settings)
+
+
+CONVOLUTION = _Convolution()
