@@ -23,7 +23,7 @@ from mt_fast.compilation import start_threads
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import float16, float32, float64
+from mt_tensor.dtypes import DType, float16, float32, float64
 from mt_tensor.fused import FusedKernel
 from mt_tensor.tensor_data import TensorData
 
@@ -159,6 +159,12 @@ class FastOps(HostBackend):
             self._rounded(source, out)
             return
         movement.copy(source, out, self._parallel(out.size))
+
+    def converted(self, source: TensorData, dtype: DType) -> TensorData:
+        """Copy what is small and lies in a row without a look at its layout."""
+        if source.dtype is dtype and source._row_major and source.size < self.parallel_from:
+            return TensorData.of(source.array.copy(), source.shape, dtype)
+        return super().converted(source, dtype)
 
     def kernel(self, name: str) -> FusedKernel | Callable[..., Any] | None:
         """Return the fused operation called `name`, if there is one."""

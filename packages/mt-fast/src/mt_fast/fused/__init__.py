@@ -11,6 +11,7 @@ from collections.abc import Callable
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.convolution import CONVOLUTION
 from mt_fast.fused.embedding import EMBEDDING
+from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
 from mt_fast.fused.optimizers import ADAM_STEP, SGD_STEP
@@ -30,6 +31,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
     "layer_norm": LAYER_NORM,
+    "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
     "max_pool2d": MAX_POOL,
     "sgd_step": SGD_STEP,

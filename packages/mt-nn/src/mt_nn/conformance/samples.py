@@ -40,6 +40,18 @@ def extreme(*shape: int) -> Array:
     return array
 
 
+@of("linear")
+def linear_maps() -> Iterator[Arguments]:
+    """Inputs, weights and biases."""
+    for dtype in ("float32", "float64"):
+        yield draw(5, 3, dtype=dtype), draw(4, 3, dtype=dtype), draw(4, dtype=dtype)
+        yield draw(2, 6, 3, dtype=dtype), draw(1, 3, dtype=dtype), None
+    yield draw(3), draw(4, 3), draw(4)
+    yield extreme(6, 4), draw(5, 4), draw(5)
+    yield draw(0, 3), draw(4, 3), draw(4)
+    yield draw(5, 3), draw(4, 3, dtype="float64"), None
+
+
 @of("conv2d")
 def convolutions() -> Iterator[Arguments]:
     """Images, kernels, biases, stride, padding, dilation and groups."""
@@ -55,8 +67,8 @@ def convolutions() -> Iterator[Arguments]:
     yield draw(1, 3, 1, 40), draw(2, 3, 1, 5), draw(2), (1, 2), (0, 2), (1, 1), 1
     yield draw(1, 3, 40, 1), draw(2, 3, 5, 1), None, *plain, 1
     yield draw(3, 1, 2, 2), draw(4, 1, 5, 5), draw(4), (1, 1), (2, 2), (1, 1), 1
-    many = 0.1 * draw(33, 17, 3, 3)
-    yield draw(2, 17, 19, 23), many, draw(33), (1, 1), (1, 1), (1, 1), 1
+    many = draw(33, 17, 3, 3)
+    yield 0.1 * draw(2, 17, 19, 23), many, draw(33), (1, 1), (1, 1), (1, 1), 1
     yield draw(0, 2, 5, 5), draw(3, 2, 3, 3), draw(3), *plain, 1
     yield extreme(2, 2, 6, 6), draw(3, 2, 3, 3), draw(3), (1, 1), (1, 1), (1, 1), 1
 
