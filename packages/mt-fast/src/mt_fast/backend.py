@@ -45,6 +45,7 @@ class FastOps(HostBackend):
 
     def __init__(self) -> None:
         """Start the threads, with nothing compiled."""
+        super().__init__()
         start_threads()
         self.parallel_from = PARALLEL_FROM
 

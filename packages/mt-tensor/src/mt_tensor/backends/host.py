@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
@@ -10,9 +12,28 @@ from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData, not_an_array
 
+MOST_KEPT = 31 * 2**20
+"""Bytes of the largest memory that is kept: glibc's limit is 32 MiB."""
+
+
+@functools.cache
+def keep_freed_memory() -> None:
+    """Let the C library keep what tensors give back, for the next tensors.
+
+    glibc returns the larger blocks to the system when they are freed, and for the next one asks for
+    pages again, which have to be cleared first: a thousand of them in each step of training a small
+    network. It returns none that is smaller than the largest it has seen freed, so it is shown a
+    large one. That is never touched, and costs nothing.
+    """
+    np.empty(MOST_KEPT, np.uint8)
+
 
 class HostBackend(TensorBackend):
     """A storage is a writeable 1-D array; NumPy and tensors may share it."""
+
+    def __init__(self) -> None:
+        """Be ready to hold tensors."""
+        keep_freed_memory()
 
     def empty(self, size: int, dtype: DType) -> Array:
         """Return a new row of memory."""

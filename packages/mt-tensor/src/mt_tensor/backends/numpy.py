@@ -150,6 +150,7 @@ class NumpyOps(HostBackend):
 
     def __init__(self) -> None:
         """Start with nothing lifted."""
+        super().__init__()
         self._lifted: dict[Formula, dict[tuple[DType, ...], Callable[..., Any]]] = {}
 
     def elementwise(
