@@ -30,6 +30,10 @@ def pair(name: str, value: Any, least: int) -> tuple[int, int]:
         SettingError: it is no integer or pair of integers, or below `least`.
     """
     given = value if isinstance(value, tuple | list) else (value, value)
+    if len(given) == 2 and given[0].__class__ is int and given[1].__class__ is int:
+        first, second = given
+        if first >= least and second >= least:  # as a layer's always are
+            return first, second
     try:
         first, second = (integer(name, number, least) for number in given)
     except ValueError:

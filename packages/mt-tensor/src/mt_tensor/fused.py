@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 from mt_autodiff.backpropagation import derivatives
 from mt_autodiff.mode import recording
 from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -75,7 +76,8 @@ def fused(name: str) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
         @functools.wraps(composed)
         def operation(*args: P.args, **kwargs: P.kwargs) -> Tensor:
             first: Any = args[0] if args else next(iter(kwargs.values()), None)
-            require_tensors(name, first)
+            if not isinstance(first, TensorBase):
+                require_tensors(name, first)
             kernel = first.backend.kernel(name)
             if kernel is None:
                 return composed(*args, **kwargs)
@@ -118,8 +120,8 @@ class _Fused(Function):
 
     @classmethod
     def backward(cls, ctx: Any, grad: Tensor) -> Any:
-        needs = ctx.needs_input_grad[1:]
-        arguments, saved = ctx.saved_tensors[: ctx.given], ctx.saved_tensors[ctx.given :]
+        needs, known = ctx.needs_input_grad[1:], ctx.saved_tensors
+        arguments, saved = known[: ctx.given], known[ctx.given :]
         if recording.enabled:
             return None, *_gradient_of_composition(cls.composed, grad, needs, arguments)
         return None, *ctx.kernel.gradient(grad, saved, needs, *arguments)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mt_tensor import Tensor
 from mt_tensor.dtypes import as_dtype, float32, float64
+from mt_tensor.tensor_base import TensorBase
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
@@ -23,15 +24,23 @@ def array_of(tensor: Tensor) -> Array:
 
 def tensor_of(array: Array, like: Tensor) -> Tensor:
     """Return a new contiguous array as a tensor on the backend of another."""
-    return like._with(TensorData.of(array, array.shape, as_dtype(array.dtype)))
+    dtype = like._tensor.dtype
+    if array.dtype is not dtype.numpy:
+        dtype = as_dtype(array.dtype)
+    return TensorBase._make(TensorData.of(array, array.shape, dtype), like.backend)
 
 
 def is_compiled(*tensors: Tensor | None) -> bool:
     """Whether there are elements, and kernels that compute in their type: float32 or float64."""
-    return all(
-        tensor is None or (tensor.dtype in (float32, float64) and tensor.numel() > 0)
-        for tensor in tensors
-    )
+    for tensor in tensors:
+        if tensor is not None:
+            data = tensor._tensor
+            if data.dtype not in _COMPILED or not data.size:
+                return False
+    return True
+
+
+_COMPILED = (float32, float64)
 
 
 def shared(elements: int, tensor: Tensor) -> bool:

@@ -87,16 +87,11 @@ def conv2d(
     check_windows(input, (weight.shape[2], weight.shape[3]), margin, spread)
     tensors = (input, weight) if bias is None else (input, weight, bias)
     common_backend(*tensors)
-    dtype = result_type(*tensors)
-    return _conv2d(
-        input.to(dtype),
-        weight.to(dtype),
-        None if bias is None else bias.to(dtype),
-        steps,
-        margin,
-        spread,
-        groups,
-    )
+    if any(tensor.dtype is not input.dtype for tensor in tensors):
+        dtype = result_type(*tensors)
+        input, weight = input.to(dtype), weight.to(dtype)
+        bias = None if bias is None else bias.to(dtype)
+    return _conv2d(input, weight, bias, steps, margin, spread, groups)
 
 
 def _check_kernels(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int) -> None:
