@@ -19,7 +19,6 @@ FASTER, SLOWER, TARGET = "#2a9d8f", "#e76f51", "#264653"
 
 def draw(rows: list[dict[str, Any]], file: Path) -> None:
     """Draw rows, the first on top; bars show the ratio of the times on a logarithmic scale."""
-    rows = list(reversed(rows))
     places = range(len(rows))
     ratios = [row["ratio"] for row in rows]
     figure = Figure(figsize=(9, 0.22 * len(rows) + 1.2), layout="constrained")
@@ -35,7 +34,7 @@ def draw(rows: list[dict[str, Any]], file: Path) -> None:
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.minorticks_off()
     axes.set_yticks(places, [row["name"] for row in rows], fontsize=7)
-    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlabel("time / torch's time (left of 1: faster than torch; | is the target)")
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)
