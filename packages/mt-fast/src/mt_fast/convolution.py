@@ -34,7 +34,7 @@ from mt_tensor.backends.silence import silently
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
-PARALLEL_FROM = 2**19
+PARALLEL_FROM = 2**21
 """Multiplications from which all threads are used: starting them costs as much as so many."""
 
 POSITIONS = 1024
