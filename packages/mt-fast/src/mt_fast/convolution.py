@@ -27,6 +27,7 @@ from numba import njit
 
 from mt_fast.cache import kept_by_its_text
 from mt_fast.compilation import Kernel, inner
+from mt_fast.simd import copy_to_every
 from mt_fast.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
 from mt_fast.windows import Strips, Windows, buffer, channels_that_fit, fill, plan, rows_that_fit
 from mt_tensor.backends.silence import silently
@@ -220,8 +221,7 @@ def _spread(room: Any, out: Any, start: Any, extents: Any, layout: Any) -> None:
         for row in range(rows):
             at = start + channel * layout.channel + row * row_step
             position = (channel * rows + row) * columns
-            for i in range(columns):
-                out[at + i * step] = room[position + i]
+            copy_to_every(out, at, step, room, position, columns)
 
 
 _CONVOLUTION = Kernel.of(_convolution)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import platform
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,7 +37,7 @@ def _registers() -> tuple[int, int]:
         return 64, 32
     if "+avx" in present:
         return 32, 16
-    return 16, 32 if "+neon" in present else 16
+    return 16, 32 if platform.machine().lower() in ("aarch64", "arm64") else 16
 
 
 VECTOR_BYTES, REGISTERS = _registers()
@@ -240,6 +241,17 @@ def copy_every(
                 v.store(v.even(v.load(first), v.load(second)), b.gep(target, [place]))
         with others, v.loop(count) as i:
             b.store(b.load(b.gep(source, [b.mul(i, step)])), b.gep(target, [i]))
+
+
+@instruction
+def copy_to_every(
+    v: Vectors, target: Any, at: Any, step: Any, source: Any, start: Any, count: Any
+) -> None:
+    """Copy `count` neighbours from `start` to places that are `step` apart, the first at `at`."""
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    with v.loop(count) as i:
+        b.store(b.load(b.gep(source, [i])), b.gep(target, [b.mul(i, step)]))
 
 
 @instruction
