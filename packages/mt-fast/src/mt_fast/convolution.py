@@ -1,4 +1,4 @@
-"""Convolution and both its gradients, as products of matrices.
+"""Convolution and its gradients, as products of matrices.
 
 What windows see is laid out in a buffer (`windows.py`), by which the kernels are multiplied, a tile
 at a time (`tiles.py`).
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from numba import njit
 
 from mt_fast.cache import kept_by_its_text
+from mt_fast.codegen import REASSOCIATE
 from mt_fast.compilation import Kernel, inner
 from mt_fast.simd import copy_to_every
 from mt_fast.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
@@ -37,6 +38,9 @@ Pair = tuple[int, int]
 
 PARALLEL_FROM = 2**21
 """Multiplications from which all threads are used: starting them costs as much as so many."""
+
+ADDITIONS = 8
+"""How many multiplications take as long as an addition of two elements from memory."""
 
 POSITIONS = 1024
 """How many positions a strip should have when kernels are differentiated: the gradients at so many
@@ -479,3 +483,53 @@ def _kernel_gradients(
 
 
 _KERNEL_GRADIENTS = Kernel.of(_kernel_gradients)
+
+
+# --- The gradient of the bias ---------------------------------------------------------------------
+
+
+def bias_gradient(grad: Array) -> Array:
+    """Return the gradient of the bias: for each output the sum over all images and positions.
+
+    Args:
+        grad: the gradient of the convolution, shape (n, outputs, out height, out width).
+
+    Returns:
+        Shape (outputs,).
+    """
+    n, outputs, *extents = grad.shape
+    threads = _threads(grad.size * ADDITIONS)
+    totals = np.zeros((max(min(threads, n), 1), outputs), grad.dtype)
+    rows = grad.reshape(n, outputs, math.prod(extents))
+    _BIAS_GRADIENTS.run(len(totals), threads > 1, rows, totals)
+    found: Array = totals[0] if len(totals) == 1 else totals.sum(0)
+    return found
+
+
+def _bias_gradients(lo: Any, hi: Any, grad: Any, totals: Any) -> None:
+    """Add up the gradients of the bias; a unit is one of equal parts of the images.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        grad: the gradients of the convolution, shape (images, outputs, positions).
+        totals: for each part, room for its sums, which are 0 before.
+    """
+    images, outputs, _ = grad.shape
+    parts = len(totals)
+    for part in range(lo, hi):
+        for image in range(images * part // parts, images * (part + 1) // parts):
+            for output in range(outputs):
+                totals[part, output] += _sum(grad[image, output])
+
+
+@njit(error_model="numpy", fastmath=set(REASSOCIATE))
+def _sum(row: Any) -> Any:
+    """Return the sum of a row, added up in any order."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        total += row[i]
+    return total
+
+
+_BIAS_GRADIENTS = Kernel.of(_bias_gradients)
