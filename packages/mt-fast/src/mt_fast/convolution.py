@@ -39,7 +39,7 @@ Pair = tuple[int, int]
 PARALLEL_FROM = 2**21
 """Multiplications from which all threads are used: starting them costs as much as so many."""
 
-ADDITIONS = 8
+ADDITIONS = 2
 """How many multiplications take as long as an addition of two elements from memory."""
 
 POSITIONS = 1024

@@ -255,7 +255,21 @@ def copy_to_every(
 
 
 @instruction
-def clear(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
+def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
+    """Set `count` neighbours from `at` to 0; the last vector may overlap the one before."""
+    b = v.builder
+    target = b.gep(target, [at])
+    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
+        with few:
+            v.store_masked(v.zero, target, v.first(count))
+        with many:
+            with v.loop(b.udiv(count, index(v.lanes))) as vector:
+                v.store(v.zero, b.gep(target, [b.mul(vector, index(v.lanes))]))
+            v.store(v.zero, b.gep(target, [b.sub(count, index(v.lanes))]))
+
+
+@instruction
+def clear_every(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
     """Set `count` elements that are `step` apart to 0, the first of them at `at`."""
     b = v.builder
     target = b.gep(target, [at])
