@@ -265,34 +265,21 @@ def image_gradient(
         return _image_gradient_by_windows(grad, kernels, *settings, groups)
     outputs, channels, *kernel = kernels.shape
     height, width = image_shape
+    each = outputs // groups
     rows, columns = (list(_phases(kernel[d], *(pair[d] for pair in settings))) for d in range(2))
     seen = sum(phase.extent for phase in rows) * sum(phase.extent for phase in columns)
     room = np.empty if seen == height * width else np.zeros
     out = room((len(grad), channels * groups, height, width), grad.dtype)
-    each = outputs // groups
     by_channel = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
     nothing = np.zeros(channels * groups, grad.dtype)
-    for down in rows:
-        for across in columns:
-            weights = np.ascontiguousarray(by_channel[..., down.taps, across.taps])
-            pairs = (
-                grad.shape[2:],
-                (down.extent, across.extent),
-                weights.shape[3:],
-                (1, 1),
-                (down.padding, across.padding),
-                (down.dilation, across.dilation),
-            )
-            windows = Windows._make(itertools.chain(*pairs))
-            layout = Layout(
-                down.first * width + across.first,
-                channels * groups * height * width,
-                height * width,
-                stride[0] * width,
-                stride[1],
-            )
-            flat = weights.reshape(groups, channels, each * math.prod(weights.shape[3:]))
-            _convolve_into(out, layout, grad, flat, nothing, windows, each)
+    size = height * width
+    for down, across in itertools.product(rows, columns):
+        weights = np.ascontiguousarray(by_channel[..., down.taps, across.taps])
+        windows = _phase_windows(down, across, grad.shape[2:], weights.shape[3:])
+        start = down.first * width + across.first
+        layout = Layout(start, channels * groups * size, size, stride[0] * width, stride[1])
+        flat = weights.reshape(groups, channels, each * math.prod(weights.shape[3:]))
+        _convolve_into(out, layout, grad, flat, nothing, windows, each)
     return out
 
 
@@ -333,6 +320,22 @@ def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) 
                 (taps[-1] * dilation - first - padding) // stride,
                 apart * dilation // stride,
             )
+
+
+def _phase_windows(
+    down: Phase, across: Phase, image: Sequence[int], kernel: Sequence[int]
+) -> Windows:
+    """Return the windows of the convolution for a phase of rows and one of columns."""
+    return Windows._make(
+        (
+            *image,
+            *(down.extent, across.extent),
+            *kernel,
+            *(1, 1),
+            *(down.padding, across.padding),
+            *(down.dilation, across.dilation),
+        )
+    )
 
 
 def _image_gradient_by_windows(
