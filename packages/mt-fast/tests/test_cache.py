@@ -42,6 +42,10 @@ def _hits(kernel: Kernel) -> int:
     return sum(kernel.serial.stats.cache_hits.values())  # type: ignore[attr-defined]
 
 
+def _signatures(kernel: Kernel) -> Any:
+    return kernel.serial.signatures  # type: ignore[attr-defined]
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     chosen = tmp_path / "a new" / "folder"
@@ -80,6 +84,14 @@ def test_the_parallel_form_is_kept_too(folder: Path) -> None:
         assert _run(kernel, parallel=True) == HALVES
     parallel: Any = kernel.parallel
     assert sum(parallel.stats.cache_hits.values()) == 1
+
+
+def test_the_parallel_form_calls_the_kernel_for_its_types(folder: Path) -> None:
+    kernel = _kernel()
+    for dtype in ("f4", "f8", "f4", "f8"):
+        assert _run(kernel, parallel=True, dtype=dtype) == HALVES
+    types = [signature[2].dtype.name for signature in _signatures(kernel)]
+    assert types == ["float32", "float64"]
 
 
 def test_an_upgrade_compiles_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,9 @@
 
 A kernel does the units from `lo` to `hi`. On one thread it is called for all of them. The parallel
 form is a second, tiny function, which gives each thread an equal share; it is compiled when it is
-first needed, for compiling takes a tenth of a second and most tensors are small. Kernels with the
-same text are one kernel, and what has been compiled once is kept on disk (`cache.py`).
+first needed, for that takes some tenths of a second and most tensors are small. It calls the kernel
+by its address, or LLVM would compile the kernel once more within it. Kernels with the same text are
+one kernel, and what has been compiled once is kept on disk (`cache.py`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import functools
 import inspect
 import linecache
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numba
-from numba import njit, prange
+from numba import _dispatcher, njit, prange, types
+from numba.core import cgutils
+from numba.core.typing import templates
+from numba.extending import intrinsic
 
 from mt_fast.cache import kept
 from mt_fast.codegen import Source
@@ -52,6 +56,36 @@ def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
     return namespace[name]
 
 
+def _by_address(names: Sequence[str]) -> Any:
+    """Return a function for kernels that calls a compiled one: `call(address, lo, hi, *names)`.
+
+    A compiled function that calls another by name contains it, and LLVM works on all of it again.
+    """
+
+    def typed(_context: Any, address: Any, *kinds: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            convention, none = context.call_conv, types.none
+            kind = convention.get_function_type(none, signature.args[1:])
+            function = builder.inttoptr(values[0], kind.as_pointer())
+            result, error = (
+                cgutils.alloca_once(builder, pointer.pointee)  # type: ignore[no-untyped-call]
+                for pointer in kind.args[:2]
+            )
+            packer = context.get_arg_packer(signature.args[1:])
+            arguments = packer.as_arguments(builder, values[1:])
+            builder.call(function, [result, error, *arguments])
+            return context.get_dummy_value()
+
+        return templates.signature(types.none, address, *kinds), generate  # type: ignore[no-untyped-call]
+
+    # Numba binds arguments to parameters by the signature, in which each needs a name.
+    parameters = ("context", "address", "lo", "hi", *names)
+    typed.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in parameters]
+    )
+    return intrinsic(typed)
+
+
 class Kernel:
     """A compiled kernel.
 
@@ -60,13 +94,14 @@ class Kernel:
         serial: the compiled function; called as `serial(lo, hi, *args)`.
     """
 
-    __slots__ = ("_parallel", "serial", "source")
+    __slots__ = ("_addresses", "_parallel", "serial", "source")
 
     def __init__(self, source: Source, function: Callable[..., None]) -> None:
         self.source = source
         compiled = njit(error_model="numpy", fastmath=set(source.fastmath) or False)(function)
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
+        self._addresses: dict[bytes, int] = {}
 
     @classmethod
     def of(cls, function: Callable[..., None]) -> Kernel:
@@ -76,21 +111,23 @@ class Kernel:
 
     @property
     def parallel(self) -> Callable[..., None]:
-        """The function that shares the units between threads: `parallel(parts, units, *args)`."""
+        """The function that shares the units: `parallel(parts, units, address, *args)`.
+
+        The address is that of the serial function, compiled for arguments of these types.
+        """
         if self._parallel is None:
             name = f"{self.source.name}_parallel"
             arguments = ", ".join(self.source.arguments)
             text = (
-                f"def {name}(parts, units, {arguments}):\n"
+                f"def {name}(parts, units, address, {arguments}):\n"
                 f"    for part in prange(parts):\n"
                 f"        lo = units * part // parts\n"
                 f"        hi = units * (part + 1) // parts\n"
-                f"        kernel(lo, hi, {arguments})\n"
+                f"        kernel(address, lo, hi, {arguments})\n"
             )
-            namespace = {"prange": prange, "kernel": self.serial}
+            namespace = {"prange": prange, "kernel": _by_address(self.source.arguments)}
             compiled = njit(parallel=True, error_model="numpy")(defined(name, text, namespace))
-            texts = [self.source.text, f"# {sorted(self.source.fastmath)}", text]
-            self._parallel = kept(compiled, name, texts)
+            self._parallel = kept(compiled, name, [text])
         return self._parallel
 
     def run(self, units: int, parallel: bool, *args: Any) -> None:
@@ -102,10 +139,22 @@ class Kernel:
             *args: the arguments of the kernel after `lo` and `hi`.
         """
         threads = numba.get_num_threads() if parallel else 1
-        if threads > 1 and units > 1:
-            self.parallel(min(threads, units), units, *args)
+        if threads > 1 and units > 1 and hasattr(self.serial, "overloads"):  # it is compiled
+            self.parallel(min(threads, units), units, self._address(args), *args)
         else:
             self.serial(0, units, *args)
+
+    def _address(self, args: tuple[Any, ...]) -> int:
+        """Return where the serial function for arguments of these types is."""
+        key: bytes = _dispatcher.compute_fingerprint(args)
+        if key not in self._addresses:
+            serial: Any = self.serial
+            signature = (types.int64, types.int64, *map(numba.typeof, args))
+            serial.compile(signature)
+            found = serial.overloads[signature]
+            name = found.fndesc.llvm_func_name
+            self._addresses[key] = found.library.get_pointer_to_function(name)
+        return self._addresses[key]
 
 
 @functools.cache

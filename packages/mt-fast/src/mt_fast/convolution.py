@@ -1,4 +1,4 @@
-"""Convolution and both its gradients, as products of matrices.
+"""Convolution and its gradients, as products of matrices.
 
 What windows see is laid out in a buffer (`windows.py`), by which the kernels are multiplied, a tile
 at a time (`tiles.py`).
@@ -26,7 +26,9 @@ import numpy.typing as npt
 from numba import njit
 
 from mt_fast.cache import kept_by_its_text
+from mt_fast.codegen import REASSOCIATE
 from mt_fast.compilation import Kernel, inner
+from mt_fast.simd import copy_to_every
 from mt_fast.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
 from mt_fast.windows import Strips, Windows, buffer, channels_that_fit, fill, plan, rows_that_fit
 from mt_tensor.backends.silence import silently
@@ -34,8 +36,11 @@ from mt_tensor.backends.silence import silently
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
-PARALLEL_FROM = 2**19
+PARALLEL_FROM = 2**21
 """Multiplications from which all threads are used: starting them costs as much as so many."""
+
+ADDITIONS = 2
+"""How many multiplications take as long as an addition of two elements from memory."""
 
 POSITIONS = 1024
 """How many positions a strip should have when kernels are differentiated: the gradients at so many
@@ -220,8 +225,7 @@ def _spread(room: Any, out: Any, start: Any, extents: Any, layout: Any) -> None:
         for row in range(rows):
             at = start + channel * layout.channel + row * row_step
             position = (channel * rows + row) * columns
-            for i in range(columns):
-                out[at + i * step] = room[position + i]
+            copy_to_every(out, at, step, room, position, columns)
 
 
 _CONVOLUTION = Kernel.of(_convolution)
@@ -261,34 +265,21 @@ def image_gradient(
         return _image_gradient_by_windows(grad, kernels, *settings, groups)
     outputs, channels, *kernel = kernels.shape
     height, width = image_shape
+    each = outputs // groups
     rows, columns = (list(_phases(kernel[d], *(pair[d] for pair in settings))) for d in range(2))
     seen = sum(phase.extent for phase in rows) * sum(phase.extent for phase in columns)
     room = np.empty if seen == height * width else np.zeros
     out = room((len(grad), channels * groups, height, width), grad.dtype)
-    each = outputs // groups
     by_channel = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
     nothing = np.zeros(channels * groups, grad.dtype)
-    for down in rows:
-        for across in columns:
-            weights = np.ascontiguousarray(by_channel[..., down.taps, across.taps])
-            pairs = (
-                grad.shape[2:],
-                (down.extent, across.extent),
-                weights.shape[3:],
-                (1, 1),
-                (down.padding, across.padding),
-                (down.dilation, across.dilation),
-            )
-            windows = Windows._make(itertools.chain(*pairs))
-            layout = Layout(
-                down.first * width + across.first,
-                channels * groups * height * width,
-                height * width,
-                stride[0] * width,
-                stride[1],
-            )
-            flat = weights.reshape(groups, channels, each * math.prod(weights.shape[3:]))
-            _convolve_into(out, layout, grad, flat, nothing, windows, each)
+    size = height * width
+    for down, across in itertools.product(rows, columns):
+        weights = np.ascontiguousarray(by_channel[..., down.taps, across.taps])
+        windows = _phase_windows(down, across, grad.shape[2:], weights.shape[3:])
+        start = down.first * width + across.first
+        layout = Layout(start, channels * groups * size, size, stride[0] * width, stride[1])
+        flat = weights.reshape(groups, channels, each * math.prod(weights.shape[3:]))
+        _convolve_into(out, layout, grad, flat, nothing, windows, each)
     return out
 
 
@@ -329,6 +320,22 @@ def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) 
                 (taps[-1] * dilation - first - padding) // stride,
                 apart * dilation // stride,
             )
+
+
+def _phase_windows(
+    down: Phase, across: Phase, image: Sequence[int], kernel: Sequence[int]
+) -> Windows:
+    """Return the windows of the convolution for a phase of rows and one of columns."""
+    return Windows._make(
+        (
+            *image,
+            *(down.extent, across.extent),
+            *kernel,
+            *(1, 1),
+            *(down.padding, across.padding),
+            *(down.dilation, across.dilation),
+        )
+    )
 
 
 def _image_gradient_by_windows(
@@ -479,3 +486,53 @@ def _kernel_gradients(
 
 
 _KERNEL_GRADIENTS = Kernel.of(_kernel_gradients)
+
+
+# --- The gradient of the bias ---------------------------------------------------------------------
+
+
+def bias_gradient(grad: Array) -> Array:
+    """Return the gradient of the bias: for each output the sum over all images and positions.
+
+    Args:
+        grad: the gradient of the convolution, shape (n, outputs, out height, out width).
+
+    Returns:
+        Shape (outputs,).
+    """
+    n, outputs, *extents = grad.shape
+    threads = _threads(grad.size * ADDITIONS)
+    totals = np.zeros((max(min(threads, n), 1), outputs), grad.dtype)
+    rows = grad.reshape(n, outputs, math.prod(extents))
+    _BIAS_GRADIENTS.run(len(totals), threads > 1, rows, totals)
+    found: Array = totals[0] if len(totals) == 1 else totals.sum(0)
+    return found
+
+
+def _bias_gradients(lo: Any, hi: Any, grad: Any, totals: Any) -> None:
+    """Add up the gradients of the bias; a unit is one of equal parts of the images.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        grad: the gradients of the convolution, shape (images, outputs, positions).
+        totals: for each part, room for its sums, which are 0 before.
+    """
+    images, outputs, _ = grad.shape
+    parts = len(totals)
+    for part in range(lo, hi):
+        for image in range(images * part // parts, images * (part + 1) // parts):
+            for output in range(outputs):
+                totals[part, output] += _sum(grad[image, output])
+
+
+@njit(error_model="numpy", fastmath=set(REASSOCIATE))
+def _sum(row: Any) -> Any:
+    """Return the sum of a row, added up in any order."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        total += row[i]
+    return total
+
+
+_BIAS_GRADIENTS = Kernel.of(_bias_gradients)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import platform
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -36,7 +37,7 @@ def _registers() -> tuple[int, int]:
         return 64, 32
     if "+avx" in present:
         return 32, 16
-    return 16, 32 if "+neon" in present else 16
+    return 16, 32 if platform.machine().lower() in ("aarch64", "arm64") else 16
 
 
 VECTOR_BYTES, REGISTERS = _registers()
@@ -243,7 +244,32 @@ def copy_every(
 
 
 @instruction
-def clear(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
+def copy_to_every(
+    v: Vectors, target: Any, at: Any, step: Any, source: Any, start: Any, count: Any
+) -> None:
+    """Copy `count` neighbours from `start` to places that are `step` apart, the first at `at`."""
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+    with v.loop(count) as i:
+        b.store(b.load(b.gep(source, [i])), b.gep(target, [b.mul(i, step)]))
+
+
+@instruction
+def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
+    """Set `count` neighbours from `at` to 0; the last vector may overlap the one before."""
+    b = v.builder
+    target = b.gep(target, [at])
+    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
+        with few:
+            v.store_masked(v.zero, target, v.first(count))
+        with many:
+            with v.loop(b.udiv(count, index(v.lanes))) as vector:
+                v.store(v.zero, b.gep(target, [b.mul(vector, index(v.lanes))]))
+            v.store(v.zero, b.gep(target, [b.sub(count, index(v.lanes))]))
+
+
+@instruction
+def clear_every(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
     """Set `count` elements that are `step` apart to 0, the first of them at `at`."""
     b = v.builder
     target = b.gep(target, [at])

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation import inner
-from mt_fast.simd import VECTOR_BYTES, clear, copy, copy_every
+from mt_fast.simd import VECTOR_BYTES, clear, clear_every, copy, copy_every
 
 BUFFER = 2**18
 """How many bytes the buffer of a strip should have: it is to stay in the second cache."""
@@ -140,8 +140,8 @@ def buffer(windows: Any, strips: Any, images: Any, like: Any) -> Any:
     height, width = (0, 0) if _lines_are_those_of_the_image(windows) else _seen(windows, strips)
     planes = np.empty(images * strips.size + spare, like.dtype)
     padded = np.empty(height * width + spare, like.dtype)
-    clear(planes, images * strips.size, 1, spare)
-    clear(padded, 0, 1, padded.size)
+    clear(planes, images * strips.size, spare)
+    clear(padded, 0, padded.size)
     return planes, padded
 
 
@@ -163,15 +163,14 @@ def fill(
         strips: how the planes lie.
     """
     top = row * windows.row_stride - windows.row_padding
+    extents = (windows.height, windows.width, strips.lines)
     for channel in range(channels):
         begin = start + channel * windows.height * windows.width
         at = channel * windows.kernel_width * strips.plane
         if _lines_are_those_of_the_image(windows):
             for j in range(windows.kernel_width):
                 shift = j * windows.column_dilation - windows.column_padding
-                _copy_shifted(
-                    planes, at + j * strips.plane, image, begin, top, shift, windows, strips
-                )
+                _copy_shifted(planes, at + j * strips.plane, image, begin, top, shift, extents)
         else:
             _pad(padded, image, begin, top, windows, strips)
             for j in range(windows.kernel_width):
@@ -188,24 +187,24 @@ def _lines_are_those_of_the_image(windows: Any) -> Any:
 
 @inner
 def _copy_shifted(
-    planes: Any, at: Any, image: Any, start: Any, top: Any, shift: Any, windows: Any, strips: Any
+    planes: Any, at: Any, image: Any, start: Any, top: Any, shift: Any, extents: Any
 ) -> None:
     """Write a plane whose lines are those of a channel, moved by `shift` columns: all at once."""
-    width = windows.width
-    size = strips.lines * width
-    above = min(max(-top, 0), strips.lines) * width
-    below = min(max(windows.height - top, 0), strips.lines) * width
+    height, width, lines = extents
+    size = lines * width
+    above = min(max(-top, 0), lines) * width
+    below = min(max(height - top, 0), lines) * width
     left, right = min(max(-shift, 0), width), min(max(shift, 0), width)
     if below <= above or left + right >= width:
-        clear(planes, at, 1, size)
+        clear(planes, at, size)
         return
-    clear(planes, at, 1, above)
+    clear(planes, at, above)
     first = start + top * width + above + right
     copy(planes, at + above + left, image, first, below - above - left - right)
-    clear(planes, at + below, 1, size - below)
+    clear(planes, at + below, size - below)
     for i in range(left + right):  # what has come from a neighbouring line
         column = i if i < left else i - left - right + width
-        clear(planes, at + above + column, width, (below - above) // width)
+        clear_every(planes, at + above + column, width, (below - above) // width)
 
 
 @inner
@@ -224,10 +223,10 @@ def _pad(padded: Any, image: Any, start: Any, top: Any, windows: Any, strips: An
     count = min(windows.width + windows.column_padding, width) - left
     first, last = max(-top, 0), min(windows.height - top, rows)
     if count <= 0 or last <= first:
-        clear(padded, 0, 1, rows * width)
+        clear(padded, 0, rows * width)
         return
-    clear(padded, 0, 1, first * width)
-    clear(padded, last * width, 1, (rows - last) * width)
+    clear(padded, 0, first * width)
+    clear(padded, last * width, (rows - last) * width)
     begin = start + (top + first) * windows.width + left - windows.column_padding
     if count == width == windows.width:
         copy(padded, first * width, image, begin, (last - first) * width)
