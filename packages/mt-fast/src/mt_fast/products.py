@@ -1,8 +1,7 @@
-"""Matrix products: BLAS for floats, a compiled loop for integers.
+"""Matrix products: of floats by BLAS or, if they are large, by `gemm.py`; of integers by a loop.
 
 NumPy hands float32 and float64 matrices to BLAS if one of their two dimensions is contiguous;
-others are copied first, which costs less than NumPy's own loop. A product on Numba's threads, which
-would not have to share the cores with those of BLAS, can take the place of this module's `_blas`.
+others are copied first, which costs less than NumPy's own loop.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
 
+from mt_fast import gemm
 from mt_fast.cache import kept_by_its_text
 from mt_tensor.backends.silence import silently
 
@@ -47,7 +47,23 @@ def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
 
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
+    matrices = a.ndim == b.ndim > 1
+    if matrices and gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1], a.itemsize):
+        turn_a, turn_b = _turn(a), _turn(b)
+        if turn_a is not None and turn_b is not None and a.shape[:-2] == b.shape[:-2]:
+            left, right = a.swapaxes(-1, -2) if turn_a else a, b.swapaxes(-1, -2) if turn_b else b
+            return gemm.multiply(left, right, turn_a, turn_b)
     return np.asarray(silently(np.matmul, _for_blas(a), _for_blas(b)), order="C")
+
+
+def _turn(array: Array) -> bool | None:
+    """Return whether an array is contiguous once its last two dimensions change places.
+
+    None if it is contiguous neither so nor as it is.
+    """
+    if array.flags.c_contiguous:
+        return False
+    return True if array.swapaxes(-1, -2).flags.c_contiguous else None
 
 
 def _blas(a: Array, b: Array, out: Array) -> None:

@@ -1,0 +1,85 @@
+"""Products of large matrices against NumPy in float64."""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_fast import gemm, products
+from mt_fast.gemm import multiply
+
+EXTENT = st.integers(1, 140)
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    yield
+    numba.set_num_threads(before)
+
+
+def draw(*shape, dtype="float32"):
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    batch=st.sampled_from([(), (3,), (2, 2)]),
+    extents=st.tuples(EXTENT, EXTENT, EXTENT),
+    turned=st.tuples(st.booleans(), st.booleans()),
+    dtype=st.sampled_from(["float32", "float64"]),
+    panel=st.sampled_from([1, 2**12, gemm.PANEL_BYTES]),
+)
+def test_any_extents_and_orders(batch, extents, turned, dtype, panel):
+    n, m, k = extents
+    a = draw(*batch, *((m, n) if turned[0] else (n, m)), dtype=dtype)
+    b = draw(*batch, *((k, m) if turned[1] else (m, k)), dtype=dtype)
+    left, right = (
+        (x.swapaxes(-1, -2) if t else x).astype("f8") for x, t in zip((a, b), turned, strict=True)
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gemm, "PANEL_BYTES", panel)
+        patch.setattr(gemm, "PACK_IN_PARTS_FROM", 1)
+        out = multiply(a, b, *turned)
+    assert out.dtype == a.dtype
+    assert out.flags.c_contiguous
+    tolerance = 1e-12 if dtype == "float64" else 1e-4
+    np.testing.assert_allclose(out, left @ right, rtol=tolerance, atol=tolerance)
+
+
+def test_threads_do_not_change_a_bit():
+    a, b = draw(130, 150), draw(150, 210)
+    both = multiply(a, b)
+    numba.set_num_threads(1)
+    assert np.array_equal(multiply(a, b), both)
+
+
+def test_nan_and_infinity_stay_in_their_rows_and_columns():
+    a, b = draw(20, 30), draw(30, 50)
+    a[3, 4], b[7, 8] = np.nan, np.inf
+    assert np.array_equal(np.isfinite(multiply(a, b)), np.isfinite(a @ b))
+    assert not np.isnan(multiply(a, b)[np.arange(20) != 3]).any()
+
+
+def test_large_products_of_tensors_are_made_here(monkeypatch):
+    made = []
+    monkeypatch.setattr(gemm, "multiply", lambda *args: made.append(args[2:]) or multiply(*args))
+    with mt.use_backend("fast"):
+        a, b = mt.tensor(draw(256, 160)), mt.tensor(draw(160, 200))
+        wanted = np.asarray(a) @ np.asarray(b)
+        for x, y in ((a, b), (a.T.contiguous().T, b), (a, b.T.contiguous().T), (a[:, ::2], b[::2])):
+            expected = wanted if x.shape[1] == 160 else np.asarray(x) @ np.asarray(y)
+            np.testing.assert_allclose(np.asarray(x @ y), expected, rtol=1e-4, atol=1e-4)
+    assert made == [(False, False), (True, False), (False, True)]
+
+
+def test_small_and_narrow_products_are_left_to_blas():
+    assert not gemm.pays(64, 64, 64, 4)
+    assert not gemm.pays(4096, 4096, 1, 4)
+    assert not gemm.pays(1, 4096, 4096, 4)
+    assert not gemm.pays(64, 10**6, 1000, 4)
+    assert gemm.pays(1024, 1024, 1024, 8)
+    assert products.product(draw(3, 4), draw(4, 5)).shape == (3, 5)
