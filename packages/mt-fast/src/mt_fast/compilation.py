@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,26 +24,12 @@ from numba.extending import intrinsic
 from mt_fast.cache import kept
 from mt_fast.codegen import Source
 from mt_fast.spelling import NAMESPACE
+from mt_fast.threads import launching, thread_count
 
 inner = njit(  # type: ignore[call-overload]
     error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 """Compiles a function that only kernels call: without what Python would need to call it."""
-
-
-def start_threads() -> None:
-    """Start Numba's threads, which sleep while they wait for work.
-
-    OpenMP's threads would rather spin, and on a machine with other work to do each parallel loop
-    then waits for a thread that has lost its processor: a few microseconds become ten milliseconds.
-    The setting is read when the threads start, and is put back for libraries loaded later. Whoever
-    has set it keeps their choice.
-    """
-    chosen = "OMP_WAIT_POLICY" in os.environ
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    numba.get_num_threads()
-    if not chosen:
-        del os.environ["OMP_WAIT_POLICY"]
 
 
 def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
@@ -138,9 +123,10 @@ class Kernel:
             parallel: whether to share them between the threads that Numba may use.
             *args: the arguments of the kernel after `lo` and `hi`.
         """
-        threads = numba.get_num_threads() if parallel else 1
+        threads = thread_count() if parallel else 1
         if threads > 1 and units > 1 and hasattr(self.serial, "overloads"):  # it is compiled
-            self.parallel(min(threads, units), units, self._address(args), *args)
+            with launching():
+                self.parallel(min(threads, units), units, self._address(args), *args)
         else:
             self.serial(0, units, *args)
 

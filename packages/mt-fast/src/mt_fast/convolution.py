@@ -20,7 +20,6 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from numba import njit
@@ -29,6 +28,7 @@ from mt_fast.cache import kept_by_its_text
 from mt_fast.codegen import REASSOCIATE
 from mt_fast.compilation import Kernel, inner
 from mt_fast.simd import copy_to_every
+from mt_fast.threads import thread_count
 from mt_fast.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
 from mt_fast.windows import Strips, Windows, buffer, channels_that_fit, fill, plan, rows_that_fit
 from mt_tensor.backends.silence import silently
@@ -49,7 +49,7 @@ positions, in a tile of rows, are to stay in the first cache."""
 
 def _threads(multiplications: int) -> int:
     """Return how many threads to use for so much work."""
-    return numba.get_num_threads() if multiplications >= PARALLEL_FROM else 1
+    return thread_count() if multiplications >= PARALLEL_FROM else 1
 
 
 # --- Convolution ----------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation import Kernel
 from mt_fast.simd import VECTOR_BYTES
+from mt_fast.threads import thread_count
 from mt_fast.tiles import COLUMNS, LARGEST, padded_rows, product, tile_rows
 
 Array = npt.NDArray[Any]
@@ -59,7 +59,7 @@ def multiply(a: Array, b: Array, turned_a: bool = False, turned_b: bool = False)
     batch = math.prod(a.shape[:-2])
     out = np.empty((*a.shape[:-2], n, k), a.dtype)
     packed = np.zeros((batch, padded_rows(n) * (m + 1)), a.dtype)
-    threads = numba.get_num_threads()
+    threads = thread_count()
     tiles = -(-n // LARGEST)
     left = (n * m, 1, n) if turned_a else (n * m, m, 1)
     _PACK.run(

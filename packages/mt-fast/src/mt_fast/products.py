@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from numba import njit, prange
 
 from mt_fast import gemm
-from mt_fast.cache import kept_by_its_text
+from mt_fast.compilation import Kernel
 from mt_tensor.backends.silence import silently
 
 Array = npt.NDArray[Any]
@@ -38,10 +36,7 @@ def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
     if batches and m:
         left = np.ascontiguousarray(a).reshape(batches, n, m)
         right = np.ascontiguousarray(b).reshape(batches, m, k)
-        if parallel and numba.get_num_threads() > 1:
-            _all_rows(left, right, product)
-        else:
-            _rows(left, right, product, 0, batches * n)
+        _ROWS.run(batches * n, parallel, left, right, product)
     out[...] = product.reshape(out.shape)
 
 
@@ -82,9 +77,7 @@ def _for_blas(array: Array) -> Array:
     return array if fits else np.ascontiguousarray(array)
 
 
-@kept_by_its_text
-@njit(error_model="numpy")
-def _rows(a: Any, b: Any, out: Any, lo: int, hi: int) -> None:
+def _rows(lo: Any, hi: Any, a: Any, b: Any, out: Any) -> None:
     """Compute rows `lo` to `hi` of the products of all batches; `out` is zero before."""
     n = a.shape[1]
     for row in range(lo, hi):
@@ -98,8 +91,4 @@ def _rows(a: Any, b: Any, out: Any, lo: int, hi: int) -> None:
                 total[k] += factor * line[k]
 
 
-@kept_by_its_text
-@njit(parallel=True, error_model="numpy")
-def _all_rows(a: Any, b: Any, out: Any) -> None:
-    for row in prange(a.shape[0] * a.shape[1]):
-        _rows(a, b, out, row, row + 1)
+_ROWS = Kernel.of(_rows)
