@@ -414,12 +414,11 @@ def kernel_gradient(
     windows = Windows._make(itertools.chain(*pairs))
     threads = _threads(grad.size * taps)
     at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
-    some = min(channels, channels_that_fit(windows, at_once, grad.itemsize))
+    whole = at_once == rows  # so that several small images can be in the buffer at once
+    held = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if whole else 1
+    some = min(channels, channels_that_fit(windows, at_once, held * grad.itemsize))
     strips, offsets = plan(windows, some, at_once)
     parts = min(threads, n * strips.number)
-    held = 1
-    if strips.number == 1:
-        held = max(min(POSITIONS // (rows * columns), -(-n // parts)), 1)
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     extents = (n, groups, channels, outputs // groups)
     settings = (extents, tuple(windows), tuple(strips), (some, held))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -98,21 +98,32 @@ class Vectors:
         """Return a vector that has the element at a pointer in every place."""
         return self._repeated(self.builder.load(pointer), self._type)
 
-    def even(self, first: Any, second: Any) -> Any:
-        """Return every second element of two vectors that follow each other."""
+    def every_second(self, first: Any, second: Any, start: int = 0) -> Any:
+        """Return every second element, from 0 or 1 on, of two vectors that follow each other."""
         kind = ir.VectorType(_PLACE, self.lanes)
-        places = ir.Constant(kind, list(range(0, 2 * self.lanes, 2)))
+        places = ir.Constant(kind, list(range(start, 2 * self.lanes, 2)))
         return self.builder.shuffle_vector(first, second, places)
 
     def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
         """Return `x * y + z`, rounded once where the processor can."""
         return self._call(f"llvm.fmuladd.{self._suffix}", self._type, [x, y, z])
 
-    def total(self, vector: Any) -> Any:
-        """Return the sum of the elements, added up in any order."""
-        arguments = [ir.Constant(self._element, 0.0), vector]
-        name = f"llvm.vector.reduce.fadd.{self._suffix}"
-        return self._call(name, self._element, arguments, fastmath=("reassoc",))
+    def totals(self, vectors: Sequence[Any]) -> Any:
+        """Return a vector that begins with the sums of the elements of some vectors.
+
+        There are a power of 2 of them, at most as many as a vector has elements.
+        """
+        for _ in range(self.lanes.bit_length() - 1):  # each step halves what is left to add up
+            if len(vectors) == 1:
+                vectors = [*vectors, *vectors]
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            vectors = [self._sums_of_pairs(*pair) for pair in pairs]
+        return vectors[0]
+
+    def _sums_of_pairs(self, first: Any, second: Any) -> Any:
+        """Return the sums of neighbours, first those of one vector and then those of another."""
+        even, odd = (self.every_second(first, second, start) for start in range(2))
+        return self.builder.fadd(even, odd)
 
     def variable(self, vector: Any) -> Any:
         """Return a pointer to a vector, which LLVM will keep in a register if it can."""
@@ -165,11 +176,11 @@ class Vectors:
         everywhere = ir.Constant(ir.VectorType(_PLACE, self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(one, undefined, everywhere)
 
-    def _call(self, name: str, result: Any, arguments: list[Any], **options: Any) -> Any:
+    def _call(self, name: str, result: Any, arguments: list[Any]) -> Any:
         module = self.builder.module
         kind = ir.FunctionType(result, [argument.type for argument in arguments])
         function = module.globals.get(name) or ir.Function(module, kind, name)
-        return self.builder.call(function, arguments, **options)
+        return self.builder.call(function, arguments)
 
 
 def instruction(write: Callable[..., None]) -> Any:
@@ -238,7 +249,7 @@ def copy_every(
                 place = b.mul(vector, index(v.lanes))
                 first = b.gep(source, [b.mul(place, index(2))])
                 second = b.gep(first, [index(v.lanes)])
-                v.store(v.even(v.load(first), v.load(second)), b.gep(target, [place]))
+                v.store(v.every_second(v.load(first), v.load(second)), b.gep(target, [place]))
         with others, v.loop(count) as i:
             b.store(b.load(b.gep(source, [b.mul(i, step)])), b.gep(target, [i]))
 

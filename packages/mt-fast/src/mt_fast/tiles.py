@@ -212,13 +212,18 @@ def _inner_tile(rows: int, columns: int) -> Any:
                 add(image, b.mul(vector, index(v.lanes)), v.load)
             with b.if_then(b.icmp_signed("<", done, count)):
                 add(image, done, lambda pointer: v.load_masked(pointer, mask))
-        found = v.variables(rows * columns)
-        for k, total in enumerate(itertools.chain(*sums)):
-            b.store(b.load(total), b.gep(found, [index(k)]))
+        # The totals of a column become neighbours in memory, so many vectors of them.
+        several = min(rows, v.lanes)
+        length = rows // several
+        found = v.variables(columns * length)
+        for j, i in itertools.product(range(columns), range(length)):
+            column = [b.load(row[j]) for row in sums[i * several : (i + 1) * several]]
+            v.store(v.totals(column), b.gep(found, [index(j * length + i)]))
+        totals = b.bitcast(found, out.type)
         with v.loop(used) as i, v.loop(wanted) as j:
-            total = b.load(b.gep(found, [b.add(b.mul(i, index(columns)), j)]))
+            place = b.add(b.mul(j, index(length * v.lanes)), i)
             result = b.gep(out, [b.add(b.add(at, b.mul(i, step)), j)])
-            b.store(b.fadd(b.load(result), v.total(total)), result)
+            b.store(b.fadd(b.load(result), b.load(b.gep(totals, [place]))), result)
 
     return tile
 
