@@ -189,13 +189,35 @@ def test_no_exponential_is_a_negative_zero() -> None:
 
 
 def test_angles_of_many_turns() -> None:
-    # The second is, of all float64, the nearest to a multiple of pi / 2 (K. Ng, Argument reduction
-    # for huge arguments, 1992).
-    x = np.array([1e22, 6381956970095103.0 * 2.0**797, 2.0**1023])
+    # Of all float64, the second is the nearest to a multiple of pi / 2 (K. Ng, Argument reduction
+    # for huge arguments, 1992); the others, but for the first, come near for their size.
+    x = np.array(
+        [1e22, 6381956970095103.0 * 2.0**797, 9.7968617246162e66, 1.2094912707964283e23, 2.0**1023]
+    )
     sines, cosines = (_applied(_loop(name, "float64"), x) for name in ("sin", "cos"))
-    np.testing.assert_allclose(sines, [-0.8522008497671888, 1.0, 0.563127779850884], rtol=3e-16)
-    wanted = [0.5232147853951389, -4.687165924254628e-19, -0.826369834614148]
-    np.testing.assert_allclose(cosines, wanted, rtol=3e-16)
+    np.testing.assert_allclose(
+        sines,
+        [-0.8522008497671888, 1.0, -2.836269890937448e-16, 1.0, 0.563127779850884],
+        rtol=3e-16,
+    )
+    np.testing.assert_allclose(
+        cosines,
+        [
+            0.523214785395139,
+            -4.687165924254628e-19,
+            1.0,
+            1.1940881876298478e-17,
+            -0.826369834614148,
+        ],
+        rtol=3e-16,
+    )
+
+
+def test_angles_of_many_turns_in_float32() -> None:
+    x = np.array([2.5229176e38, 1.2614588e38], "float32")
+    sine, cosine = (_applied(_loop(name, "float32"), x) for name in ("sin", "cos"))
+    exact = [4.624949951738393e-08, -2.3124749758691973e-08]
+    np.testing.assert_allclose([sine[0], cosine[1]], exact, rtol=1e-7)
 
 
 @settings(max_examples=50, deadline=None)

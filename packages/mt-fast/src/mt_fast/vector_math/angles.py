@@ -38,16 +38,17 @@ def reduced(x: Value) -> tuple[Value, Value, Value | None]:
 
 # --- Of float32 ---------------------------------------------------------------------------------
 
-PIECE, PIECES = 29, 6
-"""A piece of so many bits times a float32 is exact in float64. So many pieces are enough for the
-largest."""
+PIECE, PIECES = 29, 5
+"""A piece of so many bits times a float32 is exact in float64. After so many, and one that is as
+long as a float64, nothing is missing beside the nearest that a float32 comes to a whole turn."""
 
 
 def _pieces() -> list[float]:
-    """Return 1 / (2 pi) as a sum of numbers of few bits."""
+    """Return 1 / (2 pi) as a sum of numbers of few bits, and a last one."""
     bits, count = int(DIGITS, 16), 4 * len(DIGITS)
     ends = [PIECE * i for i in range(1, PIECES + 1)]
-    return [(bits >> (count - end)) % (1 << PIECE) * 2.0**-end for end in ends]
+    pieces = [(bits >> (count - end)) % (1 << PIECE) * 2.0**-end for end in ends]
+    return [*pieces, (bits % (1 << (count - ends[-1]))) / (1 << count)]
 
 
 def _of_float32(x: Value) -> tuple[Value, Value, None]:
@@ -85,15 +86,16 @@ def _of_float64(x: Value) -> tuple[Value, Value, Value]:
     f = _fraction(x)
     products = [f * window for window in windows]
     errors = [fma(f, windows[i], -products[i]) for i in range(3)]
-    total, low0 = _sum(products[0] - nearest(products[0]), products[1])
-    total, low1 = _sum(total, errors[0])
-    n = nearest(total * 4.0)
-    total, low2 = _sum(fma(n, -0.25, total), products[2])
-    total, low3 = _sum(total, errors[1])
-    lowest = ((low1 + low2) + (low0 + low3)) + (errors[2] + products[3])
-    total, low = _sum(total, lowest)
-    r = total * TAU
-    return n, r, fma(total, TAU, -r) + fma(total, TAU_LOW, low * TAU)
+    first, second = (product - nearest(product) for product in products[:2])
+    turns, lost = _sum(first + errors[0], second)  # the inner sum has few enough bits to be exact
+    n = nearest(turns * 4.0)
+    small, lost_of_small = _sum(products[2], errors[1])
+    turns, lost = _sum(fma(n, -0.25, turns), lost)
+    turns, lost_by_both = _sum(turns, small)
+    smallest = (lost + lost_of_small + lost_by_both) + (errors[2] + products[3])
+    turns, rest = _sum(turns, smallest)
+    r = turns * TAU
+    return n, r, fma(turns, TAU, -r) + fma(turns, TAU_LOW, rest * TAU)
 
 
 def _sum(x: Value, y: Value) -> tuple[Value, Value]:

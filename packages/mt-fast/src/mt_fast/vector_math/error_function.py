@@ -97,5 +97,5 @@ def erfc(x: Value) -> Value:
     """Return `1 - erf(x)`, exact also where erf(x) is almost 1: `exp(-x x)` times a quotient."""
     size = at_most(abs(x), ERFC_FLOAT32.end)
     numerator = polynomial(size, ERFC_FLOAT32.numerator)
-    right = exp_inside(-size * size) * numerator / polynomial(size, ERFC_FLOAT32.denominator)
+    right = exp_inside(-(size * size)) * numerator / polynomial(size, ERFC_FLOAT32.denominator)
     return where(x < 0.0, 2.0 - right, right)

@@ -79,6 +79,8 @@ def _curve(r: Value) -> Value:
 
 def _near_0(r: Value) -> Value:
     """Return `exp(r)`."""
+    if r.is_wider:  # and has digits to lose
+        return polynomial(r, (*EXP[r.precision], 1.0, 1.0))
     return 1.0 + fma(_curve(r), r * r, r)
 
 

@@ -236,17 +236,17 @@ def polynomial(x: Value, coefficients: Sequence[float]) -> Value:
     return total
 
 
-def whole_bits(n: Value) -> Any:
-    """Return a whole number as an LLVM integer, of which the lowest bits are right.
+def whole_bits(n: Value, more: int = 0) -> Any:
+    """Return the whole number `n + more` as an LLVM integer, of which the lowest bits are right.
 
     It is added to a number so large that it lands in its last bits.
     """
-    return (n + 1.5 * 2.0**n.format.places).pattern()
+    return (n + (1.5 * 2.0**n.format.places + more)).pattern()
 
 
 def power_of_two(n: Value) -> Value:
     """Return 2 to the whole number `n`, which must be the exponent of a normal number."""
-    biased = whole_bits(n + float(n.format.bias))
+    biased = whole_bits(n, n.format.bias)
     return n.of_pattern(n.builder.shl(biased, n.integer(n.format.places)))
 
 
