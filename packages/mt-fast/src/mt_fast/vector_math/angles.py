@@ -79,8 +79,8 @@ ZEROS = 80
 def _of_float64(x: Value) -> tuple[Value, Value, Value]:
     """Multiply the fraction of x by the windows that its exponent points at.
 
-    The products are sums of two, and added up so that nothing is lost: near a multiple of pi / 2,
-    the last of them is all that remains.
+    Each product is a sum of two floats, the second being its rounding error. They are added up so
+    that nothing is lost, for near a multiple of pi / 2 the last of them are all that remains.
     """
     windows = _windows(x)
     f = _fraction(x)
@@ -112,7 +112,7 @@ def _fraction(x: Value) -> Value:
 
 
 def _windows(x: Value) -> list[Value]:
-    """Return the digits of 1 / (2 pi) that matter for x, in turns per unit of its last bit.
+    """Return the digits of 1 / (2 pi) that matter for x, as what its fraction is multiplied by.
 
     A window begins at any bit: the eight bytes around it are loaded and shifted. It becomes a float
     as the last bits of one that is so large that they count what they should.
@@ -120,9 +120,8 @@ def _windows(x: Value) -> list[Value]:
     builder, integer, places = x.builder, x.integer, x.format.places
     exponent = builder.lshr(builder.shl(x.pattern(), integer(1)), integer(places + 1))
     skipped = builder.sub(exponent, integer(x.format.bias + places - ZEROS))
-    skipped = builder.select(
-        builder.icmp_signed("<", skipped, integer(0)), integer(0), skipped
-    )  # of numbers so small that they need no reduction
+    before = builder.icmp_signed("<", skipped, integer(0))  # of numbers too small to need any
+    skipped = builder.select(before, integer(0), skipped)
     behind = builder.sub(integer(ZEROS + 4 * len(DIGITS) - WINDOW), skipped)
     byte, shift = builder.lshr(behind, integer(3)), builder.and_(behind, integer(7))
     first = builder.gep(_table(x), [integer(0), byte])
@@ -137,7 +136,10 @@ def _windows(x: Value) -> list[Value]:
 
 
 def _table(x: Value) -> Any:
-    """Return the digits as bytes, the last ones first, as a constant of the module."""
+    """Return the digits as bytes, as a constant of the module.
+
+    The last ones come first, as in the integers of all processors that Numba compiles for.
+    """
     module, name = x.builder.module, "turns_per_radian"
     if name not in module.globals:
         size = (ZEROS + 4 * len(DIGITS)) // 8 + 8  # a load begins at each byte
