@@ -85,14 +85,15 @@ def _near_0(r: Value) -> Value:
 
 
 def exp_inside(x: Value) -> Value:
-    """Return e to the power x, where that is neither too large nor too small for the format."""
+    """Return e to the power x, where that is a normal number."""
     n, r = _reduced(x)
-    return scaled(_near_0(r), n)
+    return _near_0(r) * power_of_two(n)
 
 
 def exp(x: Value) -> Value:
     """Return e to the power x."""
-    return exp_inside(_bounded(x, RANGE[x.precision]))
+    n, r = _reduced(_bounded(x, RANGE[x.precision]))
+    return scaled(_near_0(r), n)
 
 
 def exp2(x: Value) -> Value:
