@@ -5,14 +5,16 @@ text mean to Numba. The meaning is that of `mt_operators.elementary`: IEEE 754 w
 a pole or no value, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
 `error_model="numpy"`, so that division by zero raises nothing.
 
-Exponentials, logarithms and `tanh` of float32 are vectorised (`vector_math`); the others are C's.
-`maximum` and `minimum` are LLVM's own instructions: written as a comparison, they would either
-lose nan or keep LLVM from vectorising a fold with them.
+Exponentials, logarithms, angles, powers and the error function are vectorised (`vector_math`), all
+of float32 and the most used of float64; the others are C's. `maximum` and `minimum` are LLVM's own
+instructions: written as a comparison, they would either lose nan or keep LLVM from vectorising a
+fold with them.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from typing import Any
 
@@ -89,6 +91,62 @@ def _rounded(name: str) -> Any:
     return rounded
 
 
+_INLINED: Any = {"forceinline": True}
+"""LLVM would leave long functions where they are, and a loop that calls one is not vectorised."""
+
+
+def _of_one(single: Any, double: Any) -> Any:
+    """Return the function that is `single` of float32, and `double` of all other numbers."""
+
+    def function(x: Any) -> Any:
+        return double(x)
+
+    @overload(function, jit_options=_INLINED)
+    def chosen(x: Any) -> Any:
+        def of_float32(x: Any) -> Any:
+            return single(x)
+
+        def of_others(x: Any) -> Any:
+            return double(types.float64(x))
+
+        return of_float32 if x == types.float32 else of_others
+
+    return function
+
+
+def _of_two(single: Any, double: Any) -> Any:
+    """Return the function that is `single` if both are float32, and `double` of all others."""
+
+    def function(x: Any, y: Any) -> Any:
+        return double(x, y)
+
+    @overload(function, jit_options=_INLINED)
+    def chosen(x: Any, y: Any) -> Any:
+        def of_float32(x: Any, y: Any) -> Any:
+            return single(x, y)
+
+        def of_others(x: Any, y: Any) -> Any:
+            return double(types.float64(x), types.float64(y))
+
+        return of_float32 if x == y == types.float32 else of_others
+
+    return function
+
+
+def _vectorised(name: str) -> Any:
+    """Return the function of that name in `vector_math`, or C's of a type that it lacks there."""
+    single, double = (
+        vector_math.callable_in_kernels(functions[name], kind) if name in functions else None
+        for kind, functions in vector_math.WRITTEN.items()
+    )
+    arity = len(inspect.signature(ELEMENTARY[name]).parameters)
+    return (_of_one if arity == 1 else _of_two)(single, double or getattr(math, name))
+
+
+VECTORISED = {name: _vectorised(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
+exp, log, _float_power = (VECTORISED[name] for name in ("exp", "log", "pow"))
+
+
 @njit(error_model="numpy")
 def _integer_power(base: Any, exponent: Any) -> Any:
     """Return a power that wraps around; what has a fraction becomes 0."""
@@ -112,13 +170,13 @@ def power(x: Any, y: Any) -> Any:
     return math.pow(x, y)
 
 
-@overload(power)
+@overload(power, jit_options=_INLINED)
 def _power(x: Any, y: Any) -> Any:
     def among_integers(x: Any, y: Any) -> Any:
         return _integer_power(types.int64(x), types.int64(y))
 
     def of_floats(x: Any, y: Any) -> Any:
-        return math.pow(x, y)
+        return _float_power(x, y)
 
     whole = isinstance(x, types.Integer) and isinstance(y, types.Integer)
     return among_integers if whole else of_floats
@@ -173,33 +231,6 @@ def _defined(name: str, kind: str) -> Any:
     exec(whole.text(name, kind, "fmod"), namespace)
     function = namespace[name]
     return function if function is _float_rest else njit(error_model="numpy")(function)
-
-
-def _vectorised(name: str) -> Any:
-    """Return the function of `math`, but of float32 the one of that name in `vector_math`."""
-    exact, of_float32 = getattr(math, name), getattr(vector_math, name)
-
-    def function(x: Any) -> Any:
-        return exact(x)
-
-    @overload(function)
-    def chosen(x: Any) -> Any:
-        def single(x: Any) -> Any:
-            return of_float32(x)
-
-        def other(x: Any) -> Any:
-            return exact(x)
-
-        return single if x == types.float32 else other
-
-    return function
-
-
-VECTORISED = {
-    name: _vectorised(name)
-    for name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "tanh")
-}
-exp, log = VECTORISED["exp"], VECTORISED["log"]
 
 
 # --- Where elements lie -------------------------------------------------------------------------

@@ -5,27 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from mt_fast.compilation import Kernel
-from mt_fast.convolution import convolve, image_gradient, kernel_gradient
-from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
-from mt_fast.fused.rows import sum_of
+from mt_fast.convolution import bias_gradient, convolve, image_gradient, kernel_gradient
+from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
-
-
-def _bias_gradient(lo: Any, hi: Any, grad: Any, out: Any) -> None:
-    """Write the sum of the gradients of each channel."""
-    for channel in range(lo, hi):
-        total = 0.0
-        for image in range(len(grad)):
-            for row in range(grad.shape[2]):
-                total += sum_of(grad[image, channel, row])
-        out[channel] = total
-
-
-_BIAS_GRADIENT = Kernel.of(_bias_gradient)
 
 
 class _Convolution(FusedKernel):
@@ -55,10 +38,7 @@ class _Convolution(FusedKernel):
             size = kernels.shape[2:]
             of_kernels = tensor_of(kernel_gradient(upstream, array_of(x), size, *settings), x)
         if needs[2]:
-            totals = np.empty(upstream.shape[1], upstream.dtype)
-            parallel = shared(upstream.size, x)
-            _BIAS_GRADIENT.run(len(totals), parallel, upstream, totals)
-            of_biases = tensor_of(totals, x)
+            of_biases = tensor_of(bias_gradient(upstream), x)
         return of_images, of_kernels, of_biases, *[None] * len(settings)
 
 

@@ -1,0 +1,166 @@
+"""Exponentials and hyperbolic functions.
+
+An exponential is `exp(r) * 2**n`, with r no farther from 0 than half the logarithm of 2.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from mt_fast.vector_math.values import (
+    FLOAT32,
+    FLOAT64,
+    Value,
+    at_least,
+    at_most,
+    copysign,
+    fma,
+    in_float64,
+    nearest,
+    polynomial,
+    power_of_two,
+    scaled,
+    where,
+)
+
+RANGE = {FLOAT32: (-104.0, 90.0), FLOAT64: (-746.0, 710.0)}
+BINARY_RANGE = {FLOAT32: (-151.0, 129.0), FLOAT64: (-1076.0, 1025.0)}
+"""Outside these, exponentials are 0 or infinite."""
+
+LEAST = -40.0
+"""Below this, `exp(x) - 1` is -1."""
+
+MANY = 64.0
+"""2 to this power is so large that 1 beside it is lost."""
+
+LN_2 = Decimal("0.693147180559945309417232121458176568")
+LOG2_E = Decimal("1.442695040888963407359924681001892137")
+
+LN_2_PARTS = {kind: kind.in_parts(LN_2, kind.places - 12) for kind in (FLOAT32, FLOAT64)}
+"""The logarithm of 2, of which the first part leaves room for an exponent: its multiples are
+exact."""
+
+EXP = {
+    FLOAT32: (0.00019846104, 0.0013940599, 0.008333389, 0.041666362, 0.16666666, 0.5),
+    FLOAT64: (
+        2.0875365422380582e-09,
+        2.510895851941107e-08,
+        2.755740243759043e-07,
+        2.7557244437340544e-06,
+        2.480158717292723e-05,
+        0.00019841269885896795,
+        0.001388888888896206,
+        0.008333333333321723,
+        0.04166666666666651,
+        0.16666666666666677,
+        0.5,
+    ),
+}
+"""Of `(exp(r) - 1 - r) / r**2`."""
+
+
+def _bounded(x: Value, bounds: tuple[float, float]) -> Value:
+    return at_most(at_least(x, bounds[0]), bounds[1])
+
+
+def _reduced(x: Value) -> tuple[Value, Value]:
+    """Return n and r with `x = n ln 2 + r`."""
+    n = nearest(x * float(LOG2_E))
+    if x.is_wider:
+        return n, fma(-n, float(LN_2), x)
+    high, low = LN_2_PARTS[x.format]
+    return n, fma(-n, low, fma(-n, high, x))
+
+
+def _curve(r: Value) -> Value:
+    """Return `(exp(r) - 1 - r) / r**2`."""
+    return polynomial(r, EXP[r.precision])
+
+
+def _near_0(r: Value) -> Value:
+    """Return `exp(r)`."""
+    if r.is_wider:  # and has digits to lose
+        return polynomial(r, (*EXP[r.precision], 1.0, 1.0))
+    return 1.0 + fma(_curve(r), r * r, r)
+
+
+def exp_inside(x: Value) -> Value:
+    """Return e to the power x, where that is a normal number."""
+    n, r = _reduced(x)
+    return _near_0(r) * power_of_two(n)
+
+
+def exp(x: Value) -> Value:
+    """Return e to the power x."""
+    n, r = _reduced(_bounded(x, RANGE[x.precision]))
+    return scaled(_near_0(r), n)
+
+
+def exp2(x: Value) -> Value:
+    """Return 2 to the power x."""
+    return exp2_of_sum(x)
+
+
+def exp2_of_sum(x: Value, rest: Value | None = None) -> Value:
+    """Return 2 to the power `x + rest`, where the rest is tiny: `exp(r ln 2) * 2**n`."""
+    bounded = _bounded(x, BINARY_RANGE[x.precision])
+    n = nearest(bounded)
+    r = bounded - n if rest is None else (bounded - n) + rest
+    return scaled(_near_0(r * float(LN_2)), n)
+
+
+def expm1(x: Value) -> Value:
+    """Return `exp(x) - 1`, exact for small x too: `(exp(r) - 1 + 1 - 2**-n) * 2**n`."""
+    n, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])))
+    rest = 1.0 - power_of_two(-at_most(n, MANY))
+    return copysign(scaled(fma(_curve(r), r * r, rest + r), n), x)
+
+
+# --- Hyperbolic functions -----------------------------------------------------------------------
+
+NEAR = 0.625
+"""Up to here, tanh is an odd polynomial."""
+
+FAR = {FLOAT32: 9.1, FLOAT64: 19.1}
+"""From here on, tanh is 1."""
+
+TANH = {
+    FLOAT32: (-0.005692228, 0.020628123, -0.053736508, 0.13331406, -0.3333328),
+    FLOAT64: (
+        -1.606826443196854e-05,
+        7.713557652165858e-05,
+        -0.00022855649708052408,
+        0.0005863127370435434,
+        -0.0014549577224182773,
+        0.0035919889505433155,
+        -0.008863220975311939,
+        0.02186948757405283,
+        -0.05396825393118148,
+        0.13333333333261915,
+        -0.33333333333332854,
+    ),
+}
+"""Of `(tanh(x) - x) / x**3`, in powers of x x."""
+
+
+def tanh(x: Value) -> Value:
+    """Return the hyperbolic tangent: an odd polynomial, or `1 - 2 / (exp(2 |x|) + 1)`."""
+    size = abs(x)
+    square = x * x
+    near = fma(polynomial(square, TANH[x.precision]) * square, size, size)
+    far = 1.0 - 2.0 / (exp_inside(2.0 * at_most(size, FAR[x.precision])) + 1.0)
+    return copysign(where(size < NEAR, near, far), x)
+
+
+@in_float64
+def sinh(x: Value) -> Value:
+    """Return the hyperbolic sine: `(m + m / (m + 1)) / 2` with `m = exp(|x|) - 1`."""
+    m = expm1(abs(x))
+    return copysign(0.5 * (m + m / (m + 1.0)), x)
+
+
+@in_float64
+def cosh(x: Value) -> Value:
+    """Return the hyperbolic cosine."""
+    growing = exp(abs(x))
+    return 0.5 * (growing + 1.0 / growing)
