@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mt_fast import cache, cache_folder
-from mt_fast.codegen import Source
-from mt_fast.compilation import Kernel, defined
-from mt_fast.spelling import NAMESPACE
+from mt_fast import cache_folder
+from mt_fast.compilation import cache
+from mt_fast.compilation.kernel import Kernel, defined
+from mt_fast.generation.codegen import Source
+from mt_fast.generation.spelling import NAMESPACE
 
 TEXT = """\
 def halves(lo, hi, x_data, out_data):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_fast import calls
+from mt_fast.primitives import calls
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import bool_, float16, float32, float64, int64
 

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mt_fast import convolution
-from mt_fast.convolution import bias_gradient, convolve, image_gradient, kernel_gradient
+from mt_fast.matrices import convolution
+from mt_fast.matrices.convolution import bias_gradient, convolve, image_gradient, kernel_gradient
 
 Pair = tuple[int, int]
 

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_fast import gemm, products
-from mt_fast.gemm import multiply
+from mt_fast.matrices import gemm
+from mt_fast.matrices.gemm import multiply
+from mt_fast.primitives import products
 
 EXTENT = st.integers(1, 140)
 

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast import codegen, loops, movement, reductions, vector_math
+from mt_fast import vector_math
 from mt_fast.backend import FastOps
-from mt_fast.compilation import compiled
-from mt_fast.spelling import TABLE
+from mt_fast.compilation.kernel import compiled
+from mt_fast.generation import codegen
+from mt_fast.generation.spelling import TABLE
+from mt_fast.primitives import loops, movement, reductions
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_fast.rendering import PYTHON, render
-from mt_fast.spelling import TABLE
+from mt_fast.generation.rendering import PYTHON, render
+from mt_fast.generation.spelling import TABLE
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, div, where
 from mt_operators.testing import SPECIAL, SPECS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from mt_fast import simd
+from mt_fast.matrices import simd
 
 LANES = simd.VECTOR_BYTES // 4
 COUNTS = [*range(2 * LANES + 2), 5 * LANES - 1]

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from mt_fast import cache, codegen, vector_math
-from mt_fast.spelling import VECTORISED
+from mt_fast import vector_math
+from mt_fast.compilation import cache
+from mt_fast.generation import codegen
+from mt_fast.generation.spelling import VECTORISED
 from mt_fast.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY

@@ -22,7 +22,7 @@ from mt_cuda.elementwise import Signature
 from mt_cuda.kernel import Kernel, computed
 from mt_cuda.layout import Layout, Strides, index_type, merge
 from mt_cuda.machine import Grid, Machine
-from mt_fast.rendering import computation_type
+from mt_fast.generation.rendering import computation_type
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.tracing import Graph, trace
 from mt_tensor.backends.contract import TensorBackend

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 from mt_cuda.kernel import Lines
-from mt_fast import whole
-from mt_fast.rendering import Table, call
+from mt_fast.generation import whole
+from mt_fast.generation.rendering import Table, call
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.tracing import Graph
 from mt_tensor.dtypes import DType

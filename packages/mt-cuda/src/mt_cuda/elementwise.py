@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from mt_cuda.device import helpers, table
 from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, load, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.rendering import render
+from mt_fast.generation.rendering import render
 from mt_operators.tracing import Graph
 from mt_tensor.dtypes import DType
 

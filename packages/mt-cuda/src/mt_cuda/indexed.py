@@ -24,7 +24,7 @@ from mt_cuda.kernel import (
     store,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.rendering import render
+from mt_fast.generation.rendering import render
 from mt_operators.tracing import Graph
 from mt_tensor.dtypes import DType, int64
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from mt_cuda.kernel import Kernel, Lines, computed, define, indented, load, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.rendering import constant, converted
+from mt_fast.generation.rendering import constant, converted
 from mt_tensor.dtypes import DType, int64
 
 

@@ -32,7 +32,7 @@ from mt_cuda.kernel import (
     stored_type,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.rendering import converted, render
+from mt_fast.generation.rendering import converted, render
 from mt_operators.tracing import Graph
 from mt_tensor.dtypes import DType
 

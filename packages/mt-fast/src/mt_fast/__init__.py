@@ -32,7 +32,7 @@ def cache_folder() -> Path | None:
     the user's caches are. With `MT_FAST_CACHE=off`, nothing is kept. The folder may be deleted at
     any time.
     """
-    from mt_fast import cache
+    from mt_fast.compilation import cache
 
     return cache.cache_folder()
 

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast import calls, elementwise, fused, movement, products, reductions
-from mt_fast.threads import start_threads
+from mt_fast import fused
+from mt_fast.compilation.threads import start_threads
+from mt_fast.primitives import calls, elementwise, movement, products, reductions
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.silence import silently

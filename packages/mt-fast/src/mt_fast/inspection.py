@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_fast import codegen
-from mt_fast.codegen import Form
-from mt_fast.spelling import TABLE
+from mt_fast.generation import codegen
+from mt_fast.generation.codegen import Form
+from mt_fast.generation.spelling import TABLE
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import as_dtype, bool_, float16
 from mt_tensor.pointwise.fusing import operator_of

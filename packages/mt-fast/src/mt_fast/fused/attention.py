@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.compilation import Kernel
+from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
-from mt_fast.fused.rows import largest_of, sum_of, sum_of_products
-from mt_fast.products import product
-from mt_fast.spelling import exp
+from mt_fast.generation.spelling import exp
+from mt_fast.matrices.rows import largest_of, sum_of, sum_of_products
+from mt_fast.primitives.products import product
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 

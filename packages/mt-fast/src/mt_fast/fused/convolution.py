@@ -1,12 +1,12 @@
-"""Convolution of images as an operation on tensors; the work is done in `mt_fast.convolution`."""
+"""Convolution of images as an operation on tensors; see `matrices/convolution.py` for how."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from mt_fast.convolution import bias_gradient, convolve, image_gradient, kernel_gradient
 from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
+from mt_fast.matrices.convolution import bias_gradient, convolve, image_gradient, kernel_gradient
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.fused.arrays import Array, array_of, is_compiled, tensor_of
-from mt_fast.products import product
+from mt_fast.primitives.products import product
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.compilation import Kernel
+from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
-from mt_fast.fused.rows import largest_of, sum_of_exponentials
-from mt_fast.spelling import exp, log
+from mt_fast.generation.spelling import exp, log
+from mt_fast.matrices.rows import largest_of, sum_of_exponentials
 from mt_tensor import Tensor
 from mt_tensor.fused import FUSED, FusedKernel
 

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from mt_fast.codegen import REASSOCIATE
-from mt_fast.compilation import Kernel
+from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
-from mt_fast.fused.rows import sum_of, sum_of_squares
+from mt_fast.generation.codegen import REASSOCIATE
+from mt_fast.matrices.rows import sum_of, sum_of_squares
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.compilation import Kernel
+from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import array_of, is_compiled, shared
 from mt_tensor import Tensor
 from mt_tensor.fused import FUSED

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_fast import codegen, loops, movement
-from mt_fast.codegen import Form
-from mt_fast.compilation import Kernel, compiled
-from mt_fast.layouts import collapse
-from mt_fast.spelling import TABLE
+from mt_fast.compilation.kernel import Kernel, compiled
+from mt_fast.generation import codegen
+from mt_fast.generation.codegen import Form
+from mt_fast.generation.spelling import TABLE
+from mt_fast.primitives import loops, movement
+from mt_fast.primitives.layouts import collapse
 from mt_operators import Formula
 from mt_tensor.dtypes import DType
 from mt_tensor.tensor_data import TensorData

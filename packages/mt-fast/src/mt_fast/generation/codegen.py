@@ -9,8 +9,8 @@ that the same code runs as a whole on one thread or in parts on several. There a
 - `transpose`: copies that make rows of columns;
 - `fold` and `columns`: reductions, along memory and across it.
 
-The text is plain Python to be read (`mt_fast.source`) and compiled (`mt_fast.compilation`). A view
-called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its first
+The text is plain Python to be read (`mt_fast.source`) and compiled (`compilation/kernel.py`). A
+view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its first
 element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut out of
 the storage before the inner loop, which then runs from 0: that is the form that LLVM vectorises.
 """
@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mt_fast.rendering import Table, computation_type, constant, converted, render
+from mt_fast.generation.rendering import Table, computation_type, constant, converted, render
 from mt_operators import Formula, Operator
 from mt_operators.tracing import Graph, trace
 from mt_tensor.dtypes import DType, bool_

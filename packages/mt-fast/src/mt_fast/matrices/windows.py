@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast.compilation import inner
-from mt_fast.simd import VECTOR_BYTES, clear, clear_every, copy, copy_every
+from mt_fast.compilation.kernel import inner
+from mt_fast.matrices.simd import VECTOR_BYTES, clear, clear_every, copy, copy_every
 
 BUFFER = 2**18
 """How many bytes the buffer of a strip should have: it is to stay in the second cache."""

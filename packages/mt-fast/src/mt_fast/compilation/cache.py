@@ -97,7 +97,7 @@ def _hash(*parts: str | bytes) -> Any:
 @functools.cache
 def _meaning() -> bytes:
     """Return a hash of what gives the text of a kernel its meaning."""
-    modules = sorted(Path(__file__).parent.rglob("*.py"))
+    modules = sorted(Path(__file__).parents[1].rglob("*.py"))
     versions = (sys.version, numba.__version__, llvmlite.__version__)
     options = [getattr(config, name, None) for name in _OPTIONS]
     sources = [module.read_bytes() for module in modules]

@@ -10,11 +10,11 @@ import functools
 
 import numpy as np
 
-from mt_fast import codegen
-from mt_fast.codegen import Form
-from mt_fast.compilation import Kernel, compiled
-from mt_fast.loops import WORTH_A_KERNEL, run_loop, run_tiles
-from mt_fast.spelling import TABLE
+from mt_fast.compilation.kernel import Kernel, compiled
+from mt_fast.generation import codegen
+from mt_fast.generation.codegen import Form
+from mt_fast.generation.spelling import TABLE
+from mt_fast.primitives.loops import WORTH_A_KERNEL, run_loop, run_tiles
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
 from mt_tensor.tensor_data import TensorData

@@ -21,10 +21,10 @@ from numba.core import cgutils
 from numba.core.typing import templates
 from numba.extending import intrinsic
 
-from mt_fast.cache import kept
-from mt_fast.codegen import Source
-from mt_fast.spelling import NAMESPACE
-from mt_fast.threads import launching, thread_count
+from mt_fast.compilation.cache import kept
+from mt_fast.compilation.threads import launching, thread_count
+from mt_fast.generation.codegen import Source
+from mt_fast.generation.spelling import NAMESPACE
 
 inner = njit(  # type: ignore[call-overload]
     error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True

@@ -17,7 +17,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mt_fast import whole
+from mt_fast.generation import whole
 from mt_operators import OPERATORS, tracing
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast.compilation import Kernel
-from mt_fast.simd import VECTOR_BYTES
-from mt_fast.threads import thread_count
-from mt_fast.tiles import COLUMNS, LARGEST, padded_rows, product, tile_rows
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.compilation.threads import thread_count
+from mt_fast.matrices.simd import VECTOR_BYTES
+from mt_fast.matrices.tiles import COLUMNS, LARGEST, padded_rows, product, tile_rows
 
 Array = npt.NDArray[Any]
 

@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mt_fast.codegen import OUTER, TILE, Form
-from mt_fast.compilation import Kernel
-from mt_fast.layouts import Layout, collapse
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.generation.codegen import OUTER, TILE, Form
+from mt_fast.primitives.layouts import Layout, collapse
 from mt_tensor.strides import Strides, size_of
 from mt_tensor.tensor_data import TensorData
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.compilation import defined
-from mt_fast.elementwise import elementwise_kernel
+from mt_fast.compilation.kernel import defined
+from mt_fast.primitives.elementwise import elementwise_kernel
 from mt_operators import Formula
 from mt_tensor.dtypes import DType, float16
 from mt_tensor.tensor_data import TensorData

@@ -24,13 +24,21 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mt_fast.cache import kept_by_its_text
-from mt_fast.codegen import REASSOCIATE
-from mt_fast.compilation import Kernel, inner
-from mt_fast.simd import copy_to_every
-from mt_fast.threads import thread_count
-from mt_fast.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
-from mt_fast.windows import Strips, Windows, buffer, channels_that_fit, fill, plan, rows_that_fit
+from mt_fast.compilation.cache import kept_by_its_text
+from mt_fast.compilation.kernel import Kernel, inner
+from mt_fast.compilation.threads import thread_count
+from mt_fast.generation.codegen import REASSOCIATE
+from mt_fast.matrices.simd import copy_to_every
+from mt_fast.matrices.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
+from mt_fast.matrices.windows import (
+    Strips,
+    Windows,
+    buffer,
+    channels_that_fit,
+    fill,
+    plan,
+    rows_that_fit,
+)
 from mt_tensor.backends.silence import silently
 
 Array = npt.NDArray[Any]

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast import codegen
-from mt_fast.codegen import NESTED, OUTER
-from mt_fast.compilation import Kernel, compiled
-from mt_fast.layouts import collapse
-from mt_fast.spelling import TABLE
+from mt_fast.compilation.kernel import Kernel, compiled
+from mt_fast.generation import codegen
+from mt_fast.generation.codegen import NESTED, OUTER
+from mt_fast.generation.spelling import TABLE
+from mt_fast.primitives.layouts import collapse
 from mt_operators import Operator
 from mt_tensor.dtypes import DType
 from mt_tensor.strides import size_of

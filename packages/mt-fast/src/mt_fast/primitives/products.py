@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast import gemm
-from mt_fast.compilation import Kernel
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.matrices import gemm
 from mt_tensor.backends.silence import silently
 
 Array = npt.NDArray[Any]

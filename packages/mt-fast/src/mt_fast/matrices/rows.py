@@ -6,8 +6,8 @@ from typing import Any
 
 from numba import njit
 
-from mt_fast.codegen import REASSOCIATE
-from mt_fast.spelling import exp, maximum
+from mt_fast.generation.codegen import REASSOCIATE
+from mt_fast.generation.spelling import exp, maximum
 
 _summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
 """Compiles a function that is a sum, so that it may be added up in any order."""

@@ -24,8 +24,9 @@ from numba import njit, types
 from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
-from mt_fast import vector_math, whole
-from mt_fast.rendering import Table, call
+from mt_fast import vector_math
+from mt_fast.generation import whole
+from mt_fast.generation.rendering import Table, call
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 
 
@@ -196,7 +197,7 @@ def _float_rest(context: Any, x: Any, y: Any) -> Any:
 
 
 def _by_type(name: str) -> Any:
-    """Return the function of that name in `mt_fast.whole`, chosen by the type of its arguments."""
+    """Return the function of that name in `whole`, chosen by the type of its arguments."""
 
     def function(x: Any, y: Any) -> Any:  # noqa: ARG001 - Numba reads the names
         raise TypeError(f"{name} is for kernels only.")
@@ -220,7 +221,7 @@ def _by_type(name: str) -> Any:
 
 @functools.cache
 def _defined(name: str, kind: str) -> Any:
-    """Return a function of `mt_fast.whole` for one type."""
+    """Return a function of `mt_fast.generation.whole` for one type."""
     namespace: dict[str, Any] = {
         "fmod": _float_rest,
         "inf": math.inf,

@@ -1,0 +1,1 @@
+"""From text to machine code, kept on disk, on one thread and on all."""

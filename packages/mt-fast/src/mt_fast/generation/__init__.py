@@ -1,0 +1,1 @@
+"""From formulas to text: what the kernels are made of."""
