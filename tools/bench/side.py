@@ -13,12 +13,19 @@ import time
 from bench.libraries import library
 from bench.workloads import WORKLOADS, Program
 
-ENOUGH = 0.01
+ENOUGH = 0.03
 """Seconds that a measurement should last, so that the clock's grain does not show."""
+
+WARM = 0.01
+"""Seconds of runs that are not counted before each measurement: the other side has just had the
+caches and the processors, which take a while to wake up."""
 
 
 def seconds(program: Program, runs: int) -> float:
     """Return the time of one of several runs."""
+    began = time.perf_counter()
+    while time.perf_counter() - began < WARM:
+        program()
     began = time.perf_counter()
     for _ in range(runs):
         program()

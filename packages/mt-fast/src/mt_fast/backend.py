@@ -21,12 +21,13 @@ import numpy.typing as npt
 from mt_fast import fused
 from mt_fast.compilation.threads import start_threads
 from mt_fast.primitives import calls, elementwise, movement, products, reductions
+from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, float16, float32, float64
 from mt_tensor.fused import FusedKernel
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData
 
 Array = npt.NDArray[Any]
 
@@ -163,10 +164,11 @@ class FastOps(HostBackend):
         movement.copy(source, out, self._parallel(out.size))
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
-        """Copy what is small and lies in a row without a look at its layout."""
-        if source.dtype is dtype and source._row_major and source.size < self.parallel_from:
-            return TensorData.of(source.array.copy(), source.shape, dtype)
-        return super().converted(source, dtype)
+        """Let NumPy copy what is small: it needs less time to look at the layout."""
+        if source.size >= WORTH_A_KERNEL or source.ndim > MOST_DIMENSIONS:
+            return super().converted(source, dtype)
+        array = silently(source.array.astype, dtype.numpy, "C")
+        return TensorData.of(array, source.shape, dtype)
 
     def kernel(self, name: str) -> FusedKernel | Callable[..., Any] | None:
         """Return the fused operation called `name`, if there is one."""

@@ -88,6 +88,7 @@ class TensorData:
     offset: int = 0
     shape: Shape
     _row_major: bool = True  # whether it is known to be, because no strides were given
+    _repeats: bool = False  # whether every index is known to name the same element
     _version: list[int] | None
 
     def __init__(
@@ -134,6 +135,7 @@ class TensorData:
         view.strides = strides
         view.offset = offset
         view._row_major = False
+        view._repeats = not any(strides)
         return view
 
     def _sharing(self, shape: Shape) -> TensorData:

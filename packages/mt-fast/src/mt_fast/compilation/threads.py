@@ -18,21 +18,28 @@ from contextlib import AbstractContextManager
 
 import numba
 
+WAITING = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1"}
+"""How OpenMP's threads wait for work: they look for it for some microseconds, and then sleep.
+
+Threads that sleep at once have to be woken for each loop, which takes longer than half a million
+additions. By default they look for milliseconds, and on a machine with other work to do each loop
+waits for a thread that has so lost its processor. (The first is for GNU's library, turns of a loop;
+the second for LLVM's, milliseconds.)
+"""
+
 
 @functools.cache
 def start_threads() -> None:
-    """Start Numba's threads, which sleep while they wait for work.
+    """Start Numba's threads, so that they wait for work as `WAITING` says.
 
-    OpenMP's threads would rather spin, and on a machine with other work to do each parallel loop
-    then waits for a thread that has lost its processor: a few microseconds become ten milliseconds.
-    The setting is read when the threads start, and is put back for libraries loaded later. Whoever
-    has set it keeps their choice.
+    The settings are read when the threads start, and are put back for libraries loaded later.
+    Whoever has chosen, by one of these or by `OMP_WAIT_POLICY`, keeps their choice.
     """
-    chosen = "OMP_WAIT_POLICY" in os.environ
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    free = {} if {*WAITING, "OMP_WAIT_POLICY"} & set(os.environ) else WAITING
+    os.environ.update(free)
     numba.get_num_threads()
-    if not chosen:
-        del os.environ["OMP_WAIT_POLICY"]
+    for name in free:
+        del os.environ[name]
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_process.fork)
 

@@ -1,13 +1,14 @@
 """How a formula of small tensors that lie in a row is computed: with one call of its kernel.
 
 Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
-numbers. Most tensors are contiguous and of one shape, or numbers; for these the code below, written
-out for each number of inputs and outputs, goes straight to the kernel.
+numbers. Most tensors are contiguous and of one shape, or one element over and over; for these the
+code below, written out for each number of inputs and outputs, goes straight to the kernel.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,7 @@ def _maker(arity: int, outputs: int) -> Callable[..., Callable[..., Any]]:
         "TensorData": TensorData,
         "empty": np.empty,
         "new": object.__new__,
+        "prod": math.prod,
     }
     name = f"calls_of_{arity}_with_{outputs}"
     maker: Callable[..., Callable[..., Any]] = defined(
@@ -61,32 +63,31 @@ def {name}(find, backend, general):
     kernels = {{}}
 
     def call({inputs}, shape, dtype):
-        if {in_a_row}:
-{whole}            if {fit}:
-                key = ({types}, {flags}, dtype)
-                if key in kernels:
-                    kernel = kernels[key]
-                else:
-                    kernel = kernels[key] = find(({types},), ({repeats},), dtype)
-                size = {size}
-                if kernel is not None and 0 < size < backend.parallel_from:
-                    numpy = dtype.numpy
-{rooms}                    kernel(0, size, {arguments}, {targets})
-{views}                    return {returned}
+{whole}        if {fit}:
+            key = ({types}, {flags}, dtype)
+            if key in kernels:
+                kernel = kernels[key]
+            else:
+                kernel = kernels[key] = find(({types},), ({repeats},), dtype)
+            size = {size}
+            if kernel is not None and 0 < size < backend.parallel_from:
+                numpy = dtype.numpy
+{rooms}                kernel(0, size, {arguments}, {targets})
+{views}                return {returned}
         return general(({inputs},), shape, dtype)
 
     return call
 """
 
 _VIEW = """\
-                    {view} = new(TensorData)
-                    {view}.storage = {result}
-                    {view}.shape = shape
-                    {view}.dtype = dtype
-                    {view}.size = size
-                    {view}.offset = 0
-                    {view}._row_major = True
-                    {view}._version = None
+                {view} = new(TensorData)
+                {view}.storage = {result}
+                {view}.shape = shape
+                {view}.dtype = dtype
+                {view}.size = size
+                {view}.offset = 0
+                {view}._row_major = True
+                {view}._version = None
 """
 
 
@@ -97,20 +98,21 @@ def _source(name: str, arity: int, outputs: int) -> str:
     results = [f"result{i}" for i in range(outputs)]
     views = [f"view{i}" for i in range(outputs)]
     pairs = list(zip(inputs, flags, strict=True))
-    size = f"{inputs[-1]}.size"
-    for x, whole in reversed(pairs[:-1]):
+    size = "prod(shape)"
+    for x, whole in reversed(pairs):
         size = f"{x}.size if {whole} else {size}"
     return _CALL.format(
         name=name,
         inputs=", ".join(inputs),
-        in_a_row=" and ".join(f"{x}._row_major" for x in inputs),
-        whole="".join(f"            {whole} = {x}.shape == shape\n" for x, whole in pairs),
-        fit=" and ".join(f"({whole} or not {x}.shape)" for x, whole in pairs),
+        whole="".join(
+            f"        {whole} = {x}._row_major and {x}.shape == shape\n" for x, whole in pairs
+        ),
+        fit=" and ".join(f"({whole} or {x}._repeats or not {x}.shape)" for x, whole in pairs),
         types=", ".join(f"{x}.dtype" for x in inputs),
         flags=", ".join(flags),
         repeats=", ".join(f"not {whole}" for whole in flags),
         size=size,
-        rooms="".join(f"                    {result} = empty(size, numpy)\n" for result in results),
+        rooms="".join(f"                {result} = empty(size, numpy)\n" for result in results),
         arguments=", ".join(f"{x}.storage, {x}.offset" for x in inputs),
         targets=", ".join(f"{result}, 0" for result in results),
         views="".join(
