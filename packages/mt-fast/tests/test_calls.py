@@ -73,9 +73,21 @@ def test_types() -> None:
     assert chosen[1] is True
 
 
-def test_large_and_empty_tensors_go_the_other_way() -> None:
+def test_large_tensors_go_the_short_way_on_all_threads() -> None:
     large = mt.zeros(FAST.parallel_from, backend="fast")._tensor  # type: ignore[attr-defined]
-    assert _both("exp", (large,), large.shape)[1] is False
+    found, short = _both("exp", (large,), large.shape)
+    assert short
+    assert np.all(FAST.as_array(found) == 1.0)
+
+
+def test_one_element_over_and_over() -> None:
+    down = NUMBER.like((8, 1), (0, 0), NUMBER.offset)
+    across = NUMBER.like((1, 6), (0, 0), NUMBER.offset)
+    for inputs, shape in (((down, across), (8, 6)), ((across, ROW.view((1, 6))), (1, 6))):
+        assert _both("sub", inputs, shape)[1] is True
+
+
+def test_empty_tensors_go_the_other_way() -> None:
     empty = mt.zeros(0, 3, backend="fast")._tensor
     assert _both("exp", (empty,), (0, 3))[1] is False
 

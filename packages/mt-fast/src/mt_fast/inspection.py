@@ -35,7 +35,7 @@ def kernel_source(
                 f"arguments and its value; {name!r} has {operator.arity} argument(s)."
             )
         if layout == "fold":
-            kernel = codegen.fold(operator, element, stored, table=TABLE, contiguous=True)
+            kernel = codegen.fold_rows(operator, element, stored, table=TABLE)
         else:
             kernel = codegen.columns(operator, element, stored, table=TABLE)
         return kernel.text

@@ -47,9 +47,9 @@ def _weight_rows(
         largest = largest_of(seen)
         for j in range(seen.size):
             seen[j] = exp(seen[j] - largest)
-        total = sum_of(seen)
+        share = scores.dtype.type(1) / sum_of(seen)
         for j in range(seen.size):
-            seen[j] /= total
+            seen[j] *= share
         row[seen.size :] = 0
 
 

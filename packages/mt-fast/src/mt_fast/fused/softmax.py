@@ -14,7 +14,7 @@ import numpy as np
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import exp, log
-from mt_fast.matrices.rows import largest_of, sum_of, sum_of_products
+from mt_fast.matrices.rows import largest_of, sum_of, sum_of_exponentials, sum_of_products
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
@@ -28,9 +28,9 @@ def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
         largest = largest_of(row)
         for j in range(row.size):
             result[j] = exp(row[j] - largest)
-        total = sum_of(result)
+        share = row.dtype.type(1) / sum_of(result)
         for j in range(row.size):
-            result[j] /= total
+            result[j] *= share
 
 
 def _softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -> None:
@@ -47,9 +47,7 @@ def _log_softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     for i in range(lo, hi):
         row, result = x[i], out[i]
         largest = largest_of(row)
-        for j in range(row.size):
-            result[j] = exp(row[j] - largest)
-        logarithm = log(sum_of(result))
+        logarithm = log(sum_of_exponentials(row, largest))
         for j in range(row.size):
             result[j] = (row[j] - largest) - logarithm
 

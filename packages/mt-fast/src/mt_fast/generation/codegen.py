@@ -452,6 +452,39 @@ def fold(
     return _function(name, _REDUCTION, body, how.fastmath)
 
 
+def fold_rows(operator: Operator, source: DType, target: DType, *, table: Table) -> Source:
+    """Return the kernel of a reduction of rows that are equally far apart; a unit is a row.
+
+    It does what `fold` does for one kept and one folded dimension, with less to work out for each
+    row.
+    """
+    how = _Combining(operator, source, target, table)
+    begin, first = how.begin("row[0]")
+    part, total = ("part", how.held), ("total", how.held)
+    body = [
+        "for unit in range(lo, hi):",
+        "    row_first = source_start + unit * apart",
+        f"    count = min({BLOCK}, n)",
+        "    row = source_data[row_first : row_first + count]",
+        *indented(begin),
+        f"    for i in range({first}, count):",
+        *indented(how.each("row[i]"), 2),
+        *indented(how.end()),
+        "    total = part",
+        f"    for block in range({BLOCK}, n, {BLOCK}):",
+        f"        count = min({BLOCK}, n - block)",
+        "        row = source_data[row_first + block : row_first + block + count]",
+        *indented(begin, 2),
+        f"        for i in range({first}, count):",
+        *indented(how.each("row[i]"), 3),
+        *indented(how.end(), 2),
+        *indented(how.step(total, part, total), 2),
+        f"    out_data[out_start + unit * step] = {converted('total', how.held, target)}",
+    ]
+    arguments = ("n", "source_data", "source_start", "apart", "out_data", "out_start", "step")
+    return _function(f"{operator.name}_{source.name}_fold_rows", arguments, body, how.fastmath)
+
+
 def columns(operator: Operator, source: DType, target: DType, *, table: Table) -> Source:
     """Return the kernel of a reduction whose innermost loop is kept.
 

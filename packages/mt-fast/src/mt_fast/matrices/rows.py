@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 from mt_fast.generation.codegen import REASSOCIATE
-from mt_fast.generation.spelling import exp, maximum
+from mt_fast.generation.spelling import exp, larger
 
 _summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
 """Compiles a function that is a sum, so that it may be added up in any order."""
@@ -16,10 +17,11 @@ _summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
 @njit(error_model="numpy")
 def largest_of(row: Any) -> Any:
     """Return the largest element; nan if there is one."""
-    largest = row[0]
+    largest, spoilt = row[0], False
     for i in range(row.size):
-        largest = maximum(largest, row[i])
-    return largest
+        largest = larger(largest, row[i])  # which need not look out for nan
+        spoilt |= row[i] != row[i]
+    return row.dtype.type(np.nan) if spoilt else largest
 
 
 @_summing

@@ -1,4 +1,4 @@
-"""How a formula of small tensors that lie in a row is computed: with one call of its kernel.
+"""How a formula of tensors that lie in a row is computed: with one call of its kernel.
 
 Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
 numbers. Most tensors are contiguous and of one shape, or one element over and over; for these the
@@ -26,16 +26,16 @@ def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
 
     Args:
         formula: what to compute.
-        backend: from its number of elements `parallel_from` on, all is left to `general`.
+        backend: from its number of elements `parallel_from` on, all threads are used.
         general: the same for any views: a function of the inputs as a tuple, shape and dtype.
     """
 
     def find(types: tuple[DType, ...], repeats: tuple[bool, ...], dtype: DType) -> Any:
-        """Return the kernel for one thread, or None."""
+        """Return the kernel, or None if there is none for these types."""
         if float16 in (*types, dtype):
             return None
         outputs = (dtype,) * formula.outputs
-        return elementwise_kernel(formula, types, outputs, "flat", repeats).serial
+        return elementwise_kernel(formula, types, outputs, "flat", repeats)
 
     maker = _maker(formula.arity, formula.outputs)
     call: Callable[..., Any] = maker(find, backend, general)
@@ -70,9 +70,12 @@ def {name}(find, backend, general):
             else:
                 kernel = kernels[key] = find(({types},), ({repeats},), dtype)
             size = {size}
-            if kernel is not None and 0 < size < backend.parallel_from:
+            if kernel is not None and size:
                 numpy = dtype.numpy
-{rooms}                kernel(0, size, {arguments}, {targets})
+{rooms}                if size < backend.parallel_from:
+                    kernel.serial(0, size, {arguments}, {targets})
+                else:
+                    kernel.run(size, True, {arguments}, {targets})
 {views}                return {returned}
         return general(({inputs},), shape, dtype)
 

@@ -126,9 +126,15 @@ def fold_rows(operator: Operator, source: TensorData, count: int) -> Any:
     length = size_of(source.shape[len(source.shape) - count :])
     rows = source.size // length
     out = np.empty(rows, dtype.numpy)
-    views = (source.storage, (source.offset, 0, 0, length), (0, 0, 1), out, (0, 0, 0, 1))
-    fold_kernel(operator, dtype, dtype, True).serial(0, rows, (1, 1, rows), (1, 1, length), *views)
+    kernel = rows_kernel(operator, dtype, dtype)
+    kernel.serial(0, rows, length, source.storage, source.offset, length, out, 0, 1)
     return out
+
+
+@functools.lru_cache(None)
+def rows_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
+    """Return the kernel that folds rows; see `codegen.fold_rows`."""
+    return compiled(codegen.fold_rows(operator, source, target, table=TABLE))
 
 
 class Reducer:
@@ -201,7 +207,17 @@ class Reducer:
         """Run a reduction that a kernel can do, in one step."""
         (self._columns if fold.across else self._runs)(fold)
 
+    def _rows(self, fold: Fold) -> None:
+        (row,), (source, dtype), (target, stored, to) = fold.folded, fold.source, fold.out
+        kept = fold.kept[0] if fold.kept else Dimension(1, 0)
+        kernel = rows_kernel(self.operator, dtype, stored)
+        views = (source, fold.start, kept.source, target, to, kept.out)
+        kernel.run(kept.extent, self._parallel(fold), row.extent, *views)
+
     def _runs(self, fold: Fold) -> None:
+        if len(fold.kept) <= 1 and len(fold.folded) == 1 and fold.folded[0].source == 1:
+            self._rows(fold)
+            return
         source, dtype = fold.source
         target, stored, _ = fold.out
         kernel = fold_kernel(self.operator, dtype, stored, fold.folded[-1].source == 1)
