@@ -1,0 +1,122 @@
+"""Layer and batch normalization against NumPy, and against torch where it is installed."""
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn.functional as F
+import mt_tensor as mt
+from mt_nn import InputError, SettingError
+from mt_tensor.errors import BackendMismatchError
+
+
+@pytest.fixture(autouse=True, params=["numpy", "simple"])
+def backend(request: pytest.FixtureRequest) -> Any:
+    with mt.use_backend(request.param):
+        yield request.param
+
+
+def draw(*shape: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def leaf(array: Any) -> mt.Tensor:
+    return mt.tensor(array, requires_grad=True)
+
+
+def normalized(x: Any, axes: tuple[int, ...], eps: float) -> Any:
+    mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    return (x - mean) / np.sqrt(variance + eps)
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4)])
+def test_layer_norm(shape: tuple[int, ...]) -> None:
+    x, weight, bias = draw(2, 3, 4), draw(*shape, seed=1), draw(*shape, seed=2)
+    axes = tuple(range(3 - len(shape), 3))
+    wanted = normalized(x, axes, 1e-3) * weight + bias
+    given = leaf(x), leaf(weight), leaf(bias)
+    found = F.layer_norm(given[0], shape, *given[1:], eps=1e-3)
+    np.testing.assert_allclose(np.array(found.detach()), wanted, rtol=1e-10)
+    assert mt.gradcheck(lambda x, w, b: F.layer_norm(x, shape, w, b, 1e-3), given)
+    plain = F.layer_norm(mt.tensor(x), shape)
+    np.testing.assert_allclose(np.array(plain), normalized(x, axes, 1e-5), rtol=1e-10)
+
+
+def test_layer_norm_of_a_number_of_elements() -> None:
+    x = mt.tensor(draw(5, 3))
+    assert F.layer_norm(x, 3).tolist() == F.layer_norm(x, (3,)).tolist()
+
+
+@pytest.mark.parametrize("rest", [(), (4,), (2, 3)])
+def test_batch_norm_in_training(rest: tuple[int, ...]) -> None:
+    x, weight, bias = draw(5, 3, *rest), draw(3, seed=1), draw(3, seed=2)
+    axes, shape = (0, *range(2, x.ndim)), (3, *(1,) * len(rest))
+    wanted = normalized(x, axes, 1e-5) * weight.reshape(shape) + bias.reshape(shape)
+    mean, var = mt.tensor(draw(3, seed=3)), mt.tensor(draw(3, seed=4) ** 2)
+    before = np.array(mean), np.array(var)
+    given = leaf(x), leaf(weight), leaf(bias)
+    found = F.batch_norm(given[0], mean, var, *given[1:], training=True, momentum=0.3)
+    np.testing.assert_allclose(np.array(found.detach()), wanted, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.array(mean), 0.7 * before[0] + 0.3 * x.mean(axes))
+    np.testing.assert_allclose(np.array(var), 0.7 * before[1] + 0.3 * x.var(axes, ddof=1))
+    assert mt.gradcheck(lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), given)
+
+
+def test_batch_norm_afterwards() -> None:
+    x, weight, bias, mean = draw(2, 3, 4), draw(3, seed=1), draw(3, seed=2), draw(3, seed=3)
+    var = draw(3, seed=4) ** 2
+    shape = (3, 1)
+    wanted = (x - mean.reshape(shape)) / np.sqrt(var.reshape(shape) + 1e-5)
+    kept = mt.tensor(mean), mt.tensor(var)
+    found = F.batch_norm(mt.tensor(x), *kept, mt.tensor(weight), mt.tensor(bias))
+    expected = wanted * weight.reshape(shape) + bias.reshape(shape)
+    np.testing.assert_allclose(np.array(found), expected, rtol=1e-10)
+    np.testing.assert_allclose(np.array(F.batch_norm(mt.tensor(x), *kept)), wanted, rtol=1e-10)
+    assert kept[0].tolist() == mean.tolist()
+
+
+def test_what_is_refused() -> None:
+    x, three, four = mt.ones(2, 3), mt.ones(3), mt.ones(4)
+    with pytest.raises(InputError, match="last extents"):
+        F.layer_norm(x, (4,))
+    with pytest.raises(InputError, match=r"\(4,\)"):
+        F.layer_norm(x, (3,), four)
+    with pytest.raises(InputError, match="floating-point"):
+        F.layer_norm(x.long(), (3,))
+    with pytest.raises(InputError, match=r"\(channels,\)"):
+        F.batch_norm(x, four, three)
+    with pytest.raises(InputError, match="more than one value"):
+        F.batch_norm(x[:1], three, three, training=True)
+    with pytest.raises(SettingError, match="running_mean"):
+        F.batch_norm(x, None, three)
+    elsewhere = three.to("simple" if x.backend.name == "numpy" else "numpy")
+    with pytest.raises(BackendMismatchError):
+        F.layer_norm(x, (3,), elsewhere)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+@pytest.mark.parametrize("training", [True, False])
+def test_like_torch(training: bool) -> None:
+    import torch
+
+    arrays = [
+        draw(4, 3, 5),
+        draw(3, seed=1),
+        draw(3, seed=2) ** 2,
+        draw(3, seed=3),
+        draw(3, seed=4),
+    ]
+    results = []
+    for module, functional in ((mt, F), (torch, torch.nn.functional)):
+        x, mean, var, weight, bias = (module.tensor(array) for array in arrays)
+        for tensor in (x, weight, bias):
+            tensor.requires_grad_()
+        out = functional.batch_norm(x, mean, var, weight, bias, training, 0.2, 1e-3)
+        out = functional.layer_norm(out, (3, 5), eps=1e-4)
+        out.backward(module.tensor(draw(4, 3, 5, seed=5)))
+        tensors = (out.detach(), mean, var, x.grad, weight.grad, bias.grad)
+        results.append([tensor.numpy() for tensor in tensors])
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
