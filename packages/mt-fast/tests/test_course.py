@@ -1,0 +1,68 @@
+"""The course's exercise against the loops of `simple`."""
+
+import numpy as np
+import pytest
+
+from mt_fast import course
+from mt_tensor.backends import simple
+from mt_tensor.tensor_data import TensorData
+
+SHAPE = (2, 3, 4)
+
+
+def data(shape=SHAPE, seed=0):
+    return TensorData(np.random.default_rng(seed).standard_normal(int(np.prod(shape))), shape)
+
+
+def views():
+    x = data()
+    yield x
+    yield data((4, 2, 3)).permute(1, 2, 0)
+    yield x.like(SHAPE, (0, 4, 1), 12)
+    yield x.like(SHAPE, (-12, -4, -1), 23)
+
+
+def elements(view):
+    return [view.get(index) for index in view.indices()]
+
+
+@pytest.mark.parametrize("position", range(4))
+def test_loops_over_views(position):
+    x, y = list(views())[position], data(seed=1)
+    for name, fn, inputs in (
+        ("tensor_map", lambda x: x * x - 1.0, (x,)),
+        ("tensor_zip", lambda x, y: x * y, (x, y)),
+    ):
+        outs = []
+        for module in (course, simple):
+            outs.append(data((4, 2, 3), seed=2).permute(1, 2, 0))
+            getattr(module, name)(fn)(*inputs, outs[-1])
+        assert elements(outs[0]) == elements(outs[1])
+
+
+@pytest.mark.parametrize("dim", range(3))
+def test_folds(dim):
+    shape = tuple(1 if d == dim else extent for d, extent in enumerate(SHAPE))
+    for x in views():
+        ours, wanted = data(shape), data(shape)
+        course.tensor_reduce(lambda x, y: x + y, 0.0)(x, ours, dim)
+        simple.tensor_reduce(lambda x, y: x + y, 0.0)(x, wanted, (dim,))
+        np.testing.assert_allclose(elements(ours), elements(wanted))
+
+
+def test_products():
+    a, b = data((2, 3, 5)), data((2, 4, 5), seed=1).permute(0, 2, 1)
+    one = data((1, 5, 4)).like((2, 5, 4), (0, 4, 1), 0)
+    for right in (b, one):
+        out = data((2, 3, 4))
+        course.tensor_matrix_multiply(a, right, out)
+        factors = [np.reshape(elements(each), each.shape) for each in (a, right)]
+        np.testing.assert_allclose(np.reshape(elements(out), (2, 3, 4)), factors[0] @ factors[1])
+
+
+def test_nothing_to_do():
+    empty = TensorData(np.zeros(0), (0, 3))
+    course.tensor_map(lambda x: x)(empty, empty)
+    total = TensorData(np.ones(3), (1, 3))
+    course.tensor_reduce(lambda x, y: x + y, 0.0)(empty, total, 0)
+    assert total.storage.tolist() == [0.0, 0.0, 0.0]
