@@ -149,6 +149,9 @@ def test_what_was_saved_is_freed_with_the_result(kernel: Kernel) -> None:
 def test_settings_by_name(kernel: Kernel) -> None:
     x, y = doubles()
     assert scaled_product(x, y, scale=3.0).tolist() == [9.0, -6.0]
+    assert scaled_product(x, scale=3.0, y=y).tolist() == [9.0, -6.0]  # in any order
+    with pytest.raises(TypeError, match="scale"):
+        scaled_product(x, y=y)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="scaled_product"):
         scaled_product(1.0, y, 2.0)  # type: ignore[arg-type]
     assert FUSED["scaled_product"] is not scaled_product

@@ -12,6 +12,7 @@ operation knows which it was, and the conformance kits compare the two.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec
 
@@ -81,11 +82,25 @@ def fused(name: str) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
             kernel = first.backend.kernel(name)
             if kernel is None:
                 return composed(*args, **kwargs)
-            return by_kernel(name, kernel, *args, *kwargs.values())
+            given = _in_order(composed, args, kwargs) if kwargs else args
+            return by_kernel(name, kernel, *given)
 
         return operation
 
     return decorate
+
+
+def _in_order(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return arguments of which some are given by name in the order in which a function has them.
+
+    Raises:
+        TypeError: the function does not take them.
+    """
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
 
 
 def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: Any) -> Tensor:
