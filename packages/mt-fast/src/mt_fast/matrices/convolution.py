@@ -27,7 +27,7 @@ from numba import njit
 from mt_fast.compilation.cache import kept_by_its_text
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
-from mt_fast.generation.codegen import REASSOCIATE
+from mt_fast.matrices.rows import sum_of
 from mt_fast.matrices.simd import copy_to_every
 from mt_fast.matrices.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
 from mt_fast.matrices.windows import (
@@ -530,16 +530,7 @@ def _bias_gradients(lo: Any, hi: Any, grad: Any, totals: Any) -> None:
     for part in range(lo, hi):
         for image in range(images * part // parts, images * (part + 1) // parts):
             for output in range(outputs):
-                totals[part, output] += _sum(grad[image, output])
-
-
-@njit(error_model="numpy", fastmath=set(REASSOCIATE))
-def _sum(row: Any) -> Any:
-    """Return the sum of a row, added up in any order."""
-    total = row.dtype.type(0)
-    for i in range(row.size):
-        total += row[i]
-    return total
+                totals[part, output] += sum_of(grad[image, output])
 
 
 _BIAS_GRADIENTS = Kernel.of(_bias_gradients)

@@ -88,8 +88,6 @@ _VIEW = """\
                 {view}.shape = shape
                 {view}.dtype = dtype
                 {view}.size = size
-                {view}.offset = 0
-                {view}._row_major = True
                 {view}._version = None
 """
 
