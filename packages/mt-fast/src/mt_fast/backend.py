@@ -106,7 +106,7 @@ class FastOps(HostBackend):
     ) -> TensorData:
         """Fold what is small and lies in a row without a look at its layout."""
         first = len(source.shape) - len(dims)
-        small = source._row_major and 0 < source.size < self.parallel_from
+        small = source._strides is None and 0 < source.size < self.parallel_from
         if not small or source.dtype is float16 or (dims and min(dims) < first):
             return super().fold(operator, source, dims, keepdim)
         storage = reductions.fold_rows(operator, source, len(dims))

@@ -8,9 +8,10 @@ reaches a backend. Several TensorData may share one storage: they are views of e
 from __future__ import annotations
 
 import builtins
+import functools
 import itertools
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -27,39 +28,6 @@ from mt_tensor.strides import (
 )
 
 _new = object.__new__
-T = TypeVar("T")
-
-
-class Following(Generic[T]):
-    """An attribute that is worked out from others when it is first asked for, unless it was set.
-
-    `functools.cached_property` without the lock that it takes in Python 3.11.
-    """
-
-    def __init__(self, work_out: Callable[[Any], T]) -> None:
-        self.work_out = work_out
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        """Take note of the attribute's name."""
-        self.name = name
-
-    @overload
-    def __get__(self, data: None, owner: type) -> Self: ...
-
-    @overload
-    def __get__(self, data: object, owner: type) -> T: ...
-
-    def __get__(self, data: Any, owner: type) -> T | Self:
-        """Work the attribute out, and set it: from now on it is found without this."""
-        if data is None:
-            return self
-        value = self.work_out(data)
-        setattr(data, self.name, value)
-        return value
-
-    if TYPE_CHECKING:
-
-        def __set__(self, data: object, value: T) -> None: ...
 
 
 class TensorData:
@@ -84,12 +52,29 @@ class TensorData:
             storage is.
     """
 
-    dtype: DType
-    offset: int = 0
-    shape: Shape
-    _row_major: bool = True  # whether it is known to be, because no strides were given
-    _repeats: bool = False  # whether every index is known to name the same element
+    __slots__ = (
+        "_array",
+        "_repeats",
+        "_size",
+        "_storage",
+        "_strides",
+        "_version",
+        "dtype",
+        "offset",
+        "shape",
+    )
+
+    # Of `_array` and `_storage` one is set, the other and `_size` when they are first asked for:
+    # most views are never asked for most of it.
+    _array: Array
+    _repeats: bool  # whether every index is known to name the same element
+    _size: int
+    _storage: Any
+    _strides: Strides | None  # None: row-major
     _version: list[int] | None
+    dtype: DType
+    offset: int
+    shape: Shape
 
     def __init__(
         self,
@@ -103,47 +88,75 @@ class TensorData:
         if dtype is None:  # made by hand
             shape, strides = tuple(shape), None if strides is None else tuple(strides)
             storage, dtype = _checked_storage(storage, shape, strides, offset)
-        self.storage = storage
+        self._storage = storage
         self.dtype = dtype
         self.shape = shape
-        if strides is not None:
-            self.strides = strides
-            self._row_major = False
+        self._strides = strides
         self.offset = offset
+        self._repeats = False
         self._version = None
 
     @staticmethod
     def of(array: Array, shape: Shape, dtype: DType) -> TensorData:
         """Return a view of a whole contiguous array of this shape and element type."""
         data = _new(TensorData)
-        data.array = array
+        data._array = array
         data.shape = shape
         data.dtype = dtype
-        data._version = None
+        data._strides = data._version = None
+        data.offset = 0
+        data._repeats = False
         return data
 
-    # What follows from the rest; most views are never asked for most of it.
+    @property
+    def array(self) -> Array:
+        """The elements as a strided NumPy array over the same memory."""
+        try:
+            return self._array
+        except AttributeError:
+            self._array = array = as_array(self._storage, self)
+            return array
 
-    array = Following["Array"](lambda data: as_array(data.storage, data))
-    size = Following[int](lambda data: size_of(data.shape))
-    storage = Following[Any](lambda data: data.array.reshape(-1))
-    strides = Following[Strides](lambda data: strides_from_shape(data.shape))
+    @property
+    def storage(self) -> Any:
+        """The backend's row of elements."""
+        try:
+            return self._storage
+        except AttributeError:
+            array = self._array
+            self._storage = storage = array if len(self.shape) == 1 else array.reshape(-1)
+            return storage
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the view."""
+        try:
+            return self._size
+        except AttributeError:
+            self._size = size = size_of(self.shape)
+            return size
+
+    @property
+    def strides(self) -> Strides:
+        """For each dimension, how many elements lie between neighbours."""
+        return _row_major_strides(self.shape) if self._strides is None else self._strides
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
-        view = self._sharing(shape)
-        view.strides = strides
-        view.offset = offset
-        view._row_major = False
+        view = self._sharing(shape, offset)
+        view._strides = strides
         view._repeats = not any(strides)
         return view
 
-    def _sharing(self, shape: Shape) -> TensorData:
-        """Return a row-major view from the start of the same storage."""
+    def _sharing(self, shape: Shape, offset: int) -> TensorData:
+        """Return a row-major view of the same storage."""
         view = _new(TensorData)
-        view.storage = self.storage
+        view._storage = self.storage
         view.dtype = self.dtype
         view.shape = shape
+        view._strides = None
+        view.offset = offset
+        view._repeats = False
         if self._version is None:
             self._version = [0]
         view._version = self._version  # one list for all views
@@ -169,7 +182,7 @@ class TensorData:
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
-        if self._row_major:
+        if self._strides is None:
             return True
         expected = 1
         for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
@@ -280,9 +293,7 @@ class TensorData:
         the old dimensions must follow each other in memory.
         """
         if self.is_contiguous():
-            view = self._sharing(shape)
-            view.offset = self.offset
-            return view
+            return self._sharing(shape, self.offset)
         old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
         merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
         for extent, stride in old:
@@ -320,6 +331,9 @@ class TensorData:
         stride = self.strides[dim]
         strides = (*self.strides[:dim], stride * step, *self.strides[dim + 1 :], stride)
         return self.like(shape, strides, self.offset)
+
+
+_row_major_strides = functools.lru_cache(4096)(strides_from_shape)
 
 
 def _checked_storage(
@@ -368,7 +382,9 @@ def as_array(row: Array, data: TensorData) -> Array:
         if 0 in shape:
             return np.empty(shape, dtype)
         width = dtype.itemsize
-        strides = None if data._row_major else tuple([stride * width for stride in data.strides])
+        strides = data._strides
+        if strides is not None:
+            strides = tuple([stride * width for stride in strides])
         return np.ndarray(shape, dtype, row, data.offset * width, strides)
     except ValueError as error:
         raise not_an_array(data.shape) from error

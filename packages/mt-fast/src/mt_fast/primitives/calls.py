@@ -84,11 +84,15 @@ def {name}(find, backend, general):
 
 _VIEW = """\
                 {view} = new(TensorData)
-                {view}.storage = {result}
+                {view}._storage = {result}
+                if len(shape) == 1:
+                    {view}._array = {result}
                 {view}.shape = shape
                 {view}.dtype = dtype
-                {view}.size = size
-                {view}._version = None
+                {view}._size = size
+                {view}._strides = {view}._version = None
+                {view}.offset = 0
+                {view}._repeats = False
 """
 
 
@@ -106,7 +110,7 @@ def _source(name: str, arity: int, outputs: int) -> str:
         name=name,
         inputs=", ".join(inputs),
         whole="".join(
-            f"        {whole} = {x}._row_major and {x}.shape == shape\n" for x, whole in pairs
+            f"        {whole} = {x}._strides is None and {x}.shape == shape\n" for x, whole in pairs
         ),
         fit=" and ".join(f"({whole} or {x}._repeats or not {x}.shape)" for x, whole in pairs),
         types=", ".join(f"{x}.dtype" for x in inputs),

@@ -74,8 +74,8 @@ _CALL = """\
 def maker(function, lifted, lift):
     def call({inputs}, shape, dtype):
 {lookup}        try:
-            {results} = run_quietly(function, {arrays})
-        except RuntimeError:  # as in `silently`
+            {results} = run_quietly(function, {known})
+        except (RuntimeError, AttributeError):  # as in `silently`; or an array is not there yet
             {results} = silently(function, {arrays})
 {kept}        return {returned}
 
@@ -90,14 +90,16 @@ _KEPT = """\
         if (
             {result}.__class__ is not ndarray
             or {result}.dtype is not dtype.numpy
-            or (len(shape) > 1 and not {result}.flags.c_contiguous){other_shape}
+            or (len(shape) > 1 and not ({in_rows} or {result}.flags.c_contiguous)){other_shape}
         ):
             {result} = fitted({result}, shape, dtype)
         {view} = new(TensorData)  # as in `TensorData.of`
-        {view}.array = {result}
+        {view}._array = {result}
         {view}.shape = shape
         {view}.dtype = dtype
-        {view}._version = None
+        {view}._strides = {view}._version = None
+        {view}.offset = 0
+        {view}._repeats = False
 """
 
 
@@ -110,12 +112,14 @@ def _source(arity: int, outputs: int, known: bool) -> str:
     return _CALL.format(
         inputs=", ".join(inputs),
         arrays=", ".join(f"{x}.array" for x in inputs),
+        known=", ".join(f"{x}._array" for x in inputs),
         results=", ".join(results),
         lookup="" if known else _LOOKUP.format(types=types, inputs=", ".join(inputs)),
         kept="".join(
             _KEPT.format(
                 result=result,
                 view=view,
+                in_rows=" and ".join(f"{x}._strides is None" for x in inputs),
                 # A formula may hold numbers alone, or leave out what is as large as the result.
                 other_shape="" if known else f"\n            or {result}.shape != shape",
             )
