@@ -8,57 +8,53 @@ its own stack, so that a chain of a hundred thousand operations does not exhaust
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any, TypeVar
 
 from mt_autodiff.errors import CyclicGraphError
 from mt_autodiff.graph import Variable
-from mt_autodiff.mode import set_grad_enabled
+from mt_autodiff.mode import recording
 
 V = TypeVar("V", bound=Variable)
 
 
-def topological_sort(variable: V, leaves: Container[int] = ()) -> list[V]:
+def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
     """Return the non-constant variables behind `variable`, each before those it came from.
 
     Args:
         variable: the final result.
-        leaves: the `unique_id` of variables to take for leaves, and not to look behind.
+        leaves: variables to take for leaves, and not to look behind.
 
     Raises:
         CyclicGraphError: a variable was computed from itself.
     """
-    if variable.is_constant():
-        return []
     finished: list[V] = []
-    on_path = {variable.unique_id: True}  # whether the walk is still behind it; False once finished
-    stack: list[tuple[V, Iterator[Any]]] = [(variable, iter(variable.parents))]
+    on_path: dict[V, bool] = {}  # whether the walk is still behind it; False once it has finished
+    stack = [variable]
     while stack:
-        current, parents = stack[-1]
-        for parent in parents:
-            state = on_path.get(parent.unique_id)
-            if state is None:
-                if parent.is_constant():
-                    continue
-                on_path[parent.unique_id] = True
-                behind = () if parent.unique_id in leaves else parent.parents
-                stack.append((parent, iter(behind)))
-                break
-            if state:
-                raise CyclicGraphError(
-                    f"{parent!r} was computed from itself. A recorded history must not be "
-                    "assigned to one of its own inputs."
-                )
-        else:
+        current = stack[-1]
+        state = on_path.get(current)
+        if state is None and not current.is_constant():
+            on_path[current] = True
+            behind: Iterable[Any] = () if current in leaves else current.parents
+            for parent in reversed(tuple(behind)):  # the last one pushed is the first one walked to
+                if on_path.get(parent):
+                    raise CyclicGraphError(
+                        f"{parent!r} was computed from itself. A recorded history must not be "
+                        "assigned to one of its own inputs."
+                    )
+                stack.append(parent)
+            continue
+        stack.pop()
+        if state:
+            on_path[current] = False
             finished.append(current)
-            on_path[current.unique_id] = False
-            stack.pop()
     finished.reverse()
     return finished
 
 
 def derivatives(
-    variable: V, derivative: Any, retain_graph: bool = False, leaves: Container[int] = ()
+    variable: V, derivative: Any, retain_graph: bool = False, leaves: Container[Any] = ()
 ) -> Iterator[tuple[V, Any]]:
     """Yield every variable behind `variable` with its complete derivative, each before its inputs.
 
@@ -67,22 +63,21 @@ def derivatives(
         derivative: what to start with: the derivative of the final result by itself, or the
             weights of its elements.
         retain_graph: whether to keep what was saved, so that it can be differentiated again.
-        leaves: the `unique_id` of variables to take for leaves. Their derivatives are yielded as
-            they are, and not followed further.
+        leaves: variables to take for leaves. Their derivatives are yielded as they are, and not
+            followed further.
     """
-    complete: dict[int, Any] = {variable.unique_id: derivative}
+    complete: dict[Any, Any] = {variable: derivative}
     for current in topological_sort(variable, leaves):
-        total = complete.pop(current.unique_id, None)
+        total = complete.pop(current, None)
         if total is None:  # no path carried a derivative here
             continue
-        if current.unique_id in leaves:
+        if current in leaves:
             yield current, total
             continue
         total = current.completed(total)
         yield current, total
         for parent, share in current.chain_rule(total):
-            key = parent.unique_id
-            complete[key] = complete[key] + share if key in complete else share
+            complete[parent] = complete[parent] + share if parent in complete else share
         if not retain_graph:
             current.free_graph()
 
@@ -109,6 +104,9 @@ def backpropagate(
         GradientError: a function's backward returned something that does not fit.
     """
     keep = create_graph if retain_graph is None else retain_graph
-    with set_grad_enabled(create_graph):
+    before, recording.enabled = recording.enabled, create_graph
+    try:
         for current, total in derivatives(variable, derivative, keep):
             current.accumulate_derivative(total)
+    finally:
+        recording.enabled = before

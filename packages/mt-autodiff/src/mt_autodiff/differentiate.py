@@ -47,11 +47,11 @@ def grad(
         scalar.check_recorded()
     start: Any = constant(1.0) if create_graph else 1.0
     with set_grad_enabled(create_graph):
-        found = {v.unique_id: d for v, d in derivatives(output, start, retain_graph=True)}
+        found = dict(derivatives(output, start, retain_graph=True))
     for scalar in inputs:
-        if scalar.unique_id not in found and not allow_unused:
+        if scalar not in found and not allow_unused:
             raise NoGradientError(
                 f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
                 "derivative is to be 0."
             )
-    return tuple(as_scalar(found.get(scalar.unique_id, 0.0)) for scalar in inputs)
+    return tuple(as_scalar(found.get(scalar, 0.0)) for scalar in inputs)

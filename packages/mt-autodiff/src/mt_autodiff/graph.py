@@ -14,11 +14,13 @@ from mt_autodiff.errors import GradientError, GraphFreedError
 
 
 class Variable(Protocol):
-    """What backpropagation needs to know of a value."""
+    """What backpropagation needs to know of a value.
 
-    @property
-    def unique_id(self) -> int:
-        """A number that no other variable of the graph has."""
+    A variable can be the key of a dict, in which it is equal to none but itself.
+    """
+
+    def __hash__(self) -> int:
+        """A number that goes with the object, whatever its value."""
 
     @property
     def parents(self) -> Iterable[Variable]:

@@ -67,24 +67,24 @@ def grad(
                 f"an input of shape {tensor.shape} does not require grad, so nothing was recorded "
                 "for it: call requires_grad_() on it before computing the outputs."
             )
-    found: dict[int, Tensor] = {}
-    wanted = {tensor.variable.unique_id for tensor in inputs}
+    found: dict[Any, Tensor] = {}
+    wanted = {tensor.variable for tensor in inputs}
     weights = _weights("grad_outputs", grad_outputs, len(outputs))
     starts = [output.starting_gradient(w) for output, w in zip(outputs, weights, strict=True)]
     with set_grad_enabled(create_graph):
         for number, (output, start) in enumerate(zip(outputs, starts, strict=True)):
             last = number == len(outputs) - 1
             for variable, gradient in derivatives(output.variable, start, keep or not last):
-                key = variable.unique_id
-                if key in wanted:
-                    found[key] = found[key] + gradient if key in found else gradient
+                if variable in wanted:
+                    known = variable in found
+                    found[variable] = found[variable] + gradient if known else gradient
     for position, tensor in enumerate(inputs):
-        if tensor.variable.unique_id not in found and not allow_unused:
+        if tensor.variable not in found and not allow_unused:
             raise NoGradientError(
                 f"the outputs were not computed from input {position}. Pass allow_unused=True if "
                 "its gradient is to be None."
             )
-    gradients = (found.get(tensor.variable.unique_id) for tensor in inputs)
+    gradients = (found.get(tensor.variable) for tensor in inputs)
     if not materialize_grads:
         return tuple(gradients)
     return tuple(

@@ -153,14 +153,14 @@ def _gradient_of_composition(
 ) -> list[Tensor | None]:
     """Return the gradient for each argument, recorded as a function of them and of `grad`."""
     result = composed(*arguments)
-    places: dict[int, int] = {}  # of a tensor that is given twice, the first
+    places: dict[Any, int] = {}  # of a tensor that is given twice, the first
     for place, (argument, needed) in enumerate(zip(arguments, needs, strict=True)):
         if needed:
-            places.setdefault(argument.variable.unique_id, place)
+            places.setdefault(argument.variable, place)
     gradients: list[Tensor | None] = [None] * len(arguments)
     if result.requires_grad:
         for variable, gradient in derivatives(result.variable, grad, True, places):
-            place = places.get(variable.unique_id, -1)
+            place = places.get(variable, -1)
             if place >= 0:
                 gradients[place] = gradient
     return gradients

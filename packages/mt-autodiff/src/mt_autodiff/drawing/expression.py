@@ -41,7 +41,7 @@ def to_svg(result: Scalar, *, max_nodes: int = 300) -> Svg:
         raise TypeError(f"to_svg draws a Scalar; {result!r} was given.")
     variables, inputs = recorded_graph(result, _parents, repr(result), max_nodes)
     found = _derivatives(result)
-    nodes = [_node(variable, found.get(variable.unique_id, 0.0)) for variable in variables]
+    nodes = [_node(variable, found.get(variable, 0.0)) for variable in variables]
     nodes[0].kind += " result"
     return render(nodes, inputs, f"The computation of {_called(result)}")
 
@@ -65,15 +65,15 @@ def recorded_graph(
     if not isinstance(max_nodes, int):
         raise TypeError(f"max_nodes is a whole number; {max_nodes!r} was given.")
     variables = topological_sort(result) or [result]
-    index = {variable.unique_id: i for i, variable in enumerate(variables)}
+    index = {variable: i for i, variable in enumerate(variables)}
     inputs = []
     for variable in variables:  # which grows by the constants
         made_from = parents(variable)
         for parent in made_from:
-            if parent.unique_id not in index:
-                index[parent.unique_id] = len(variables)
+            if parent not in index:
+                index[parent] = len(variables)
                 variables.append(parent)
-        inputs.append([index[parent.unique_id] for parent in made_from])
+        inputs.append([index[parent] for parent in made_from])
     if len(variables) > max_nodes:
         raise GraphTooLargeError(
             f"{called} was computed from {len(variables) - 1} variables, and max_nodes is "
@@ -87,12 +87,12 @@ def _parents(variable: Scalar) -> tuple[Scalar, ...]:
     return () if variable.is_constant() else tuple(variable.parents)
 
 
-def _derivatives(result: Scalar) -> dict[int, float]:
+def _derivatives(result: Scalar) -> dict[Scalar, float]:
     """Return the derivative of `result` by each variable behind it, and leave all as it is."""
     try:
         with no_grad():
             return {
-                variable.unique_id: float(derivative)
+                variable: float(derivative)
                 for variable, derivative in derivatives(result, 1.0, retain_graph=True)
             }
     except GraphFreedError as error:

@@ -85,7 +85,6 @@ class Gradients:
         node.dtype = data.dtype
         node.backend = result.backend
         node.hooks = node.retained = None
-        node.unique_id = id(node)
         result._node = node
         result._requires_grad = True
 

@@ -38,17 +38,15 @@ class Node(History):
         backend: where the tensor lives.
         hooks: what to call with the gradient once it is complete, by number; or None.
         retained: the tensor, if its gradient is to be kept in `grad`; or None.
-        unique_id: a number that no other living node has.
     """
 
-    __slots__ = ("backend", "dtype", "hooks", "retained", "shape", "unique_id")
+    __slots__ = ("backend", "dtype", "hooks", "retained", "shape")
 
     backend: TensorBackend
     dtype: DType
     hooks: dict[int, Hook] | None
     retained: ReferenceType[Tensor] | None
     shape: Shape
-    unique_id: int
 
     @property
     def parents(self) -> Iterable[Any]:
@@ -110,7 +108,6 @@ def connect(tensor: Tensor, node: Node, inputs: Sequence[Any]) -> None:
     node.dtype = data.dtype
     node.backend = tensor.backend
     node.hooks = node.retained = None
-    node.unique_id = id(node)
     tensor._node = node
     tensor._requires_grad = True
 
