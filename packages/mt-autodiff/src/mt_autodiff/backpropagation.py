@@ -38,12 +38,14 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
             on_path[current] = True
             behind: Iterable[Any] = () if current in leaves else current.parents
             for parent in reversed(tuple(behind)):  # the last one pushed is the first one walked to
-                if on_path.get(parent):
+                state = on_path.get(parent)
+                if state is None:
+                    stack.append(parent)
+                elif state:
                     raise CyclicGraphError(
                         f"{parent!r} was computed from itself. A recorded history must not be "
                         "assigned to one of its own inputs."
                     )
-                stack.append(parent)
             continue
         stack.pop()
         if state:

@@ -12,6 +12,7 @@ with in float32 and rounded once, at the end.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -105,14 +106,18 @@ class FastOps(HostBackend):
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
     ) -> TensorData:
         """Fold what is small and lies in a row without a look at its layout."""
-        first = len(source.shape) - len(dims)
+        given, dtype = source.shape, source.dtype
+        first = len(given) - len(dims)
         small = source._strides is None and 0 < source.size < self.parallel_from
-        if not small or source.dtype is float16 or (dims and min(dims) < first):
+        if not small or dtype is float16 or (first and dims and min(dims) < first):
             return super().fold(operator, source, dims, keepdim)
-        storage = reductions.fold_rows(operator, source, len(dims))
-        kept = source.shape[:first]
-        shape = (*kept, *(1,) * len(dims)) if keepdim else kept
-        return TensorData(storage, shape, dtype=source.dtype)
+        kept = given[:first]
+        rows = math.prod(kept)
+        length = source.size // rows
+        out = np.empty(rows, dtype.numpy)
+        kernel = reductions.rows_kernel(operator, dtype, dtype)
+        kernel.serial(0, rows, length, source.storage, source.offset, length, out, 0, 1)
+        return TensorData(out, (*kept, *(1,) * len(dims)) if keepdim else kept, dtype=dtype)
 
     def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
         """Multiply with BLAS, integers with a compiled loop."""
@@ -167,8 +172,10 @@ class FastOps(HostBackend):
         """Let NumPy copy what is small: it needs less time to look at the layout."""
         if source.size >= WORTH_A_KERNEL or source.ndim > MOST_DIMENSIONS:
             return super().converted(source, dtype)
-        array = silently(source.array.astype, dtype.numpy, "C")
-        return TensorData.of(array, source.shape, dtype)
+        array = source.array
+        if source.dtype is dtype:
+            return TensorData.of(array.copy(), source.shape, dtype)
+        return TensorData.of(silently(array.astype, dtype.numpy, "C"), source.shape, dtype)
 
     def kernel(self, name: str) -> FusedKernel | Callable[..., Any] | None:
         """Return the fused operation called `name`, if there is one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_tensor.arguments import check_flags
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 _new = object.__new__
+
+result_class: Any = None
+"""The class of every result: `Tensor`, which enters itself here."""
 
 VIEW = 2
 """Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
@@ -65,9 +68,6 @@ class TensorBase:
 
     __array_ufunc__ = None  # `array * tensor` asks the tensor, which takes NumPy's scalars only
 
-    _result_class: ClassVar[type[Tensor]]
-    """The class of every result: `Tensor`, which enters itself here."""
-
     def _become(self, other: Tensor) -> None:
         """Take over the elements of another tensor, as a leaf."""
         self._tensor = other._tensor
@@ -79,7 +79,7 @@ class TensorBase:
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
         """Return a constant tensor of these elements, without looking at them."""
-        result: Tensor = _new(TensorBase._result_class)
+        result: Tensor = _new(result_class)
         result._tensor = data
         result.backend = backend
         result._node = result._base = result._grad = None
@@ -150,7 +150,7 @@ class TensorBase:
 
     def is_floating_point(self) -> bool:
         """Whether the elements are floating-point numbers."""
-        return self.dtype.is_floating_point
+        return self._tensor.dtype.is_floating_point
 
     def __len__(self) -> int:
         """Return the extent of the first dimension."""
@@ -187,10 +187,8 @@ class TensorBase:
 
     unique_id = property(id, doc="A number that no other living tensor has.")
 
-    @property
-    def parents(self) -> Iterable[Any]:
-        """What this leaf was computed from: nothing."""
-        return ()
+    parents: tuple[()] = ()
+    """What this leaf was computed from: nothing."""
 
     def is_constant(self) -> bool:
         """Whether no gradient is wanted with respect to this tensor."""
@@ -207,7 +205,10 @@ class TensorBase:
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
         """Add to `grad`."""
-        if self.requires_grad:  # it may have been switched off since
+        wanted = self._requires_grad  # it may have been switched off since
+        if wanted is VIEW:
+            wanted = self.requires_grad
+        if wanted:
             self.add_to_grad(derivative)
             if self._after_accumulation:
                 for hook in tuple(self._after_accumulation.values()):
@@ -218,9 +219,9 @@ class TensorBase:
         if self._grad is not None:
             self._grad = self._grad + derivative
         else:  # a copy, for the gradient may share its memory with that of another leaf
-            if not derivative.requires_grad:
-                data = derivative._tensor
-                derivative = _make(self.backend.converted(data, data.dtype), self.backend)
+            if not derivative._requires_grad:
+                data, backend = derivative._tensor, self.backend
+                derivative = _make(backend.converted(data, data.dtype), backend)
             self._grad = derivative
 
     def free_graph(self) -> None:

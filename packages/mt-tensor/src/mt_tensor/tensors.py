@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mt_tensor import tensor_base
 from mt_tensor.creation.from_tensors import NewTensorMethods
 from mt_tensor.exchange.conversion import ConversionMethods
 from mt_tensor.exchange.interop import InteropMethods
@@ -30,7 +31,6 @@ from mt_tensor.questions import QuestionMethods
 from mt_tensor.randomness.sampling import SamplingMethods
 from mt_tensor.recording.hooks import HookMethods
 from mt_tensor.reductions.methods import ReductionMethods
-from mt_tensor.tensor_base import TensorBase
 
 
 class Tensor(
@@ -69,4 +69,4 @@ class Tensor(
 
 
 give_in_place_forms(Tensor)
-TensorBase._result_class = Tensor
+tensor_base.result_class = Tensor

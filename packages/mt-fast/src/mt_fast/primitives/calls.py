@@ -16,7 +16,9 @@ import numpy as np
 
 from mt_fast.compilation.kernel import defined
 from mt_fast.primitives.elementwise import elementwise_kernel
-from mt_operators import Formula
+from mt_operators import OPERATORS, Formula
+from mt_tensor.backends import numpy_calls
+from mt_tensor.backends.numpy import UFUNCS
 from mt_tensor.dtypes import DType, float16
 from mt_tensor.tensor_data import TensorData
 
@@ -29,6 +31,27 @@ def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         backend: from its number of elements `parallel_from` on, all threads are used.
         general: the same for any views: a function of the inputs as a tuple, shape and dtype.
     """
+    kernels = _calling_kernels(formula, backend, general)
+    ufunc = _EXACT.get(formula)
+    if ufunc is None:
+        return kernels
+    return numpy_calls.calling(formula.arity, 1, ufunc, larger=(backend, kernels))
+
+
+_EXACT = {
+    OPERATORS[name].value: UFUNCS[name]
+    for name in (
+        *("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt"),
+        *("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite"),
+    )
+}
+"""Formulas of one step that rounds once, for which NumPy has the same bits, and a shorter call."""
+
+
+def _calling_kernels(
+    formula: Formula, backend: Any, general: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Return the same by kernels alone."""
 
     def find(types: tuple[DType, ...], repeats: tuple[bool, ...], dtype: DType) -> Any:
         """Return the kernel, or None if there is none for these types."""

@@ -56,6 +56,10 @@ class HostBackend(TensorBackend):
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
+        if not shape:
+            return TensorData.of(
+                silently(np.array, dtype.convert(value), dtype.numpy), shape, dtype
+            )
         zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
         try:
             array = (np.zeros if zero else np.empty)(shape, dtype.numpy)

@@ -18,7 +18,7 @@ from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy_calls import calling, fitted
 from mt_tensor.backends.numpy_kernels import KERNELS
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType, bool_, float16
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
@@ -120,6 +120,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """Operators that are one call on whole arrays. The others are lifted from their source."""
 
 _UFUNC_OF: dict[Formula, np.ufunc] = {OPERATORS[name].value: u for name, u in UFUNCS.items()}
+_REDUCING: dict[Operator, Callable[..., Any]] = {
+    OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
+}
 _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
     OPERATORS[name].value: function for name, function in FUNCTIONS.items()
 }
@@ -219,11 +222,14 @@ class NumpyOps(HostBackend):
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
     ) -> TensorData:
         """Reduce with the operator's ufunc, and keep the array that it returns."""
-        ufunc = _UFUNC_OF.get(operator.value)
+        reduce = _REDUCING.get(operator)
         dtype = source.dtype
-        if ufunc is None or dtype is float16:
+        if reduce is None or dtype is float16:
             return super().fold(operator, source, dims, keepdim)
-        result = silently(ufunc.reduce, source.array, dims, dtype.numpy, None, keepdim)
+        try:
+            result = run_quietly(reduce, source.array, dims, dtype.numpy, None, keepdim)
+        except RuntimeError:  # as in `silently`
+            result = silently(reduce, source.array, dims, dtype.numpy, None, keepdim)
         return _kept(result, result.shape, dtype)
 
     def _fold_slices(
@@ -284,6 +290,8 @@ class NumpyOps(HostBackend):
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return NumPy's own copy."""
+        if source.dtype is dtype:
+            return TensorData.of(source.array.copy(), source.shape, dtype)
         return TensorData.of(silently(source.array.astype, dtype.numpy, "C"), source.shape, dtype)
 
     def copy(self, source: TensorData, out: TensorData) -> None:

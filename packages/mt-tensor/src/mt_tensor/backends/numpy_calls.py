@@ -8,6 +8,7 @@ the gradients of a product would take twice as long.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -37,8 +38,9 @@ def calling(
     arity: int,
     outputs: int,
     function: Callable[..., Any] | None,
-    lifted: Mapping[tuple[DType, ...], Callable[..., Any]],
-    lift: Callable[..., Callable[..., Any]],
+    lifted: Mapping[tuple[DType, ...], Callable[..., Any]] | None = None,
+    lift: Callable[..., Callable[..., Any]] | None = None,
+    larger: tuple[Any, Callable[..., Any]] | None = None,
 ) -> Callable[..., Any]:
     """Return a function of views, the shape that they broadcast to, and the dtype of the results.
 
@@ -48,32 +50,37 @@ def calling(
         function: a function of arrays, whose result has the shape that its inputs broadcast to.
         lifted: if there is none, functions by the types of the inputs.
         lift: what makes one of these, if it is not there yet, from the inputs.
+        larger: a backend, and the function to which results of `parallel_from` elements are left.
     """
-    made: Callable[..., Any] = _maker(arity, outputs, function is not None)(function, lifted, lift)
+    maker = _maker(arity, outputs, function is not None, larger is not None)
+    made: Callable[..., Any] = maker(function, lifted, lift, *(larger or (None, None)))
     return made
 
 
 @functools.cache
-def _maker(arity: int, outputs: int, known: bool) -> Callable[..., Callable[..., Any]]:
+def _maker(
+    arity: int, outputs: int, known: bool, limited: bool
+) -> Callable[..., Callable[..., Any]]:
     """Return the maker of calls with this many inputs and outputs."""
     namespace: dict[str, Any] = {
         "TensorData": TensorData,
         "fitted": fitted,
         "ndarray": np.ndarray,
         "new": object.__new__,
+        "prod": math.prod,
         "run_quietly": run_quietly,
         "silently": silently,
     }
-    source = _source(arity, outputs, known)
+    source = _source(arity, outputs, known, limited)
     exec(compile(source, f"<call with {arity} inputs and {outputs} outputs>", "exec"), namespace)
     maker: Callable[..., Callable[..., Any]] = namespace["maker"]
     return maker
 
 
 _CALL = """\
-def maker(function, lifted, lift):
+def maker(function, lifted, lift, backend, larger):
     def call({inputs}, shape, dtype):
-{lookup}        try:
+{limit}{lookup}        try:
             {results} = run_quietly(function, {known})
         except (RuntimeError, AttributeError):  # as in `silently`; or an array is not there yet
             {results} = silently(function, {arrays})
@@ -82,17 +89,17 @@ def maker(function, lifted, lift):
     return call
 """
 
+_LIMIT = """\
+        if prod(shape) >= backend.parallel_from:
+            return larger({inputs}, shape, dtype)
+"""
+
 _LOOKUP = """\
         function = lifted.get(({types},)) or lift({inputs})
 """
 
 _KEPT = """\
-        if (
-            {result}.__class__ is not ndarray
-            or {result}.dtype is not dtype.numpy
-            or (len(shape) > 1 and not ({in_rows} or {result}.flags.c_contiguous)){other_shape}
-        ):
-            {result} = fitted({result}, shape, dtype)
+{checked}            {result} = fitted({result}, shape, dtype)
         {view} = new(TensorData)  # as in `TensorData.of`
         {view}._array = {result}
         {view}.shape = shape
@@ -103,7 +110,27 @@ _KEPT = """\
 """
 
 
-def _source(arity: int, outputs: int, known: bool) -> str:
+_CHECKED = """\
+        if not (shape and {alike}) and (
+            {result}.__class__ is not ndarray
+            or {result}.dtype is not dtype.numpy
+            or (len(shape) > 1 and not {result}.flags.c_contiguous)
+        ):
+"""
+"""Of what lies in a row, NumPy's functions make a row of the same type."""
+
+_ALL_CHECKED = """\
+        if (
+            {result}.__class__ is not ndarray
+            or {result}.dtype is not dtype.numpy
+            or {result}.shape != shape
+            or (len(shape) > 1 and not {result}.flags.c_contiguous)
+        ):
+"""
+"""A formula may hold numbers alone, or leave out what is as large as the result."""
+
+
+def _source(arity: int, outputs: int, known: bool, limited: bool) -> str:
     """Return the text of a call."""
     inputs = [f"x{i}" for i in range(arity)]
     results = [f"result{i}" for i in range(outputs)]
@@ -114,14 +141,18 @@ def _source(arity: int, outputs: int, known: bool) -> str:
         arrays=", ".join(f"{x}.array" for x in inputs),
         known=", ".join(f"{x}._array" for x in inputs),
         results=", ".join(results),
+        limit=_LIMIT.format(inputs=", ".join(inputs)) if limited else "",
         lookup="" if known else _LOOKUP.format(types=types, inputs=", ".join(inputs)),
         kept="".join(
             _KEPT.format(
                 result=result,
                 view=view,
-                in_rows=" and ".join(f"{x}._strides is None" for x in inputs),
-                # A formula may hold numbers alone, or leave out what is as large as the result.
-                other_shape="" if known else f"\n            or {result}.shape != shape",
+                checked=(_CHECKED if known else _ALL_CHECKED).format(
+                    result=result,
+                    alike=" and ".join(
+                        f"{x}.dtype is dtype and {x}._strides is None" for x in inputs
+                    ),
+                ),
             )
             for result, view in zip(results, views, strict=True)
         ),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mt_operators import OPERATORS, Operator
+from mt_tensor import tensor_base
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.direct import method, reflected
@@ -135,7 +136,7 @@ def _install(operator: Operator) -> None:
 
 def _is_taken(name: str) -> bool:
     """Whether tensors use a name for something else."""
-    return hasattr(TensorBase._result_class, name)
+    return hasattr(tensor_base.result_class, name)
 
 
 OPERATORS.for_each(_install, taken=_is_taken)

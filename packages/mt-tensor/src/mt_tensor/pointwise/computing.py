@@ -9,14 +9,20 @@ from mt_operators import Formula
 from mt_tensor.backends.contract import TensorBackend
 
 
-class Computing(dict[TensorBackend, Callable[..., Any]]):
-    """For each backend, `computing(formula)` of it: a function of views, shape and dtype."""
+class Computing:
+    """For each backend, `computing(formula)` of it: a function of views, shape and dtype.
+
+    Attributes:
+        formula: what is computed.
+        functions: of the backends that have been asked; the others are found by `of`.
+    """
 
     def __init__(self, formula: Formula) -> None:
-        super().__init__()
         self.formula = formula
+        self.functions: dict[TensorBackend, Callable[..., Any]] = {}
 
-    def __missing__(self, backend: TensorBackend) -> Callable[..., Any]:
-        """Ask a backend that has not been asked before."""
-        function = self[backend] = backend.computing(self.formula)
-        return function
+    def of(self, backend: TensorBackend) -> Callable[..., Any]:
+        """Return the function of a backend."""
+        if backend not in self.functions:
+            self.functions[backend] = backend.computing(self.formula)
+        return self.functions[backend]

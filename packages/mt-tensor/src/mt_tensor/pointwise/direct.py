@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_autodiff.mode import recording
 from mt_operators import Operator
+from mt_tensor import tensor_base
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, bool_, plain
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
@@ -61,6 +62,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
 def _unary(operator: Operator) -> Callable[..., Any]:
     operation = OPERATIONS[operator.name]
     computing, record = operation.computing, operation.record.of_one
+    functions = computing.functions
     direct = operator.result in ("number", "real")
 
     def unary(self: Any) -> Any:
@@ -69,7 +71,11 @@ def _unary(operator: Operator) -> Callable[..., Any]:
         if not (direct and dtype.is_floating_point):
             return operation(self)
         backend = self.backend
-        result = _make(computing[backend](data, data.shape, dtype), backend)
+        try:
+            compute = functions[backend]
+        except KeyError:
+            compute = computing.of(backend)
+        result = _make(compute(data, data.shape, dtype), backend)
         if self._requires_grad and recording.enabled:
             record(self, result)
         return result
@@ -80,6 +86,7 @@ def _unary(operator: Operator) -> Callable[..., Any]:
 def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     operation, name = OPERATIONS[operator.name], operator.name
     computing, record = operation.computing, operation.record.of_two
+    functions = computing.functions
     truth = operator.result == "truth"
     direct = {"float"}  # the kinds of elements that need no conversion and no check
     if operator.result == "whole":
@@ -101,10 +108,14 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
                     shape = data.shape
                     if second.shape != shape:
                         shape = shape_broadcast(shape, second.shape)
+                    try:
+                        compute = functions[backend]
+                    except KeyError:
+                        compute = computing.of(backend)
                     if truth:
-                        return _make(computing[backend](data, second, shape, bool_), backend)
-                    result: Tensor = _new(TensorBase._result_class)  # as in `_make`
-                    result._tensor = computing[backend](data, second, shape, dtype)
+                        return _make(compute(data, second, shape, bool_), backend)
+                    result: Tensor = _new(tensor_base.result_class)  # as in `_make`
+                    result._tensor = compute(data, second, shape, dtype)
                     result.backend = backend
                     result._node = result._base = result._grad = None
                     result._hooks = result._after_accumulation = result.name = None

@@ -143,7 +143,7 @@ class ElementwiseOperation:
         """Compute the value of operands of one dtype, and record it."""
         inputs = [operand._tensor for operand in operands]
         truth = self.operator.result == "truth"
-        out = self.computing[backend](*inputs, shape, bool_ if truth else dtype)
+        out = self.computing.of(backend)(*inputs, shape, bool_ if truth else dtype)
         result = _make(out, backend)
         if recording.enabled and dtype.is_floating_point and not truth:
             self.record(operands, result)

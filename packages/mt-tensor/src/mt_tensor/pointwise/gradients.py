@@ -56,7 +56,7 @@ class Gradients:
             formula, reads = narrowed(operator.gradient(computed))
             self._computing = Computing(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
-        self._read_of = _picking(self.reads)
+        self._read_of = _picking(self.reads) if self.reads else None
         self._passed = any(partial is one for partial in self._partials)
         self._on_tensors: tuple[Callable[..., Any], list[Callable[..., Any]]] | None = None
 
@@ -73,14 +73,17 @@ class Gradients:
         node: OperatorNode = _new(OperatorNode)
         node.last_fn = self
         node.name = self.name
-        node.saved = saved = self._read_of(known)
         changes = 0
-        for read in saved:
-            if read._version is not None:
-                changes += read._version[0]
+        if self._read_of is None:
+            node.saved = ()
+        else:
+            node.saved = saved = self._read_of(known)
+            for read in saved:
+                if read._version is not None:
+                    changes += read._version[0]
         node.changes = changes
         node.inputs = inputs  # from here on as `connect` does
-        data = result._tensor
+        data = known[-1]
         node.shape = data.shape
         node.dtype = data.dtype
         node.backend = result.backend
@@ -96,7 +99,7 @@ class Gradients:
         if self._computing is None:
             return [grad] * len(self._partials)
         data, backend = grad._tensor, grad.backend
-        results = self._computing[backend](data, *saved, data.shape, data.dtype)
+        results = self._computing.of(backend)(data, *saved, data.shape, data.dtype)
         if results.__class__ is not list:
             made = [_make(results, backend)]
         elif len(results) == 2:
@@ -124,8 +127,6 @@ def _picking(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, 
     """Return a function that picks what is at some places of a tuple."""
     if len(places) > 1:
         return itemgetter(*places)
-    if not places:
-        return lambda known: ()
     (place,) = places
     return lambda known: (known[place],)
 
@@ -137,6 +138,9 @@ class Recorder:
         self._operator = operator
         self._spelling = spelling  # of the elementary functions on tensors
         self._gradients: dict[tuple[bool, ...], Gradients] = {}
+        self._of_first: Gradients | None = None  # for which of one or two operands
+        self._of_second: Gradients | None = None
+        self._of_both: Gradients | None = None
 
     def __call__(self, operands: Sequence[Tensor], result: Tensor) -> None:
         """Take note of how a result was computed."""
@@ -153,33 +157,47 @@ class Recorder:
         if x._requires_grad is VIEW and not x.requires_grad:  # asking refreshes the view's node
             return
         node = x._node
-        gradients = self._gradients.get(_ONE) or self._choice(_ONE)
+        gradients = self._of_first or self._chosen(True)
         gradients.record((x if node is None else node,), (x._tensor, result._tensor), result)
 
     def of_two(self, x: Any, y: Any, result: Tensor) -> None:
         """Take note of how a result was computed from two operands."""
-        needs = x._requires_grad, y._requires_grad
-        if VIEW in needs:  # asking refreshes the views' nodes
-            needs = x.requires_grad, y.requires_grad
-            if True not in needs:
-                return
-        gradients = self._gradients.get(needs) or self._choice(needs)
-        first, second = x._node, y._node
-        inputs: tuple[Any, ...] = (x if first is None else first, y if second is None else second)
-        if not needs[0]:
-            inputs = inputs[1:]
-        elif not needs[1]:
-            inputs = inputs[:1]
+        first, second = x._requires_grad, y._requires_grad
+        if first is VIEW or second is VIEW:  # asking refreshes the views' nodes
+            first, second = x.requires_grad, y.requires_grad
+        inputs: tuple[Any, ...]
+        if first and second:
+            gradients = self._of_both or self._chosen(True, True)
+            node, other = x._node, y._node
+            inputs = (x if node is None else node, y if other is None else other)
+        elif first:
+            gradients = self._of_first or self._chosen(True, False)
+            node = x._node
+            inputs = (x if node is None else node,)
+        elif second:
+            gradients = self._of_second or self._chosen(False, True)
+            node = y._node
+            inputs = (y if node is None else node,)
+        else:
+            return
         gradients.record(inputs, (x._tensor, y._tensor, result._tensor), result)
+
+    def _chosen(self, *needs: bool) -> Gradients:
+        """Return the gradients for one choice of one or two arguments, and keep them at hand."""
+        gradients = self._choice(needs)
+        if needs == (True, True):
+            self._of_both = gradients
+        elif needs[0]:
+            self._of_first = gradients
+        else:
+            self._of_second = gradients
+        return gradients
 
     def _choice(self, needs: tuple[bool, ...]) -> Gradients:
         """Return the gradients for one choice of arguments."""
         if needs not in self._gradients:
             self._gradients[needs] = Gradients(self._operator, needs, self._spelling)
         return self._gradients[needs]
-
-
-_ONE = (True,)
 
 
 class OperatorNode(Node):
@@ -208,21 +226,14 @@ class OperatorNode(Node):
                 changes += data._version[0]
         if changes != self.changes:
             raise changed_in_place(repr(self.name))
-        if recording.enabled:
-            shares = gradients.on_tensors(derivative, self._as_tensors())
-        else:
+        if not recording.enabled:
             shares = gradients.computed(derivative, saved)
+        else:
+            shares = gradients.on_tensors(derivative, self._as_tensors())
         shape = self.shape  # that of all shares
-        if len(self.inputs) == 2:
-            (x, y), (share, other) = self.inputs, shares
-            if x.shape != shape:
-                share = share.sum_to_size(x.shape)
-            if y.shape != shape:
-                other = other.sum_to_size(y.shape)
-            return [(x, share), (y, other)]
         return [
             (parent, share if parent.shape == shape else share.sum_to_size(parent.shape))
-            for parent, share in zip(self.inputs, shares, strict=True)
+            for parent, share in zip(self.inputs, shares)  # noqa: B905 - one for each
         ]
 
     def _as_tensors(self) -> list[Tensor]:

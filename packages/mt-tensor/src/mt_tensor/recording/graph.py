@@ -9,7 +9,7 @@ elements keeps the old one.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 from weakref import ReferenceType
 
@@ -48,10 +48,8 @@ class Node(History):
     retained: ReferenceType[Tensor] | None
     shape: Shape
 
-    @property
-    def parents(self) -> Iterable[Any]:
-        """What the tensor was computed from."""
-        return self.inputs
+    parents = History.inputs  # type: ignore[misc]
+    """What the tensor was computed from: the slot itself under stage 1's name, and so no call."""
 
     def is_constant(self) -> bool:
         """Whether no gradient is wanted: one always is."""

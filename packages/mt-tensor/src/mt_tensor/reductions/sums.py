@@ -50,6 +50,8 @@ def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
 
 def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
     """Return the dimensions to fold: as `named_dims`, but all of them for (), as in torch."""
+    if dim is None and keepdim.__class__ is bool:
+        return tuple(range(ndim))
     return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
@@ -113,6 +115,8 @@ class Repeat(ViewFunction):
 
     @staticmethod
     def moved(data: TensorData, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+        if len(dims) == len(shape):  # the sum of everything
+            return data.like(shape, (0,) * len(shape), data.offset)
         strides = list(data.strides)
         for d in sorted(dims):
             if keepdim:
@@ -141,9 +145,9 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("sum", input)
-    dims = reduced_dims(dim, input.ndim, keepdim)
-    x = _in_dtype(input, dtype)
-    if x.dtype is bool_:
+    dims = reduced_dims(dim, len(input._tensor.shape), keepdim)
+    x = input if dtype is None and input.is_floating_point() else _in_dtype(input, dtype)
+    if x._tensor.dtype is bool_:
         return fold("logical_or", x, dims, keepdim)
     return Sum.apply(x, dims, keepdim)
 
