@@ -14,6 +14,12 @@ import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_tensor.errors import BackendMismatchError, FusionError
 
+
+@mt.fuse
+def gaussian(x: Any, width: Any) -> Any:
+    return mt.exp(-x * x / width)
+
+
 FUNCTIONS: list[Callable[..., Any]] = [
     lambda x, y: mt.tanh(x) * y + x,
     lambda x, y: mt.gelu(x + y) * 0.5 - mt.gelu(x, approximate="tanh"),
@@ -21,6 +27,8 @@ FUNCTIONS: list[Callable[..., Any]] = [
     lambda x, y: x.clamp(-1, 1) ** 2 + mt.softplus(y, beta=2.0),
     lambda x, y: ((x > 0) & (y < 1)).to(x.dtype) * x.exp() + mt.maximum(x, y),
     lambda x, y: mt.relu(x).lerp(y, 0.3) - abs(y) * -x,
+    lambda x, y: gaussian(x, 2.0) * y + gaussian(y, x * x + 1.0),  # one within another
+    lambda x, y: mt.where(x > 0, 2.0, 1.0) * mt.sin(y),
     lambda x, y: x,
     lambda x, y: 2.0 * y + 0 * x,
 ]
@@ -46,6 +54,14 @@ def test_values_and_gradients_of_all_orders(number: int, backend: str) -> None:
         else:
             np.testing.assert_allclose(np.array(ours), np.array(wanted), rtol=1e-12, atol=1e-14)
     assert mt.gradgradcheck(lambda x, y: fused(x, y) + 0.0 * (x * y), [x, y])
+
+
+def test_a_number_chosen_by_a_condition_has_the_type_of_the_computation() -> None:
+    leaky = mt.fuse(lambda x, slope: mt.where(x > 0, x, x / slope))
+    x = mt.tensor([-1.0, 2.0], dtype=mt.float64, requires_grad=True)
+    (gradient,) = mt.autograd.grad(leaky(x, 3.0).sum(), x, create_graph=True)
+    assert gradient.dtype is mt.float64
+    assert gradient.tolist() == [1 / 3, 1.0]
 
 
 @st.composite

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from mt_nn.errors import InputError, SettingError
-from mt_tensor import Tensor, fused
+from mt_tensor import Tensor, fuse, fused
 from mt_tensor.recording.function import common_backend
 
 Reduction = Literal["mean", "sum", "none"]
@@ -104,7 +104,12 @@ def mse_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean") -> Te
             f"mse_loss() takes two tensors of one shape; {input.shape} and {target.shape} were "
             "given."
         )
-    return REDUCTIONS[reduction]((input - target).square())
+    return REDUCTIONS[reduction](_squared_difference(input, target))
+
+
+@fuse
+def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
+    return (input - target).square()
 
 
 def accuracy(input: Tensor, target: Tensor) -> float:

@@ -1,8 +1,9 @@
 """Functions between the layers of networks, with torch's settings.
 
 Those without settings are rows of the operator table and need no code here: `relu`, `sigmoid`,
-`silu`, `mish`, `selu`, `hardswish`, ... (see `table_functions.py`). All take a tensor of any
-shape and return one of that shape; integers become float32 unless something else is said.
+`silu`, `mish`, `selu`, `hardswish`, ... (see `table_functions.py`). What is put together of several
+is fused into one pass. All take a tensor of any shape and return one of that shape; integers become
+float32 unless something else is said.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from mt_tensor.arguments import check_choice, check_same_dtype
 from mt_tensor.dtypes import Number, as_number
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
+from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
@@ -47,10 +49,13 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
             `softplus` of the operator table decides everywhere.
     """
     require_tensors("softplus", input)
-    beta, threshold = as_number("beta", beta), as_number("threshold", threshold)
-    scaled = input if beta == 1 else input * beta
-    smooth = elementwise("softplus", scaled)
-    return elementwise("where", scaled > threshold, input, smooth if beta == 1 else smooth / beta)
+    return _softplus(input, as_number("beta", beta), as_number("threshold", threshold))
+
+
+@fuse
+def _softplus(x: Tensor, beta: Number, threshold: Number) -> Tensor:
+    scaled = x * beta
+    return elementwise("where", scaled > threshold, x, elementwise("softplus", scaled) / beta)
 
 
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
@@ -158,13 +163,23 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     lambd = as_number("lambd", lambd)
     if not lambd >= 0:
         raise DomainError(f"the lambd of softshrink() is at least 0; {lambd!r} was given.")
-    return input - elementwise("clamp", input, -lambd, lambd)
+    return _softshrink(input, lambd)
+
+
+@fuse
+def _softshrink(x: Tensor, lambd: Number) -> Tensor:
+    return x - elementwise("clamp", x, -lambd, lambd)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
     """Return `input - tanh(input)`."""
     require_tensors("tanhshrink", input)
-    return input - elementwise("tanh", input)
+    return _tanhshrink(input)
+
+
+@fuse
+def _tanhshrink(x: Tensor) -> Tensor:
+    return x - elementwise("tanh", x)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -186,4 +201,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
             f"{input.shape} was given."
         )
     first, second = input.tensor_split(2, dim)
-    return first * elementwise("sigmoid", second)
+    return _gated(first, second)
+
+
+@fuse
+def _gated(x: Tensor, gate: Tensor) -> Tensor:
+    return x * elementwise("sigmoid", gate)

@@ -15,10 +15,11 @@ from mt_autodiff.mode import recording
 from mt_operators import Operator, lift
 from mt_operators.formula import one
 from mt_operators.lifting import Spelling
+from mt_tensor.dtypes import DType
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node
-from mt_tensor.tensor_base import VIEW, TensorBase
+from mt_tensor.tensor_base import VIEW, TensorBase, constant
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Gradients:
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         self._read_of = _picking(self.reads) if self.reads else None
         self._passed = any(partial is one for partial in self._partials)
-        self._on_tensors: tuple[Callable[..., Any], list[Callable[..., Any]]] | None = None
+        self._on_tensors: dict[DType, tuple[Callable[..., Any], list[Callable[..., Any]]]] = {}
 
     def record(
         self, inputs: tuple[Any, ...], known: tuple[TensorData, ...], result: Tensor
@@ -113,14 +114,29 @@ class Gradients:
 
     def on_tensors(self, grad: Tensor, saved: list[Tensor]) -> list[Tensor]:
         """Return the gradients, computed with tensors and so recorded."""
-        if self._on_tensors is None:
-            partials = [lift(partial, self._spelling) for partial in self._partials]
-            self._on_tensors = lift(self._operator.share, self._spelling), partials
-        share, partials = self._on_tensors
+        if grad.dtype not in self._on_tensors:
+            spelling = {**self._spelling, "where": _choosing(self._spelling["where"], grad.dtype)}
+            partials = [lift(partial, spelling) for partial in self._partials]
+            self._on_tensors[grad.dtype] = lift(self._operator.share, spelling), partials
+        share, partials = self._on_tensors[grad.dtype]
         known = [grad] * (self._operator.arity + 1)
         for position, read in zip(self.reads, saved, strict=True):
             known[position] = read
         return [share(grad, partial(*known)).to(grad.dtype) for partial in partials]
+
+
+def _choosing(where: Callable[..., Any], dtype: DType) -> Callable[..., Any]:
+    """Return `where` as it is within a computation in `dtype`, which plain numbers take too.
+
+    By themselves they would become float32, and decide the type of all that follows.
+    """
+
+    def chosen(condition: Any, x: Any, y: Any) -> Any:
+        if isinstance(condition, TensorBase) and not isinstance(x, TensorBase):
+            x = constant(condition.backend, dtype, x)
+        return where(condition, x, y)
+
+    return chosen
 
 
 def _picking(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
