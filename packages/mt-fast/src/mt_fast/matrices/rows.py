@@ -59,3 +59,14 @@ def sum_of_exponentials(row: Any, largest: Any) -> Any:
     for i in range(row.size):
         total += exp(row[i] - largest)
     return total
+
+
+@_summing
+def exponentials_into(result: Any, row: Any, largest: Any) -> Any:
+    """Write `exp(element - largest)`, and return the sum."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        value = exp(row[i] - largest)
+        result[i] = value
+        total += value
+    return total
