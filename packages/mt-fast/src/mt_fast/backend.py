@@ -95,21 +95,23 @@ class FastOps(HostBackend):
             self.reduce(operator, self._widened(source), result, dims)
             self._rounded(result, out)
             return
-        fold = reductions.plan(source, out, dims)
-        if fold is None:
+        plan = reductions.plan(operator, source, out, dims, self.parallel_from)
+        if plan is None:
             self.copy(source, out)
-            return
-        reductions.Reducer(operator, self.empty, self.parallel_from).run(fold)
+        else:
+            plan.run(source, out)
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
     ) -> TensorData:
-        """Fold what is small and lies in a row without a look at its layout."""
+        """Fold rows of what lies in a row without a look at its layout."""
         first = len(source.shape) - len(dims)
-        small = source._row_major and 0 < source.size < self.parallel_from
-        if not small or source.dtype is float16 or (dims and min(dims) < first):
+        plain = source._row_major and source.size and source.dtype is not float16
+        if not plain or (dims and min(dims) < first):
             return super().fold(operator, source, dims, keepdim)
-        storage = reductions.fold_rows(operator, source, len(dims))
+        storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
+        if storage is None:
+            return super().fold(operator, source, dims, keepdim)
         kept = source.shape[:first]
         shape = (*kept, *(1,) * len(dims)) if keepdim else kept
         return TensorData(storage, shape, dtype=source.dtype)

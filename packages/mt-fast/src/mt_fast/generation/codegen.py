@@ -41,6 +41,9 @@ NESTED = 3
 WIDTH = 88
 """How long the lines of a function's head may be."""
 
+ROWS = 4
+"""How many rows a kernel folds at a time where it adds rows to rows."""
+
 BLOCK = 4096
 """How many elements are folded into one partial result, which keeps the rounding errors small."""
 
@@ -384,6 +387,11 @@ class _Combining:
             return [f"part = {self.start(first)}", "spoilt = False"], 0
         return [f"part = {self.start(first)}"], 1
 
+    def resume(self, total: str) -> list[str]:
+        """Return the statements that start with what has been folded before."""
+        part = f"part = {converted(total, self.target, self.held)}"
+        return [part, "spoilt = part != part"] if self.extreme else [part]
+
     def each(self, element: str) -> list[str]:
         """Return the statements that fold one element of a run."""
         if self.extreme:
@@ -489,10 +497,9 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
     """Return the kernel of a reduction whose innermost loop is kept.
 
     A unit is a piece of a row of outputs, short enough for the fastest cache. It is folded with
-    one row of the source after the other.
+    several rows of the source at a time, so that it is loaded and stored less often than these.
     """
     how = _Combining(operator, source, target, table)
-    total = ("total[i]", target)
     body = [
         "n, length = width",
         "for unit in range(lo, hi):",
@@ -505,13 +512,36 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
         "    row = source_data[source_first : source_first + count]",
         "    for i in range(count):",
         f"        total[i] = {converted(how.start('row[i]'), how.held, target)}",
-        "    for j in range(1, folded[0] * folded[1] * folded[2]):",
-        "        turn = unravel(j, folded)",
-        "        row_first = source_first + turn[0] * strides[0] + turn[1] * strides[1] "
-        "+ turn[2] * strides[2]",
-        "        row = source_data[row_first : row_first + count]",
-        "        for i in range(count):",
-        *indented(how.step(total, ("row[i]", source), total), 3),
+        "    for j0 in range(folded[0]):",
+        "        for j1 in range(folded[1]):",
+        "            run_first = source_first + j0 * strides[0] + j1 * strides[1]",
+        "            done = 1 if j0 == 0 and j1 == 0 else 0",
+        f"            rest = (folded[2] - done) % {ROWS}",
+        f"            for j in range(done, folded[2] - rest, {ROWS}):",
+        *indented(_columns_of_rows(how, ROWS), 4),
+        "            for j in range(folded[2] - rest, folded[2]):",
+        *indented(_columns_of_rows(how, 1), 4),
     ]
     name = f"{operator.name}_{source.name}_columns"
     return _function(name, ("width", *_REDUCTION), body)
+
+
+def _columns_of_rows(how: _Combining, count: int) -> list[str]:
+    """Return the statements that fold some rows, from the j-th on, into a row of outputs."""
+    rows = [f"row{k}" for k in range(count)]
+    return [
+        "row_first = run_first + j * strides[2]",
+        *(
+            line
+            for row in rows
+            for line in (
+                f"{row} = source_data[row_first : row_first + count]",
+                "row_first += strides[2]",
+            )
+        ),
+        "for i in range(count):",
+        *indented(how.resume("total[i]")),
+        *(line for row in rows for line in indented(how.each(f"{row}[i]"))),
+        *indented(how.end()),
+        f"    total[i] = {converted('part', how.held, how.target)}",
+    ]
