@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_fast.fused import halving
 from mt_fast.fused.losses import CROSS_ENTROPY
+from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -88,3 +90,27 @@ def test_the_gradient_of_cross_entropy_is_scaled(fast, scale):
         given = mt.tensor(upstream, dtype="float64")
         grads.append(CROSS_ENTROPY.gradient(given, saved, (True, False, False), *arguments)[0])
     np.testing.assert_allclose(grads[1], np.asarray(grads[0]) * scale, rtol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 6, 8), (1, 2, 7, 5), (1, 1, 3, 40), (1, 1, 2, 2)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_windows_that_halve_an_image_are_as_any_others(fast, shape, dtype, monkeypatch):
+    array = np.random.default_rng(0).integers(-2, 3, shape).astype(dtype)  # with many equal ones
+    array[array == 2] = np.nan
+    array.flat[:4] = np.inf, -np.inf, np.nan, -np.inf
+    windows = (2, 2), (2, 2), (0, 0)
+    for pool, values in (
+        (MAX_POOL, array),
+        (MEAN_POOL, np.nan_to_num(array, posinf=1.0, neginf=0.0)),
+    ):
+        results = []
+        for halves in (halving.halves, lambda *_: False):
+            monkeypatch.setattr(halving, "halves", halves)
+            x = mt.tensor(values)
+            only, _ = pool.value((False,), x, *windows)
+            out, saved = pool.value((True,), x, *windows)
+            upstream = mt.arange(out.numel(), dtype=dtype).reshape(out.shape) + 1.0
+            grad = pool.gradient(upstream, saved, (True,), x, *windows)[0]
+            results.append([np.asarray(result) for result in (only, out, grad)])
+        for ours, theirs in zip(*results, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
