@@ -267,41 +267,43 @@ def copy(source: DType, target: DType, *, form: Form, repeats: bool) -> Source:
 
 
 TILE = 32
-"""How many rows and columns are copied at once where they change places."""
+"""How many rows are made of columns before the next columns are read: what follows in these, to the
+end of what memory fetches at a time, is still in the cache then."""
 
 
-def transpose(source: DType, target: DType) -> Source:
+def transpose(lanes: int) -> Source:
     """Return the kernel that copies where elements in a row come from a column.
 
-    In the last two of four dimensions; a unit is a number of rows. Copied row by row, each element
-    of a column would be fetched from memory together with its neighbours, in vain. Here what lies
-    together is read together, and turned around in a tile that the fastest cache holds.
+    In the last two of four dimensions; a unit is a number of rows. What lies together is read
+    together, and turned around in square blocks; what does not fill these is copied one by one.
+
+    Args:
+        lanes: how many rows and columns a block has; see `turning.py`.
     """
     body = [
         "rows, columns = extents[2], extents[3]",
-        f"blocks = (rows + {TILE - 1}) // {TILE}",
-        f"tile = empty(({TILE}, {TILE}), out_data.dtype)",
+        "apart, stride = x_layout[4], out_layout[3]",
+        f"units = (rows + {TILE - 1}) // {TILE}",
         "for unit in range(lo, hi):",
-        "    outer = unit // blocks",
+        "    outer = unit // units",
         "    index = (outer // extents[1], outer % extents[1], 0)",
-        "    x_first, out_first = place(x_layout, index), place(out_layout, index)",
-        f"    first = (unit - outer * blocks) * {TILE}",
+        f"    first = (unit - outer * units) * {TILE}",
+        "    x_first = place(x_layout, index) + first",
+        "    out_first = place(out_layout, index) + first * stride",
         f"    height = min({TILE}, rows - first)",
-        f"    for start in range(0, columns, {TILE}):",
-        f"        width = min({TILE}, columns - start)",
-        "        for j in range(width):",
-        "            x_at = x_first + first + (start + j) * x_layout[4]",
-        "            column = x_data[x_at : x_at + height]",
-        "            for i in range(height):",
-        f"                tile[i, j] = {converted('column[i]', source, target)}",
-        "        for i in range(height):",
-        "            out_at = out_first + (first + i) * out_layout[3] + start",
-        "            row = out_data[out_at : out_at + width]",
+        f"    whole = height - height % {lanes}",
+        f"    for start in range(0, columns, {lanes}):",
+        f"        width = min({lanes}, columns - start)",
+        f"        turned = whole if width == {lanes} else 0",
+        "        x_start, out_start = x_first + start * apart, out_first + start",
+        f"        for i in range(0, turned, {lanes}):",
+        "            turn(x_data, x_start + i, apart, out_data, out_start + i * stride, stride)",
+        "        for i in range(turned, height):",
         "            for j in range(width):",
-        "                row[j] = tile[i, j]",
+        "                out_data[out_start + i * stride + j] = x_data[x_start + i + j * apart]",
     ]
     arguments = ("extents", "x_data", "x_layout", "out_data", "out_layout")
-    return _function(f"transpose_{source.name}_to_{target.name}", arguments, body)
+    return _function(f"transpose_by_{lanes}", arguments, body)
 
 
 def gather() -> Source:
