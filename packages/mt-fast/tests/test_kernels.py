@@ -140,6 +140,19 @@ def test_sums_of_many_elements_keep_their_digits(fast):
     assert np.isnan(mt.tensor(x).amax(0).numpy()[8])
 
 
+def test_nan_and_infinity_in_any_row_of_columns(fast):
+    wanted = np.random.default_rng(0).standard_normal((11, 37)).astype("f4")
+    wanted[np.arange(11), np.arange(11)] = np.nan
+    wanted[np.arange(11), np.arange(11, 22)] = np.inf
+    wanted[np.arange(11), np.arange(22, 33)] = -np.inf
+    for rows in range(1, 12):  # of which several are folded at a time
+        array = wanted[:rows]
+        x = mt.tensor(array)
+        assert np.array_equal(x.amax(0), array.max(0), equal_nan=True)
+        assert np.array_equal(x.amin(0), array.min(0), equal_nan=True)
+        np.testing.assert_allclose(x.sum(0), array.sum(0), rtol=1e-5, atol=1e-5)
+
+
 def test_results_do_not_depend_on_the_number_of_threads(fast):
     x = mt.rand(200, 1000)
     before = numba.get_num_threads()

@@ -119,16 +119,18 @@ class _CrossEntropy(FusedKernel):
         """Return the gradient of the scores: what was saved, but that is gone if taken before."""
         x, classes, reduction = arguments
         (logarithms, found), parallel = saved, shared(x.numel(), x)
-        given, count = array_of(grad).reshape(-1), len(logarithms)
-        weights = given if reduction == "none" else np.full(count, given[0])
+        weights, count = array_of(grad).reshape(-1), len(logarithms)
+        one = reduction != "none"  # weight, for all losses
         if found:
             out = found.pop()
-            if reduction == "none" or given[0] != 1:
+            if not one or weights[0] != 1:
+                weights = np.full(count, weights[0]) if one else weights
                 _SCALE.run(count, parallel, out, weights)
         else:
             scores, target = _rows(x), array_of(classes).reshape(-1)
             out = np.empty_like(scores)
-            weights = weights / count if reduction == "mean" else weights
+            share = count if reduction == "mean" else 1
+            weights = np.full(count, weights[0] / share) if one else weights
             _GRADIENT.run(count, parallel, scores, target, logarithms, weights, out)
         if x.ndim == 2:
             return tensor_of(out, x), None, None

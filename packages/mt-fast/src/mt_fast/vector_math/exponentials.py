@@ -86,12 +86,28 @@ def exp_inside(x: Value) -> Value:
     return fma(_grown(r), power, power)
 
 
+def _offset(x: Value) -> int:
+    """Return what is added to n for `_powers` to make 2 to the power n of the sum."""
+    return x.format.bias * (1 if x.is_wider else 2)
+
+
+def _powers(bits: Any, like: Value) -> tuple[Value, ...]:
+    """Return factors of 2 to the power n: two where it may be too large or too small for one."""
+    return (power_of_two(bits, like),) if like.is_wider else powers_of_two(bits, like)
+
+
+def _scaled_sum(grown: Value, bits: Any) -> Value:
+    """Return `(1 + grown) * 2**n`."""
+    first, *others = _powers(bits, grown)
+    total = fma(grown, first, first)
+    for other in others:
+        total = total * other
+    return total
+
+
 def exp(x: Value) -> Value:
     """Return e to the power x."""
-    bounded = _bounded(x, RANGE[x.precision])
-    if x.is_wider:
-        return exp_inside(bounded)
-    _, bits, r = _reduced(bounded, 2 * x.format.bias)
+    _, bits, r = _reduced(_bounded(x, RANGE[x.precision]), _offset(x))
     return _scaled_sum(_grown(r), bits)
 
 
@@ -103,25 +119,19 @@ def exp2(x: Value) -> Value:
 def exp2_of_sum(x: Value, rest: Value | None = None) -> Value:
     """Return 2 to the power `x + rest`, where the rest is tiny: `exp(r ln 2) * 2**n`."""
     bounded = _bounded(x, BINARY_RANGE[x.precision])
-    n, bits = nearest_and_bits(bounded, 1.0, 2 * x.format.bias)
+    n, bits = nearest_and_bits(bounded, 1.0, _offset(x))
     r = bounded - n if rest is None else (bounded - n) + rest
     return _scaled_sum(_grown(r * float(LN_2)), bits)
 
 
-def _scaled_sum(grown: Value, doubly_biased: Any) -> Value:
-    """Return `(1 + grown) * 2**n`, given the lowest bits of `n + 2 * bias`."""
-    first, second = powers_of_two(doubly_biased, grown)
-    return fma(grown, first, first) * second
-
-
 def expm1(x: Value) -> Value:
     """Return `exp(x) - 1`, exact for small x too: `(exp(r) - 1 + 1 - 2**-n) * 2**n`."""
-    bias = x.format.bias
-    n, bits, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])), 2 * bias)
-    inverse = power_of_two(whole_bits(-at_most(n, MANY), bias), x)
-    grown = fma(polynomial(r, EXP[r.precision]), r * r, (1.0 - inverse) + r)
-    first, second = powers_of_two(bits, x)
-    return copysign(grown * first * second, x)
+    n, bits, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])), _offset(x))
+    inverse = power_of_two(whole_bits(-at_most(n, MANY), x.format.bias), x)
+    found = fma(polynomial(r, EXP[r.precision]), r * r, (1.0 - inverse) + r)
+    for power in _powers(bits, x):
+        found = found * power
+    return copysign(found, x)
 
 
 # --- Hyperbolic functions -----------------------------------------------------------------------
