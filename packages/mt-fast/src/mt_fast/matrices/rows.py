@@ -70,3 +70,14 @@ def exponentials_into(result: Any, row: Any, largest: Any) -> Any:
         result[i] = value
         total += value
     return total
+
+
+@_summing
+def exponentials_in_place(row: Any, largest: Any) -> Any:
+    """Do the same in place, which is not vectorised if `row` and `result` may be one."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        value = exp(row[i] - largest)
+        row[i] = value
+        total += value
+    return total
