@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_fast.fused import halving
+from mt_fast.fused.losses import CROSS_ENTROPY
+from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -59,3 +62,55 @@ def test_the_composition_does_the_rest():
         mt.tensor([1, 2]).softmax(0)
     with pytest.raises(mt.errors.IndexingError, match="out of range"):
         mt.zeros(2, 3).softmax(2)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_the_gradient_of_cross_entropy_can_be_asked_for_again(fast, reduction):
+    array = np.random.default_rng(0).standard_normal((6, 5))
+    classes = np.array([0, 4, 2, 2, 1, 3])
+    arguments = mt.tensor(array), mt.tensor(classes), reduction
+    loss, saved = CROSS_ENTROPY.value((True, False, False), *arguments)
+    shares = np.exp(array) / np.exp(array).sum(1, keepdims=True) - np.eye(5)[classes]
+    for scale in (1.0, 3.0, 1.0, -0.5):  # what was computed beforehand can be taken once only
+        upstream = mt.ones_like(loss) * scale
+        grad, *others = CROSS_ENTROPY.gradient(upstream, saved, (True, False, False), *arguments)
+        wanted = scale * shares / (6 if reduction == "mean" else 1)
+        np.testing.assert_allclose(grad, wanted, rtol=1e-12, atol=1e-15)
+        assert others == [None, None]
+        grad.fill_(7.0)  # it is the caller's
+
+
+@pytest.mark.parametrize("scale", [2.0, -1.0])
+def test_the_gradient_of_cross_entropy_is_scaled(fast, scale):
+    array = np.random.default_rng(0).standard_normal((6, 5))
+    arguments = mt.tensor(array), mt.tensor(np.arange(6) % 5), "mean"
+    grads = []
+    for upstream in (1.0, scale):
+        _, saved = CROSS_ENTROPY.value((True, False, False), *arguments)
+        given = mt.tensor(upstream, dtype="float64")
+        grads.append(CROSS_ENTROPY.gradient(given, saved, (True, False, False), *arguments)[0])
+    np.testing.assert_allclose(grads[1], np.asarray(grads[0]) * scale, rtol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 6, 8), (1, 2, 7, 5), (1, 1, 3, 40), (1, 1, 2, 2)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_windows_that_halve_an_image_are_as_any_others(fast, shape, dtype, monkeypatch):
+    array = np.random.default_rng(0).integers(-2, 3, shape).astype(dtype)  # with many equal ones
+    array[array == 2] = np.nan
+    array.flat[:4] = np.inf, -np.inf, np.nan, -np.inf
+    windows = (2, 2), (2, 2), (0, 0)
+    for pool, values in (
+        (MAX_POOL, array),
+        (MEAN_POOL, np.nan_to_num(array, posinf=1.0, neginf=0.0)),
+    ):
+        results = []
+        for halves in (halving.halves, lambda *_: False):
+            monkeypatch.setattr(halving, "halves", halves)
+            x = mt.tensor(values)
+            only, _ = pool.value((False,), x, *windows)
+            out, saved = pool.value((True,), x, *windows)
+            upstream = mt.arange(out.numel(), dtype=dtype).reshape(out.shape) + 1.0
+            grad = pool.gradient(upstream, saved, (True,), x, *windows)[0]
+            results.append([np.asarray(result) for result in (only, out, grad)])
+        for ours, theirs in zip(*results, strict=True):
+            np.testing.assert_array_equal(ours, theirs)

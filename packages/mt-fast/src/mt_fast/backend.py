@@ -12,7 +12,6 @@ with in float32 and rounded once, at the end.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -96,28 +95,27 @@ class FastOps(HostBackend):
             self.reduce(operator, self._widened(source), result, dims)
             self._rounded(result, out)
             return
-        fold = reductions.plan(source, out, dims)
-        if fold is None:
+        plan = reductions.plan(operator, source, out, dims, self.parallel_from)
+        if plan is None:
             self.copy(source, out)
-            return
-        reductions.Reducer(operator, self.empty, self.parallel_from).run(fold)
+        else:
+            plan.run(source, out)
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
     ) -> TensorData:
-        """Fold what is small and lies in a row without a look at its layout."""
-        given, dtype = source.shape, source.dtype
+        """Fold rows of what lies in a row without a look at its layout."""
+        given = source.shape
         first = len(given) - len(dims)
-        small = source._strides is None and 0 < source.size < self.parallel_from
-        if not small or dtype is float16 or (first and dims and min(dims) < first):
+        plain = source._strides is None and source.size and source.dtype is not float16
+        if not plain or (first and dims and min(dims) < first):
+            return super().fold(operator, source, dims, keepdim)
+        storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
+        if storage is None:
             return super().fold(operator, source, dims, keepdim)
         kept = given[:first]
-        rows = math.prod(kept)
-        length = source.size // rows
-        out = np.empty(rows, dtype.numpy)
-        kernel = reductions.rows_kernel(operator, dtype, dtype)
-        kernel.serial(0, rows, length, source.storage, source.offset, length, out, 0, 1)
-        return TensorData(out, (*kept, *(1,) * len(dims)) if keepdim else kept, dtype=dtype)
+        shape = (*kept, *(1,) * len(dims)) if keepdim else kept
+        return TensorData(storage, shape, dtype=source.dtype)
 
     def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
         """Multiply with BLAS, integers with a compiled loop."""

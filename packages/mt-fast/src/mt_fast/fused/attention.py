@@ -13,8 +13,7 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
-from mt_fast.generation.spelling import exp
-from mt_fast.matrices.rows import largest_of, sum_of, sum_of_products
+from mt_fast.matrices.rows import exponentials_in_place, largest_of, sum_of_products
 from mt_fast.primitives.products import product
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
@@ -44,10 +43,7 @@ def _weight_rows(
             added = mask[i]
             for j in range(seen.size):
                 seen[j] += added[j]
-        largest = largest_of(seen)
-        for j in range(seen.size):
-            seen[j] = exp(seen[j] - largest)
-        share = scores.dtype.type(1) / sum_of(seen)
+        share = scores.dtype.type(1) / exponentials_in_place(seen, largest_of(seen))
         for j in range(seen.size):
             seen[j] *= share
         row[seen.size :] = 0

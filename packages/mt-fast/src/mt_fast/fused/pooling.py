@@ -2,7 +2,8 @@
 
 The first step runs over whole rows of the image, which lie in a row in memory, into a buffer with
 room for the padding; only the second jumps from window to window. What sticks out into the padding
-is left out without a condition in an inner loop.
+is left out without a condition in an inner loop. Windows that halve an image have kernels of their
+own (`halving.py`).
 
 Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
 end, would have to be told apart for each element, and nothing would be vectorised.
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
+from mt_fast.fused import halving
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import maximum
 from mt_tensor import Tensor
@@ -155,12 +157,16 @@ class _Pooling(FusedKernel):
         planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
         out = np.empty(_pooled(planes, size, stride, padding), planes.dtype)
         saved: tuple[Any, ...] = ()
+        windows = size, stride, padding
+        halved = halving.halves(*windows)
         if self.largest and needs[0]:
-            position = np.empty(out.shape, np.int32)
-            saved = (position,)
-            _POSITION.run(len(planes), parallel, planes, size, stride, padding, out, position)
+            saved = (np.empty(out.shape, np.int32),)
+            kernel, arguments = (halving.POSITIONS, ()) if halved else (_POSITION, windows)
+        elif halved:
+            kernel, arguments = halving.LARGEST if self.largest else halving.MEANS, ()
         else:
-            _POOL.run(len(planes), parallel, planes, size, stride, padding, self.largest, out)
+            kernel, arguments = _POOL, (*windows, self.largest)
+        kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
         return tensor_of(out.reshape(*x.shape[:2], *out.shape[1:]), x), saved
 
     def gradient(
@@ -173,6 +179,8 @@ class _Pooling(FusedKernel):
         if self.largest:
             flat = [array.reshape(len(targets), -1) for array in (upstream, saved[0], targets)]
             _MAX_GRADIENT.run(len(targets), parallel, *flat)
+        elif halving.halves(*settings):
+            halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(found, x), *[None] * len(settings)

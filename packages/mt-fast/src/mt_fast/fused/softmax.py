@@ -14,7 +14,13 @@ import numpy as np
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import exp, log
-from mt_fast.matrices.rows import largest_of, sum_of, sum_of_exponentials, sum_of_products
+from mt_fast.matrices.rows import (
+    exponentials_into,
+    largest_of,
+    sum_of,
+    sum_of_exponentials,
+    sum_of_products,
+)
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
@@ -25,10 +31,7 @@ def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     """Write the exponentials of each row, scaled to add up to 1."""
     for i in range(lo, hi):
         row, result = x[i], out[i]
-        largest = largest_of(row)
-        for j in range(row.size):
-            result[j] = exp(row[j] - largest)
-        share = row.dtype.type(1) / sum_of(result)
+        share = row.dtype.type(1) / exponentials_into(result, row, largest_of(row))
         for j in range(row.size):
             result[j] *= share
 

@@ -41,6 +41,9 @@ NESTED = 3
 WIDTH = 88
 """How long the lines of a function's head may be."""
 
+ROWS = 4
+"""How many rows a kernel folds at a time where it adds rows to rows."""
+
 BLOCK = 4096
 """How many elements are folded into one partial result, which keeps the rounding errors small."""
 
@@ -264,41 +267,43 @@ def copy(source: DType, target: DType, *, form: Form, repeats: bool) -> Source:
 
 
 TILE = 32
-"""How many rows and columns are copied at once where they change places."""
+"""How many rows are made of columns before the next columns are read: what follows in these, to the
+end of what memory fetches at a time, is still in the cache then."""
 
 
-def transpose(source: DType, target: DType) -> Source:
+def transpose(lanes: int) -> Source:
     """Return the kernel that copies where elements in a row come from a column.
 
-    In the last two of four dimensions; a unit is a number of rows. Copied row by row, each element
-    of a column would be fetched from memory together with its neighbours, in vain. Here what lies
-    together is read together, and turned around in a tile that the fastest cache holds.
+    In the last two of four dimensions; a unit is a number of rows. What lies together is read
+    together, and turned around in square blocks; what does not fill these is copied one by one.
+
+    Args:
+        lanes: how many rows and columns a block has; see `turning.py`.
     """
     body = [
         "rows, columns = extents[2], extents[3]",
-        f"blocks = (rows + {TILE - 1}) // {TILE}",
-        f"tile = empty(({TILE}, {TILE}), out_data.dtype)",
+        "apart, stride = x_layout[4], out_layout[3]",
+        f"units = (rows + {TILE - 1}) // {TILE}",
         "for unit in range(lo, hi):",
-        "    outer = unit // blocks",
+        "    outer = unit // units",
         "    index = (outer // extents[1], outer % extents[1], 0)",
-        "    x_first, out_first = place(x_layout, index), place(out_layout, index)",
-        f"    first = (unit - outer * blocks) * {TILE}",
+        f"    first = (unit - outer * units) * {TILE}",
+        "    x_first = place(x_layout, index) + first",
+        "    out_first = place(out_layout, index) + first * stride",
         f"    height = min({TILE}, rows - first)",
-        f"    for start in range(0, columns, {TILE}):",
-        f"        width = min({TILE}, columns - start)",
-        "        for j in range(width):",
-        "            x_at = x_first + first + (start + j) * x_layout[4]",
-        "            column = x_data[x_at : x_at + height]",
-        "            for i in range(height):",
-        f"                tile[i, j] = {converted('column[i]', source, target)}",
-        "        for i in range(height):",
-        "            out_at = out_first + (first + i) * out_layout[3] + start",
-        "            row = out_data[out_at : out_at + width]",
+        f"    whole = height - height % {lanes}",
+        f"    for start in range(0, columns, {lanes}):",
+        f"        width = min({lanes}, columns - start)",
+        f"        turned = whole if width == {lanes} else 0",
+        "        x_start, out_start = x_first + start * apart, out_first + start",
+        f"        for i in range(0, turned, {lanes}):",
+        "            turn(x_data, x_start + i, apart, out_data, out_start + i * stride, stride)",
+        "        for i in range(turned, height):",
         "            for j in range(width):",
-        "                row[j] = tile[i, j]",
+        "                out_data[out_start + i * stride + j] = x_data[x_start + i + j * apart]",
     ]
     arguments = ("extents", "x_data", "x_layout", "out_data", "out_layout")
-    return _function(f"transpose_{source.name}_to_{target.name}", arguments, body)
+    return _function(f"transpose_by_{lanes}", arguments, body)
 
 
 def gather() -> Source:
@@ -383,6 +388,11 @@ class _Combining:
         if self.extreme:
             return [f"part = {self.start(first)}", "spoilt = False"], 0
         return [f"part = {self.start(first)}"], 1
+
+    def resume(self, total: str) -> list[str]:
+        """Return the statements that start with what has been folded before."""
+        part = f"part = {converted(total, self.target, self.held)}"
+        return [part, "spoilt = part != part"] if self.extreme else [part]
 
     def each(self, element: str) -> list[str]:
         """Return the statements that fold one element of a run."""
@@ -489,10 +499,9 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
     """Return the kernel of a reduction whose innermost loop is kept.
 
     A unit is a piece of a row of outputs, short enough for the fastest cache. It is folded with
-    one row of the source after the other.
+    several rows of the source at a time, so that it is loaded and stored less often than these.
     """
     how = _Combining(operator, source, target, table)
-    total = ("total[i]", target)
     body = [
         "n, length = width",
         "for unit in range(lo, hi):",
@@ -505,13 +514,36 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
         "    row = source_data[source_first : source_first + count]",
         "    for i in range(count):",
         f"        total[i] = {converted(how.start('row[i]'), how.held, target)}",
-        "    for j in range(1, folded[0] * folded[1] * folded[2]):",
-        "        turn = unravel(j, folded)",
-        "        row_first = source_first + turn[0] * strides[0] + turn[1] * strides[1] "
-        "+ turn[2] * strides[2]",
-        "        row = source_data[row_first : row_first + count]",
-        "        for i in range(count):",
-        *indented(how.step(total, ("row[i]", source), total), 3),
+        "    for j0 in range(folded[0]):",
+        "        for j1 in range(folded[1]):",
+        "            run_first = source_first + j0 * strides[0] + j1 * strides[1]",
+        "            done = 1 if j0 == 0 and j1 == 0 else 0",
+        f"            rest = (folded[2] - done) % {ROWS}",
+        f"            for j in range(done, folded[2] - rest, {ROWS}):",
+        *indented(_columns_of_rows(how, ROWS), 4),
+        "            for j in range(folded[2] - rest, folded[2]):",
+        *indented(_columns_of_rows(how, 1), 4),
     ]
     name = f"{operator.name}_{source.name}_columns"
     return _function(name, ("width", *_REDUCTION), body)
+
+
+def _columns_of_rows(how: _Combining, count: int) -> list[str]:
+    """Return the statements that fold some rows, from the j-th on, into a row of outputs."""
+    rows = [f"row{k}" for k in range(count)]
+    return [
+        "row_first = run_first + j * strides[2]",
+        *(
+            line
+            for row in rows
+            for line in (
+                f"{row} = source_data[row_first : row_first + count]",
+                "row_first += strides[2]",
+            )
+        ),
+        "for i in range(count):",
+        *indented(how.resume("total[i]")),
+        *(line for row in rows for line in indented(how.each(f"{row}[i]"))),
+        *indented(how.end()),
+        f"    total[i] = {converted('part', how.held, how.target)}",
+    ]

@@ -25,7 +25,7 @@ from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
 from mt_fast import vector_math
-from mt_fast.generation import whole
+from mt_fast.generation import turning, whole
 from mt_fast.generation.rendering import Table, call
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 
@@ -278,7 +278,7 @@ NAMESPACE: dict[str, Any] = {
     "place": place,
     "inf": math.inf,
     "nan": math.nan,
-    "empty": np.empty,
+    "turn": turning.turn,
     **{
         name: getattr(np, name)
         for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")

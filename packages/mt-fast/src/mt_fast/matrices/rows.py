@@ -59,3 +59,25 @@ def sum_of_exponentials(row: Any, largest: Any) -> Any:
     for i in range(row.size):
         total += exp(row[i] - largest)
     return total
+
+
+@_summing
+def exponentials_into(result: Any, row: Any, largest: Any) -> Any:
+    """Write `exp(element - largest)`, and return the sum."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        value = exp(row[i] - largest)
+        result[i] = value
+        total += value
+    return total
+
+
+@_summing
+def exponentials_in_place(row: Any, largest: Any) -> Any:
+    """Do the same in place, which is not vectorised if `row` and `result` may be one."""
+    total = row.dtype.type(0)
+    for i in range(row.size):
+        value = exp(row[i] - largest)
+        row[i] = value
+        total += value
+    return total

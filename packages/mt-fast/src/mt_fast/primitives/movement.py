@@ -14,6 +14,7 @@ from mt_fast.compilation.kernel import Kernel, compiled
 from mt_fast.generation import codegen
 from mt_fast.generation.codegen import Form
 from mt_fast.generation.spelling import TABLE
+from mt_fast.generation.turning import lanes_of
 from mt_fast.primitives.loops import WORTH_A_KERNEL, run_loop, run_tiles
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
@@ -36,23 +37,32 @@ def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kern
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     """Copy between views of one shape, which is not empty; float16 is not converted here."""
+    if source.size >= WORTH_A_KERNEL:
+        same = source.dtype is out.dtype
+        turned = out if same else _row_like(source)
+        find_transpose = functools.partial(transpose_kernel, lanes_of(source.dtype.itemsize))
+        if run_tiles(find_transpose, bits(source), bits(turned), parallel):
+            if same:
+                return
+            source = turned
     if source.dtype is out.dtype:
         source, out = bits(source), bits(out)
 
     def find(form: Form, repeats: tuple[bool, ...]) -> Kernel:
         return copy_kernel(source.dtype, out.dtype, form, repeats[0])
 
-    if source.size >= WORTH_A_KERNEL:
-        transposing = functools.partial(transpose_kernel, source.dtype, out.dtype)
-        if run_tiles(transposing, source, out, parallel):
-            return
     run_loop(find, (source, out), 1, parallel)
 
 
+def _row_like(data: TensorData) -> TensorData:
+    """Return a contiguous view of the same shape and type, with arbitrary content."""
+    return TensorData(np.empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)
+
+
 @functools.lru_cache(None)
-def transpose_kernel(source: DType, target: DType) -> Kernel:
+def transpose_kernel(lanes: int) -> Kernel:
     """Return the kernel that copies columns to rows; see `codegen.transpose`."""
-    return compiled(codegen.transpose(source, target))
+    return compiled(codegen.transpose(lanes))
 
 
 @functools.lru_cache(None)

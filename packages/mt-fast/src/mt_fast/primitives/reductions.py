@@ -5,13 +5,16 @@ dimension), each output folds its runs; if they belong to different outputs (a s
 rows are added to rows. Where few outputs have much to fold, the fold is first split into a fixed
 number of shorter ones, which gives every thread something to do and keeps rounding errors small;
 the result therefore does not depend on the number of threads.
+
+What has been chosen is a plan, a few calls of kernels, which depends on shapes and strides alone.
+It is remembered, for working it out takes longer than adding ten thousand numbers.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,10 +24,10 @@ from mt_fast.compilation.kernel import Kernel, compiled
 from mt_fast.generation import codegen
 from mt_fast.generation.codegen import NESTED, OUTER
 from mt_fast.generation.spelling import TABLE
-from mt_fast.primitives.layouts import collapse
+from mt_fast.primitives.layouts import REMEMBERED, collapse
 from mt_operators import Operator
 from mt_tensor.dtypes import DType
-from mt_tensor.strides import size_of
+from mt_tensor.strides import Shape, Strides, size_of
 from mt_tensor.tensor_data import TensorData
 
 COLUMNS = 4096
@@ -38,6 +41,166 @@ PARTS = 64
 
 FEW = 16
 """With at least this many units of work a fold is not split."""
+
+SOURCE, OUT = 0, 1
+"""The storages of a plan. Those with partial results come behind them."""
+
+Place = tuple[int, int]
+"""A storage of a plan, and a position in it."""
+
+
+# --- Kernels ------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(None)
+def fold_kernel(operator: Operator, source: DType, target: DType, contiguous: bool) -> Kernel:
+    """Return the kernel that folds runs; see `codegen.fold`."""
+    return compiled(codegen.fold(operator, source, target, table=TABLE, contiguous=contiguous))
+
+
+@functools.lru_cache(None)
+def columns_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
+    """Return the kernel that folds rows with rows; see `codegen.columns`."""
+    return compiled(codegen.columns(operator, source, target, table=TABLE))
+
+
+@functools.lru_cache(None)
+def rows_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
+    """Return the kernel that folds rows; see `codegen.fold_rows`."""
+    return compiled(codegen.fold_rows(operator, source, target, table=TABLE))
+
+
+# --- Tensors that lie in a row ------------------------------------------------------------------
+
+
+def fold_rows(operator: Operator, source: TensorData, count: int, parallel_from: int) -> Any:
+    """Fold the last `count` dimensions of a view that lies in a row and is not empty.
+
+    What a plan would find out is known beforehand then.
+
+    Args:
+        operator: what to fold with.
+        source: the view.
+        count: how many dimensions are folded.
+        parallel_from: the number of elements from which all threads are used.
+
+    Returns:
+        A new storage, with one element for each row; or None if there are so many elements in so
+        few rows that a plan would split them.
+    """
+    dtype = source.dtype
+    length = size_of(source.shape[len(source.shape) - count :])
+    rows = source.size // length
+    parallel = source.size >= parallel_from
+    if parallel and rows < FEW:
+        return None
+    out = np.empty(rows, dtype.numpy)
+    kernel = rows_kernel(operator, dtype, dtype)
+    arguments = (length, source.storage, source.offset, length, out, 0, 1)
+    if parallel:
+        kernel.run(rows, True, *arguments)
+    else:
+        kernel.serial(0, rows, *arguments)
+    return out
+
+
+# --- Plans for any layout -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of a kernel, but for the storages that come between its arguments.
+
+    Attributes:
+        kernel: what is called.
+        units: how many units of work there are.
+        parallel: whether all threads share them.
+        before: the arguments before the storage that is read.
+        source: which storage that is, and the arguments after it.
+        out: which storage is written, and the arguments after it.
+    """
+
+    kernel: Kernel
+    units: int
+    parallel: bool
+    before: tuple[Any, ...]
+    source: tuple[int, tuple[Any, ...]]
+    out: tuple[int, tuple[Any, ...]]
+
+    def run(self, storages: list[Any]) -> None:
+        """Do it."""
+        (read, source), (written, out) = self.source, self.out
+        views = (storages[read], *source, storages[written], *out)
+        self.kernel.run(self.units, self.parallel, *self.before, *views)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A reduction as a few calls of kernels.
+
+    Attributes:
+        steps: the calls.
+        rooms: how many partial results there is to be room for, for each storage of these.
+    """
+
+    steps: tuple[Step, ...]
+    rooms: tuple[int, ...]
+
+    def run(self, source: TensorData, out: TensorData) -> None:
+        """Reduce a view."""
+        storages = [source.storage, out.storage]
+        storages += [np.empty(size, out.dtype.numpy) for size in self.rooms]
+        for step in self.steps:
+            step.run(storages)
+
+
+def plan(
+    operator: Operator,
+    source: TensorData,
+    out: TensorData,
+    dims: tuple[int, ...],
+    parallel_from: int,
+) -> Plan | None:
+    """Return how to reduce a view that is not empty; None if there is nothing to fold.
+
+    Args:
+        operator: what to fold with.
+        source: the view.
+        out: where the results go: a view of the same shape, with extents of 1 where it is folded.
+        dims: the dimensions to fold.
+        parallel_from: the number of elements from which all threads are used.
+    """
+    strides = tuple([0 if d in dims else stride for d, stride in enumerate(out.strides)])
+    starts = (source.offset, out.offset)
+    types = (source.dtype, out.dtype)
+    return planned(operator, types, source.shape, (strides, source.strides), starts, parallel_from)
+
+
+@functools.lru_cache(REMEMBERED)
+def planned(
+    operator: Operator,
+    types: tuple[DType, DType],
+    shape: Shape,
+    strides: tuple[Strides, Strides],
+    starts: tuple[int, int],
+    parallel_from: int,
+) -> Plan | None:
+    """Return the plan for views of a shape, given their strides, those of the output first."""
+    # `out` has strides of its own along what is kept, so that no folded dimension merges with it.
+    layout = collapse(shape, strides)
+    kept: list[Dimension] = []
+    folded: list[Dimension] = []
+    inner_is_kept = False
+    for extent, at, to in zip(layout.extents, layout.strides[1], layout.strides[0], strict=True):
+        inner_is_kept = to != 0
+        (kept if inner_is_kept else folded).append(Dimension(extent, at, to))
+    if not folded:
+        return None
+    across = inner_is_kept and kept[-1].source == 1 and kept[-1].out == 1
+    source, out = (SOURCE, starts[0] + layout.shifts[1]), (OUT, starts[1] + layout.shifts[0])
+    planner = _Planner(operator, types, parallel_from)
+    planner.add(Fold(source, out, tuple(kept), tuple(folded), across))
+    return Plan(tuple(planner.steps), tuple(planner.rooms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +217,15 @@ class Fold:
     """A reduction as nested loops, each group from the outermost to the innermost.
 
     Attributes:
-        source: the storage that is read, and its element type.
-        start: the position of the first element.
-        out: the storage that is written, its element type, and the position of the first element.
+        source: where the first element is read.
+        out: where the first result is written.
         kept: the dimensions that the outputs have.
         folded: the dimensions that are folded; at least one.
         across: whether the innermost loop is a kept one.
     """
 
-    source: tuple[Any, DType]
-    start: int
-    out: tuple[Any, DType, int]
+    source: Place
+    out: Place
     kept: tuple[Dimension, ...]
     folded: tuple[Dimension, ...]
     across: bool
@@ -78,92 +239,33 @@ class Fold:
         return size_of(d.extent for d in self.folded)
 
 
-def plan(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> Fold | None:
-    """Return a reduction of a non-empty view as loops; None if there is nothing to fold."""
-    strides = tuple(0 if d in dims else stride for d, stride in enumerate(out.strides))
-    # `out` has strides of its own along what is kept, so that no folded dimension merges with it.
-    layout = collapse(source.shape, (strides, source.strides))
-    kept: list[Dimension] = []
-    folded: list[Dimension] = []
-    inner_is_kept = False
-    for extent, at, to in zip(layout.extents, layout.strides[1], layout.strides[0], strict=True):
-        inner_is_kept = to != 0
-        (kept if inner_is_kept else folded).append(Dimension(extent, at, to))
-    if not folded:
-        return None
-    across = inner_is_kept and kept[-1].source == 1 and kept[-1].out == 1
-    return Fold(
-        (source.storage, source.dtype),
-        source.offset + layout.shifts[1],
-        (out.storage, out.dtype, out.offset + layout.shifts[0]),
-        tuple(kept),
-        tuple(folded),
-        across,
-    )
-
-
-@functools.lru_cache(None)
-def fold_kernel(operator: Operator, source: DType, target: DType, contiguous: bool) -> Kernel:
-    """Return the kernel that folds runs; see `codegen.fold`."""
-    return compiled(codegen.fold(operator, source, target, table=TABLE, contiguous=contiguous))
-
-
-@functools.lru_cache(None)
-def columns_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
-    """Return the kernel that folds rows with rows; see `codegen.columns`."""
-    return compiled(codegen.columns(operator, source, target, table=TABLE))
-
-
-def fold_rows(operator: Operator, source: TensorData, count: int) -> Any:
-    """Fold the last `count` dimensions of a view that lies in a row and is not empty.
-
-    What `plan` would find out of a small tensor is known beforehand then.
-
-    Returns:
-        A new storage, with one element for each row.
-    """
-    dtype = source.dtype
-    length = size_of(source.shape[len(source.shape) - count :])
-    rows = source.size // length
-    out = np.empty(rows, dtype.numpy)
-    kernel = rows_kernel(operator, dtype, dtype)
-    kernel.serial(0, rows, length, source.storage, source.offset, length, out, 0, 1)
-    return out
-
-
-@functools.lru_cache(None)
-def rows_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
-    """Return the kernel that folds rows; see `codegen.fold_rows`."""
-    return compiled(codegen.fold_rows(operator, source, target, table=TABLE))
-
-
-class Reducer:
-    """Runs reductions with one operator.
+class _Planner:
+    """Makes the steps of a plan.
 
     Attributes:
-        operator: the operator.
-        empty: returns a new storage, from size and dtype.
+        operator: what is folded with.
+        types: the element types of source and output, which partial results have too.
         parallel_from: the number of elements from which all threads are used.
+        steps: those made so far.
+        rooms: the sizes of the storages for partial results.
     """
 
-    def __init__(
-        self, operator: Operator, empty: Callable[[int, DType], Any], parallel_from: int
-    ) -> None:
+    def __init__(self, operator: Operator, types: tuple[DType, DType], parallel_from: int) -> None:
         self.operator = operator
-        self.empty = empty
+        self.types = types
         self.parallel_from = parallel_from
+        self.steps: list[Step] = []
+        self.rooms: list[int] = []
 
-    def run(self, fold: Fold) -> None:
-        """Run a reduction: in two steps where one cannot do it, or would leave threads idle."""
+    def add(self, fold: Fold) -> None:
+        """Add a reduction: in two steps where one cannot do it, or would leave threads idle."""
         parts = self._parts(fold)
         if len(fold.folded) > NESTED:
             self._inner_first(fold)
         elif parts > 1:
             self._in_parts(fold, parts)
-        elif fold.across:
-            self._columns(fold)
         else:
-            self._runs(fold)
+            self._at_once(fold)
 
     def _parts(self, fold: Fold) -> int:
         """Return into how many parts to split a fold."""
@@ -177,7 +279,7 @@ class Reducer:
         """Fold the longest folded dimension in parts, and then fold what the parts gave."""
         position, longest = max(enumerate(fold.folded), key=lambda pair: pair[1].extent)
         length, rest = divmod(longest.extent, parts)
-        partial = _Partial(fold, parts + (rest > 0), self.empty)
+        partial = self._partial(fold, parts + (rest > 0))
 
         def some(extent: int) -> tuple[Dimension, ...]:
             folded = list(fold.folded)
@@ -185,86 +287,109 @@ class Reducer:
             return tuple(folded)
 
         chunks = Dimension(parts, length * longest.source, partial.outputs)
-        self.run_once(partial.filled((chunks,), some(length)))
+        self._at_once(partial.filled((chunks,), some(length)))
         if rest:
             start = parts * length * longest.source
-            self.run_once(partial.filled((), some(rest), start, parts))
-        self.run_once(partial.folded())
+            self._at_once(partial.filled((), some(rest), start, parts))
+        self._at_once(partial.folded())
 
     def _inner_first(self, fold: Fold) -> None:
         """Fold the innermost dimensions, and then the others."""
         outer, inner = fold.folded[:-NESTED], fold.folded[-NESTED:]
-        partial = _Partial(fold, size_of(d.extent for d in outer), self.empty)
+        partial = self._partial(fold, size_of(d.extent for d in outer))
         lead: list[Dimension] = []
         step = partial.outputs
         for d in reversed(outer):
             lead.insert(0, replace(d, out=step))
             step *= d.extent
-        self.run_once(partial.filled(tuple(lead), inner))
-        self.run_once(partial.folded())
+        self._at_once(partial.filled(tuple(lead), inner))
+        self._at_once(partial.folded())
 
-    def run_once(self, fold: Fold) -> None:
-        """Run a reduction that a kernel can do, in one step."""
-        (self._columns if fold.across else self._runs)(fold)
+    def _partial(self, fold: Fold, slots: int) -> _Partial:
+        """Make room for several results of each output."""
+        self.rooms.append(slots * fold.outputs())
+        return _Partial(fold, slots, OUT + len(self.rooms))
+
+    def _at_once(self, fold: Fold) -> None:
+        """Add a reduction that a kernel can do."""
+        if fold.across:
+            self._columns(fold)
+        elif len(fold.kept) <= 1 and len(fold.folded) == 1 and fold.folded[0].source == 1:
+            self._rows(fold)
+        else:
+            self._runs(fold)
 
     def _rows(self, fold: Fold) -> None:
-        (row,), (source, dtype), (target, stored, to) = fold.folded, fold.source, fold.out
+        (row,), (read, start), (written, to) = fold.folded, fold.source, fold.out
         kept = fold.kept[0] if fold.kept else Dimension(1, 0)
-        kernel = rows_kernel(self.operator, dtype, stored)
-        views = (source, fold.start, kept.source, target, to, kept.out)
-        kernel.run(kept.extent, self._parallel(fold), row.extent, *views)
+        kernel = rows_kernel(self.operator, *self._types(fold))
+        source, out = (read, (start, kept.source)), (written, (to, kept.out))
+        self._add(kernel, kept.extent, fold, (row.extent,), source, out)
 
     def _runs(self, fold: Fold) -> None:
-        if len(fold.kept) <= 1 and len(fold.folded) == 1 and fold.folded[0].source == 1:
-            self._rows(fold)
-            return
-        source, dtype = fold.source
-        target, stored, _ = fold.out
-        kernel = fold_kernel(self.operator, dtype, stored, fold.folded[-1].source == 1)
+        kernel = fold_kernel(self.operator, *self._types(fold), fold.folded[-1].source == 1)
         folded = _padded(fold.folded, NESTED)
-        counts, strides = tuple(d.extent for d in folded), tuple(d.source for d in folded)
         for start, to, kept in _nests(fold, fold.kept, OUTER):
-            extents = tuple(d.extent for d in kept)
-            at = (start, *(d.source for d in kept))
-            layout = (to, *(d.out for d in kept))
-            views = (source, at, strides, target, layout)
-            kernel.run(size_of(extents), self._parallel(fold), extents, counts, *views)
+            self._nest(kernel, fold, (), (start, to), (kept, folded))
 
     def _columns(self, fold: Fold) -> None:
-        source, dtype = fold.source
-        target, stored, _ = fold.out
-        kernel = columns_kernel(self.operator, dtype, stored)
+        kernel = columns_kernel(self.operator, *self._types(fold))
         folded = _padded(fold.folded, NESTED)
-        counts, strides = tuple(d.extent for d in folded), tuple(d.source for d in folded)
         width = fold.kept[-1].extent
         length = min(width, COLUMNS)
         pieces = Dimension(-(-width // length), length, length)
         for start, to, outer in _nests(fold, fold.kept[:-1], OUTER - 1):
-            kept = (*outer, pieces)
-            extents = tuple(d.extent for d in kept)
-            at = (start, *(d.source for d in kept))
-            layout = (to, *(d.out for d in kept))
-            views = (source, at, strides, target, layout)
-            arguments = ((width, length), extents, counts, *views)
-            kernel.run(size_of(extents), self._parallel(fold), *arguments)
+            self._nest(kernel, fold, ((width, length),), (start, to), ((*outer, pieces), folded))
 
-    def _parallel(self, fold: Fold) -> bool:
-        return fold.outputs() * fold.length() >= self.parallel_from
+    def _nest(
+        self,
+        kernel: Kernel,
+        fold: Fold,
+        before: tuple[Any, ...],
+        at: tuple[int, int],
+        dims: tuple[tuple[Dimension, ...], tuple[Dimension, ...]],
+    ) -> None:
+        """Add a call for loops of a fold; `dims` are those kept, and those folded."""
+        (start, to), (kept, folded) = at, dims
+        extents, counts = (tuple(d.extent for d in group) for group in dims)
+        strides = tuple(d.source for d in folded)
+        source = (fold.source[0], ((start, *(d.source for d in kept)), strides))
+        out = (fold.out[0], ((to, *(d.out for d in kept)),))
+        self._add(kernel, size_of(extents), fold, (*before, extents, counts), source, out)
+
+    def _add(
+        self,
+        kernel: Kernel,
+        units: int,
+        fold: Fold,
+        before: tuple[Any, ...],
+        source: tuple[int, tuple[Any, ...]],
+        out: tuple[int, tuple[Any, ...]],
+    ) -> None:
+        parallel = fold.outputs() * fold.length() >= self.parallel_from
+        self.steps.append(Step(kernel, units, parallel, before, source, out))
+
+    def _types(self, fold: Fold) -> tuple[DType, DType]:
+        """Return the element types of what is read and what is written."""
+        of_source, of_out = self.types
+        return (of_source if fold.source[0] == SOURCE else of_out), of_out
 
 
 class _Partial:
-    """Room for several results of each output, which are folded once more.
+    """Several results of each output, which are folded once more.
 
     Attributes:
+        whole: the reduction whose results they are.
+        slots: how many there are of each output.
+        storage: where they are.
         outputs: the number of outputs.
     """
 
-    def __init__(self, whole: Fold, slots: int, empty: Callable[[int, DType], Any]) -> None:
+    def __init__(self, whole: Fold, slots: int, storage: int) -> None:
         self.whole = whole
         self.slots = slots
+        self.storage = storage
         self.outputs = whole.outputs()
-        self.dtype = whole.out[1]
-        self.storage = empty(slots * self.outputs, self.dtype)
         kept: list[Dimension] = []
         step = 1
         for d in reversed(whole.kept):
@@ -280,10 +405,11 @@ class _Partial:
         slot: int = 0,
     ) -> Fold:
         """Return the fold that fills slots: those of the dimensions `lead`, from `slot` on."""
+        read, start = self.whole.source
         return replace(
             self.whole,
-            start=self.whole.start + shift,
-            out=(self.storage, self.dtype, slot * self.outputs),
+            source=(read, start + shift),
+            out=(self.storage, slot * self.outputs),
             kept=(*lead, *self.kept),
             folded=folded,
         )
@@ -295,8 +421,7 @@ class _Partial:
             for whole, inner in zip(self.whole.kept, self.kept, strict=True)
         )
         return Fold(
-            (self.storage, self.dtype),
-            0,
+            (self.storage, 0),
             self.whole.out,
             kept,
             (Dimension(self.slots, self.outputs),),
@@ -319,6 +444,6 @@ def _nests(
     """
     outer, inner = dims[: max(len(dims) - count, 0)], dims[max(len(dims) - count, 0) :]
     for index in itertools.product(*(range(d.extent) for d in outer)):
-        start = fold.start + sum(i * d.source for i, d in zip(index, outer, strict=True))
-        to = fold.out[2] + sum(i * d.out for i, d in zip(index, outer, strict=True))
+        start = fold.source[1] + sum(i * d.source for i, d in zip(index, outer, strict=True))
+        to = fold.out[1] + sum(i * d.out for i, d in zip(index, outer, strict=True))
         yield start, to, _padded(inner, count)

@@ -6,6 +6,7 @@ An exponential is `exp(r) * 2**n`, with r no farther from 0 than half the logari
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from mt_fast.vector_math.values import (
     FLOAT32,
@@ -16,11 +17,12 @@ from mt_fast.vector_math.values import (
     copysign,
     fma,
     in_float64,
-    nearest,
+    nearest_and_bits,
     polynomial,
     power_of_two,
-    scaled,
+    powers_of_two,
     where,
+    whole_bits,
 )
 
 RANGE = {FLOAT32: (-104.0, 90.0), FLOAT64: (-746.0, 710.0)}
@@ -41,7 +43,7 @@ LN_2_PARTS = {kind: kind.in_parts(LN_2, kind.places - 12) for kind in (FLOAT32, 
 exact."""
 
 EXP = {
-    FLOAT32: (0.00019846104, 0.0013940599, 0.008333389, 0.041666362, 0.16666666, 0.5),
+    FLOAT32: (0.001381464, 0.008368717, 0.04166839, 0.16666521, 0.49999994),
     FLOAT64: (
         2.0875365422380582e-09,
         2.510895851941107e-08,
@@ -63,37 +65,50 @@ def _bounded(x: Value, bounds: tuple[float, float]) -> Value:
     return at_most(at_least(x, bounds[0]), bounds[1])
 
 
-def _reduced(x: Value) -> tuple[Value, Value]:
-    """Return n and r with `x = n ln 2 + r`."""
-    n = nearest(x * float(LOG2_E))
+def _reduced(x: Value, offset: int) -> tuple[Value, Any, Value]:
+    """Return n, the lowest bits of `n + offset`, and r with `x = n ln 2 + r`."""
+    n, bits = nearest_and_bits(x, float(LOG2_E), offset)
     if x.is_wider:
-        return n, fma(-n, float(LN_2), x)
+        return n, bits, fma(n, -float(LN_2), x)
     high, low = LN_2_PARTS[x.format]
-    return n, fma(-n, low, fma(-n, high, x))
+    return n, bits, fma(n, -low, fma(n, -high, x))
 
 
-def _curve(r: Value) -> Value:
-    """Return `(exp(r) - 1 - r) / r**2`."""
-    return polynomial(r, EXP[r.precision])
-
-
-def _near_0(r: Value) -> Value:
-    """Return `exp(r)`."""
-    if r.is_wider:  # and has digits to lose
-        return polynomial(r, (*EXP[r.precision], 1.0, 1.0))
-    return 1.0 + fma(_curve(r), r * r, r)
+def _grown(r: Value) -> Value:
+    """Return `exp(r) - 1`, exact enough to be added to 1."""
+    return fma(polynomial(r, EXP[r.precision]), r * r, r)
 
 
 def exp_inside(x: Value) -> Value:
     """Return e to the power x, where that is a normal number."""
-    n, r = _reduced(x)
-    return _near_0(r) * power_of_two(n)
+    _, bits, r = _reduced(x, x.format.bias)
+    power = power_of_two(bits, x)
+    return fma(_grown(r), power, power)
+
+
+def _offset(x: Value) -> int:
+    """Return what is added to n for `_powers` to make 2 to the power n of the sum."""
+    return x.format.bias * (1 if x.is_wider else 2)
+
+
+def _powers(bits: Any, like: Value) -> tuple[Value, ...]:
+    """Return factors of 2 to the power n: two where it may be too large or too small for one."""
+    return (power_of_two(bits, like),) if like.is_wider else powers_of_two(bits, like)
+
+
+def _scaled_sum(grown: Value, bits: Any) -> Value:
+    """Return `(1 + grown) * 2**n`."""
+    first, *others = _powers(bits, grown)
+    total = fma(grown, first, first)
+    for other in others:
+        total = total * other
+    return total
 
 
 def exp(x: Value) -> Value:
     """Return e to the power x."""
-    n, r = _reduced(_bounded(x, RANGE[x.precision]))
-    return scaled(_near_0(r), n)
+    _, bits, r = _reduced(_bounded(x, RANGE[x.precision]), _offset(x))
+    return _scaled_sum(_grown(r), bits)
 
 
 def exp2(x: Value) -> Value:
@@ -104,16 +119,19 @@ def exp2(x: Value) -> Value:
 def exp2_of_sum(x: Value, rest: Value | None = None) -> Value:
     """Return 2 to the power `x + rest`, where the rest is tiny: `exp(r ln 2) * 2**n`."""
     bounded = _bounded(x, BINARY_RANGE[x.precision])
-    n = nearest(bounded)
+    n, bits = nearest_and_bits(bounded, 1.0, _offset(x))
     r = bounded - n if rest is None else (bounded - n) + rest
-    return scaled(_near_0(r * float(LN_2)), n)
+    return _scaled_sum(_grown(r * float(LN_2)), bits)
 
 
 def expm1(x: Value) -> Value:
     """Return `exp(x) - 1`, exact for small x too: `(exp(r) - 1 + 1 - 2**-n) * 2**n`."""
-    n, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])))
-    rest = 1.0 - power_of_two(-at_most(n, MANY))
-    return copysign(scaled(fma(_curve(r), r * r, rest + r), n), x)
+    n, bits, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])), _offset(x))
+    inverse = power_of_two(whole_bits(-at_most(n, MANY), x.format.bias), x)
+    found = fma(polynomial(r, EXP[r.precision]), r * r, (1.0 - inverse) + r)
+    for power in _powers(bits, x):
+        found = found * power
+    return copysign(found, x)
 
 
 # --- Hyperbolic functions -----------------------------------------------------------------------

@@ -244,18 +244,35 @@ def whole_bits(n: Value, more: int = 0) -> Any:
     return (n + (1.5 * 2.0**n.format.places + more)).pattern()
 
 
-def power_of_two(n: Value) -> Value:
-    """Return 2 to the whole number `n`, which must be the exponent of a normal number."""
-    biased = whole_bits(n, n.format.bias)
-    return n.of_pattern(n.builder.shl(biased, n.integer(n.format.places)))
+def nearest_and_bits(x: Value, factor: float, offset: int = 0) -> tuple[Value, Any]:
+    """Return the whole number n nearest to `x * factor`, and `n + offset` as `whole_bits` does."""
+    large = 1.5 * 2.0**x.format.places + offset
+    total = fma(x, factor, large)
+    return total - large, total.pattern()
 
 
-def scaled(x: Value, n: Value) -> Value:
-    """Return `x * 2**n`: in two steps where 2**n may be too large or too small, and that is not."""
-    if n.is_wider:
-        return x * power_of_two(n)
-    half = nearest(n * 0.5)
-    return x * power_of_two(half) * power_of_two(n - half)
+def power_of_two(biased: Any, like: Value) -> Value:
+    """Return 2 to the whole number n, which must be the exponent of a normal number.
+
+    Args:
+        biased: `n + bias` in the lowest bits of an integer.
+        like: a number of the type to return.
+    """
+    return like.of_pattern(like.builder.shl(biased, like.integer(like.format.places)))
+
+
+def powers_of_two(doubly_biased: Any, like: Value) -> tuple[Value, Value]:
+    """Return two powers of two whose product is 2 to the whole number n.
+
+    They are normal numbers also where that power is too large or too small to be one.
+
+    Args:
+        doubly_biased: `n + 2 * bias` in the lowest bits of an integer.
+        like: a number of the type to return.
+    """
+    half = like.builder.lshr(doubly_biased, like.integer(1))
+    rest = like.builder.sub(doubly_biased, half)
+    return power_of_two(half, like), power_of_two(rest, like)
 
 
 def exponent_and_fraction(x: Value) -> tuple[Value, Value]:
