@@ -76,6 +76,7 @@ def grad(
             last = number == len(outputs) - 1
             for variable, gradient in derivatives(output.variable, start, keep or not last):
                 if variable in wanted:
+                    gradient._fresh = False  # the caller will have it
                     known = variable in found
                     found[variable] = found[variable] + gradient if known else gradient
     for position, tensor in enumerate(inputs):

@@ -55,6 +55,9 @@ class FusedKernel:
     ) -> Sequence[Tensor | None]:
         """Return the gradient for each argument; None where there is none, or none is wanted.
 
+        Each is a new tensor in memory of its own, which becomes `grad` of a leaf as it is; or the
+        upstream gradient itself.
+
         Args:
             grad: the gradient of the result.
             saved: what `value` returned beside the result.
@@ -139,7 +142,11 @@ class _Fused(Function):
         arguments, saved = known[: ctx.given], known[ctx.given :]
         if recording.enabled:
             return None, *_gradient_of_composition(cls.composed, grad, needs, arguments)
-        return None, *ctx.kernel.gradient(grad, saved, needs, *arguments)
+        gradients = ctx.kernel.gradient(grad, saved, needs, *arguments)
+        for gradient in gradients:
+            if gradient is not None:
+                gradient._fresh = gradient is not grad and gradient._tensor._version is None
+        return None, *gradients
 
 
 @functools.cache

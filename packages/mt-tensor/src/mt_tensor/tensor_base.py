@@ -45,6 +45,7 @@ class TensorBase:
         "__weakref__",
         "_after_accumulation",
         "_base",
+        "_fresh",
         "_grad",
         "_hooks",
         "_node",
@@ -57,6 +58,7 @@ class TensorBase:
 
     _after_accumulation: dict[int, Callable[[Any], None]] | None
     _base: Tensor | None  # what this tensor is a view of
+    _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep
     _grad: Tensor | None
     _hooks: dict[int, Hook] | None
     _node: Node | None
@@ -74,7 +76,7 @@ class TensorBase:
         self.backend = other.backend
         self._after_accumulation = self._base = self._grad = None
         self._hooks = self._node = self.name = None
-        self._requires_grad = False
+        self._requires_grad = self._fresh = False
 
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
@@ -84,7 +86,7 @@ class TensorBase:
         result.backend = backend
         result._node = result._base = result._grad = None
         result._hooks = result._after_accumulation = result.name = None
-        result._requires_grad = False
+        result._requires_grad = result._fresh = False
         return result
 
     def _with(self, data: TensorData) -> Tensor:
@@ -218,11 +220,12 @@ class TensorBase:
         """Add a gradient to what is stored."""
         if self._grad is not None:
             self._grad = self._grad + derivative
-        else:  # a copy, for the gradient may share its memory with that of another leaf
-            if not derivative._requires_grad:
-                data, backend = derivative._tensor, self.backend
-                derivative = _make(backend.converted(data, data.dtype), backend)
+        elif derivative._fresh or derivative._requires_grad:
+            derivative._fresh = False
             self._grad = derivative
+        else:  # a copy, for the gradient may share its memory with that of another leaf
+            data, backend = derivative._tensor, self.backend
+            self._grad = _make(backend.converted(data, data.dtype), backend)
 
     def free_graph(self) -> None:
         """Forget nothing: a leaf saves nothing."""
@@ -369,6 +372,7 @@ class TensorBase:
             raise ShapeError(
                 f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
             )
+        gradient._fresh = False  # the caller has it
         return gradient.to(self.dtype)
 
     def detach(self) -> Tensor:

@@ -119,7 +119,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
                     result.backend = backend
                     result._node = result._base = result._grad = None
                     result._hooks = result._after_accumulation = result.name = None
-                    result._requires_grad = False
+                    result._requires_grad = result._fresh = False
                     if (self._requires_grad or y._requires_grad) and recording.enabled:
                         record(self, y, result)
                     return result

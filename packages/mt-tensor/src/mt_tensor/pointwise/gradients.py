@@ -107,6 +107,8 @@ class Gradients:
             made = [_make(results[0], backend), _make(results[1], backend)]
         else:
             made = [_make(result, backend) for result in results]
+        for gradient in made:
+            gradient._fresh = True
         if self._passed:
             rest = iter(made)
             return [grad if partial is one else next(rest) for partial in self._partials]

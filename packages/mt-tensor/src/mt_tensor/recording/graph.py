@@ -56,8 +56,11 @@ class Node(History):
         return False
 
     def completed(self, derivative: Any) -> Any:
-        """Return the gradient, or what hooks make of it."""
-        return derivative if self.hooks is None else run_hooks(self.hooks, self, derivative)
+        """Return the gradient, or what hooks make of it; it will be read, and may be passed on."""
+        if self.hooks is not None:
+            derivative = run_hooks(self.hooks, self, derivative)
+        derivative._fresh = False
+        return derivative
 
     def chain_rule(self, derivative: Any) -> list[tuple[Any, Any]]:
         """Return each parent that wants a gradient, with its share.
@@ -174,4 +177,5 @@ def run_hooks(hooks: dict[int, Hook], variable: Any, gradient: Tensor) -> Tensor
         replaced = hook(gradient)
         if replaced is not None:
             gradient = fitting(replaced, variable)
+    gradient._fresh = False  # a hook may have kept it
     return gradient
