@@ -172,7 +172,7 @@ def _convolution(
     """
     groups, channels, outputs = extents
     windows, strips, layout = Windows(*windows), Strips(*strips), Layout(*layout)
-    planes, padded = buffer(windows, strips, 1, images)
+    planes = buffer(strips, 1, images)
     in_a_row = layout.column == 1 and layout.row == windows.columns
     taps = offsets.size
     room = np.empty(0 if in_a_row else LARGEST * strips.rows * windows.columns, out.dtype)
@@ -183,7 +183,7 @@ def _convolution(
         rows = min(strips.rows, windows.rows - row)
         count = rows * windows.columns
         start = part * channels * windows.height * windows.width
-        fill(planes, padded, images, start, channels, row, windows, strips)
+        fill(planes, images, start, channels, row, windows, strips)
         for first in range(0, outputs, LARGEST):
             used = min(LARGEST, outputs - first)
             channel = group * outputs + first
@@ -433,7 +433,7 @@ def _kernel_gradients(
     number, groups, channels, outputs = extents
     windows, strips = Windows(*windows), Strips(*strips)
     some, held = at_once
-    planes, padded = buffer(windows, strips, held, images)
+    planes = buffer(strips, held, images)
     positions = windows.rows * windows.columns
     steps = (positions, groups * outputs * positions)
     elements = windows.kernel_height * windows.kernel_width
@@ -454,7 +454,7 @@ def _kernel_gradients(
                     start = ((image + i) * groups + group) * channels + first_channel
                     start *= windows.height * windows.width
                     to = planes[i * strips.size :]
-                    fill(to, padded, images, start, seen, row, windows, strips)
+                    fill(to, images, start, seen, row, windows, strips)
                 for first in range(0, outputs, LARGEST):
                     output = group * outputs + first
                     at = (output * channels + first_channel) * elements
