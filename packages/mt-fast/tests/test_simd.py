@@ -23,7 +23,7 @@ def _copy(target: Any, source: Any, step: int, count: int) -> None:
 
 @njit
 def _copy_every(target: Any, source: Any, step: int, count: int) -> None:
-    simd.copy_every(target, AT, source, START, step, count)
+    simd.copy_every(target, AT, source, START, step, count, source.size)
 
 
 @njit
@@ -80,6 +80,15 @@ def test_elements_that_are_apart_become_neighbours(step: int, dtype: Any) -> Non
         np.testing.assert_array_equal(found[AT : AT + count], expected)
         assert np.all(found[:AT] == -1)
         assert np.all(found[AT + count + LANES :] == -1)  # but for the rest of a vector
+
+
+def test_nothing_is_read_beyond_the_end_of_what_is_copied() -> None:
+    for count in COUNTS[1:]:
+        source = np.arange(START + 2 * count - 1, dtype=np.float32)
+        found = np.full(AT + count + LANES, -1, np.float32)
+        _copy_every(found, source, 2, count)
+        np.testing.assert_array_equal(found[AT : AT + count], source[START::2])
+        assert np.all(found[AT + count :] == -1)  # one by one, as no whole vector is there
 
 
 @pytest.mark.parametrize(

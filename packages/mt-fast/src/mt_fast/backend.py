@@ -31,8 +31,9 @@ from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData
 
 Array = npt.NDArray[Any]
 
-PARALLEL_FROM = 65536
-"""Elements from which all threads are used: starting them costs as much as 10,000 additions."""
+PARALLEL_FROM = 131072
+"""Elements from which all threads are used. One adds up so many in 20 microseconds, and a thread
+that sleeps, or whose processor is busy, takes longer than that to begin."""
 
 
 class FastOps(HostBackend):

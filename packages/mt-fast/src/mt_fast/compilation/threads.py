@@ -18,8 +18,9 @@ from contextlib import AbstractContextManager
 
 import numba
 
-WAITING = {"GOMP_SPINCOUNT": "1000", "KMP_BLOCKTIME": "1"}
-"""How OpenMP's threads wait for work: they look for it for some microseconds, and then sleep.
+WAITING = {"GOMP_SPINCOUNT": "2000", "KMP_BLOCKTIME": "1"}
+"""How OpenMP's threads wait for work: they look for it as long as Python takes from one loop to the
+next, which is less than a hundred microseconds, and then sleep.
 
 Threads that sleep at once have to be woken for each loop, which takes longer than half a million
 additions. By default they look for milliseconds, and on a machine with other work to do each loop

@@ -22,14 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from mt_fast.compilation.cache import kept_by_its_text
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
 from mt_fast.matrices.rows import sum_of
 from mt_fast.matrices.simd import copy_to_every
-from mt_fast.matrices.tiles import LARGEST, inner_products, padded_rows, product, tile_rows
+from mt_fast.matrices.tiles import LARGEST, inner_products, product
 from mt_fast.matrices.windows import (
     Strips,
     Windows,
@@ -44,8 +42,9 @@ from mt_tensor.backends.silence import silently
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
-PARALLEL_FROM = 2**21
-"""Multiplications from which all threads are used: starting them costs as much as so many."""
+PARALLEL_FROM = 2**22
+"""Multiplications from which all threads are used: starting them can cost as much as half of so
+many, and a step of training has more to do than wait for them."""
 
 ADDITIONS = 2
 """How many multiplications take as long as an addition of two elements from memory."""
@@ -147,42 +146,15 @@ def _convolve_into(
         rows_that_fit(windows, channels, images.itemsize), -(-windows.rows * units // threads)
     )
     strips, offsets = plan(windows, channels, at_once)
-    packed = np.zeros((groups, padded_rows(outputs) * (taps + 1)), out.dtype)
-    _pack(weights, bias.reshape(groups, outputs), packed)
     extents = (groups, channels, outputs)
     settings = (extents, tuple(windows), tuple(strips), tuple(layout))
-    arguments = (images.reshape(-1), packed, offsets, out.reshape(-1), *settings)
+    arguments = (images.reshape(-1), weights.reshape(-1), bias, offsets, out.reshape(-1), *settings)
     _CONVOLUTION.run(units * strips.number, threads > 1, *arguments)
 
 
-@kept_by_its_text
-@njit(error_model="numpy")
-def _pack(weights: Any, bias: Any, packed: Any) -> None:
-    """Write weights in the order in which a product reads them.
-
-    Args:
-        weights: shape (groups, outputs, taps).
-        bias: shape (groups, outputs).
-        packed: shape (groups, n). For each tile it gets the biases of its rows, and then their
-            weights for one tap after the other. Rows that have no output stay as they are.
-    """
-    groups, outputs, taps = weights.shape
-    for group in range(groups):
-        to = packed[group]
-        for output in range(outputs):
-            row = output % LARGEST
-            first = output - row
-            rows = tile_rows(outputs - first)
-            at = first * (taps + 1) + row
-            to[at] = bias[group, output]
-            line = weights[group, output]
-            for tap in range(taps):
-                to[at + (tap + 1) * rows] = line[tap]
-
-
 def _convolution(
-    lo: Any, hi: Any, images: Any, packed: Any, offsets: Any, out: Any, extents: Any, windows: Any,
-    strips: Any, layout: Any,
+    lo: Any, hi: Any, images: Any, weights: Any, bias: Any, offsets: Any, out: Any, extents: Any,
+    windows: Any, strips: Any, layout: Any,
 ) -> None:  # fmt: skip
     """Convolve; a unit is a strip of a group of an image.
 
@@ -190,7 +162,8 @@ def _convolution(
         lo: the first unit.
         hi: the unit after the last.
         images: the images, flat.
-        packed: the weights and biases; see `_pack`.
+        weights: the weights, flat: those of an output after those of another.
+        bias: the biases of all outputs.
         offsets: where the rows of the windows begin in the buffer.
         out: the results, flat.
         extents: groups, channels of one group, and outputs of one group.
@@ -200,8 +173,9 @@ def _convolution(
     """
     groups, channels, outputs = extents
     windows, strips, layout = Windows(*windows), Strips(*strips), Layout(*layout)
-    planes, padded = buffer(windows, strips, 1, images)
+    planes = buffer(strips, 1, images)
     in_a_row = layout.column == 1 and layout.row == windows.columns
+    taps = offsets.size
     room = np.empty(0 if in_a_row else LARGEST * strips.rows * windows.columns, out.dtype)
     for unit in range(lo, hi):
         part, strip = unit // strips.number, unit % strips.number
@@ -210,14 +184,16 @@ def _convolution(
         rows = min(strips.rows, windows.rows - row)
         count = rows * windows.columns
         start = part * channels * windows.height * windows.width
-        fill(planes, padded, images, start, channels, row, windows, strips)
+        fill(planes, images, start, channels, row, windows, strips)
         for first in range(0, outputs, LARGEST):
             used = min(LARGEST, outputs - first)
             channel = group * outputs + first
             at = layout.start + image * layout.image + channel * layout.channel + row * layout.row
-            place = first * (offsets.size + 1)
             target, begin, step = (out, at, layout.channel) if in_a_row else (room, 0, count)
-            product(target, begin, step, used, count, packed[group], place, planes, offsets)
+            product(
+                target, begin, step, used, count, bias, channel, weights, channel * taps,
+                (taps, 1), planes, 0, offsets,
+            )  # fmt: skip
             if not in_a_row:
                 _spread(room, out, at, (used, rows, windows.columns), layout)
 
@@ -458,7 +434,7 @@ def _kernel_gradients(
     number, groups, channels, outputs = extents
     windows, strips = Windows(*windows), Strips(*strips)
     some, held = at_once
-    planes, padded = buffer(windows, strips, held, images)
+    planes = buffer(strips, held, images)
     positions = windows.rows * windows.columns
     steps = (positions, groups * outputs * positions)
     elements = windows.kernel_height * windows.kernel_width
@@ -479,7 +455,7 @@ def _kernel_gradients(
                     start = ((image + i) * groups + group) * channels + first_channel
                     start *= windows.height * windows.width
                     to = planes[i * strips.size :]
-                    fill(to, padded, images, start, seen, row, windows, strips)
+                    fill(to, images, start, seen, row, windows, strips)
                 for first in range(0, outputs, LARGEST):
                     output = group * outputs + first
                     at = (output * channels + first_channel) * elements

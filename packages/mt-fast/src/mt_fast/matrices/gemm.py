@@ -1,9 +1,10 @@
-"""Large matrix products, a tile at a time on Numba's own threads.
+"""Matrix products, a tile at a time on Numba's own threads.
 
-`a @ b` is cut into panels of columns. Each panel of `b` is copied into a buffer that stays in the
-second cache while all rows of `a` pass by; those have been brought into the order in which tiles
-read them (`tiles.py`). Every element is added up in one go and in one order, so that the result
-does not depend on the number of threads.
+A tile of results (`tiles.py`) reads a few rows of the first factor and a few columns of the second,
+both where they are. If the second is too large for the cache, *panels* of its columns are copied
+there, one after the other, and stay while all rows of the first pass by. If it is transposed, its
+columns are rows in memory, and the tile is one of inner products. Every element is added up in one
+go and in one order, so that the result does not depend on the number of threads.
 
 BLAS has threads of its own. After a product they keep spinning for a while, and the next loop on
 Numba's threads has to share the processor with them; these here are the same threads.
@@ -11,6 +12,7 @@ Numba's threads has to share the processor with them; these here are the same th
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -20,28 +22,32 @@ import numpy.typing as npt
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.compilation.threads import thread_count
 from mt_fast.matrices.simd import VECTOR_BYTES
-from mt_fast.matrices.tiles import COLUMNS, LARGEST, padded_rows, product, tile_rows
+from mt_fast.matrices.tiles import COLUMNS, LARGEST, inner_products, product
 
 Array = npt.NDArray[Any]
 
-PANEL_BYTES = 2**18
-"""How large a panel should be at most: a part of the second cache."""
+IN_PLACE_BYTES = 2**20
+"""How large a second factor may be that is read where it is: the second cache holds so much."""
 
-FROM = 2**21
-"""Multiplications from which a product is made here: smaller ones are over before they begin."""
+PANEL_BYTES = 2**18
+"""How large a panel of a larger one should be at most: a part of that cache."""
+
+FROM = 2**19
+"""Multiplications from which a product is made here: fewer take BLAS less time, and one thread."""
+
+PARALLEL_FROM = 2**21
+"""Multiplications from which all threads are used: starting them costs as much as so many."""
 
 NARROW = 16
 """With fewer rows, a product waits for memory, and tiles do not help."""
 
-PACK_IN_PARTS_FROM = 2**18
-"""Elements from which all threads bring rows into order."""
-
 
 def pays(n: int, m: int, k: int, itemsize: int) -> bool:
     """Whether a product of matrices (n, m) and (m, k) is made here in less time than by BLAS."""
+    if n * m * k < FROM or min(n, m, k) < NARROW:
+        return False
     tile = COLUMNS[LARGEST] * VECTOR_BYTES // itemsize
-    fits = m * tile * itemsize <= 4 * PANEL_BYTES
-    return n * m * k >= FROM and min(n, m) >= NARROW and k >= 2 * tile and fits
+    return m * tile * itemsize <= 4 * PANEL_BYTES  # it fits the cache
 
 
 def multiply(a: Array, b: Array, turned_a: bool = False, turned_b: bool = False) -> Array:
@@ -52,108 +58,115 @@ def multiply(a: Array, b: Array, turned_a: bool = False, turned_b: bool = False)
         b: C-contiguous, shape (*batch, m, k), or (*batch, k, m) if it is turned; of the same dtype,
             float32 or float64.
         turned_a: whether the matrices of `a` are to be transposed.
-        turned_b: whether those of `b` are.
+        turned_b: whether those of `b` are; not both.
     """
     n, m = a.shape[:-3:-1] if turned_a else a.shape[-2:]
     k = b.shape[-2] if turned_b else b.shape[-1]
     batch = math.prod(a.shape[:-2])
-    out = np.empty((*a.shape[:-2], n, k), a.dtype)
-    packed = np.zeros((batch, padded_rows(n) * (m + 1)), a.dtype)
-    threads = thread_count()
-    tiles = -(-n // LARGEST)
-    left = (n * m, 1, n) if turned_a else (n * m, m, 1)
-    _PACK.run(
-        batch * tiles, a.size >= PACK_IN_PARTS_FROM, a.reshape(-1), packed, (n, m, tiles), left
-    )
-    width = _panel_width(m, k, a.itemsize)
-    panels = -(-k // width)
-    parts = min(tiles, max(1, -(-4 * threads // (batch * panels))) if threads > 1 else 1)
-    offsets = np.arange(m, dtype=np.int64) * width
-    right = (m * k, 1, m) if turned_b else (m * k, k, 1)
-    extents = (n, m, k, width, panels, parts)
-    units = batch * panels * parts
-    _MULTIPLY.run(
-        units, threads > 1, packed, b.reshape(-1), offsets, out.reshape(-1), extents, right
-    )
+    parallel = batch * n * m * k >= PARALLEL_FROM
+    threads = thread_count() if parallel else 1
+    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, turned_b, threads)
+    out = (np.zeros if turned_b else np.empty)((*a.shape[:-2], n, k), a.dtype)
+    flat = (a.reshape(-1), b.reshape(-1), offsets, out.reshape(-1))
+    if turned_b:
+        _MULTIPLY_BY_ROWS.run(units, parallel, *flat, extents)
+    else:
+        _MULTIPLY.run(units, parallel, *flat, extents, (1, n) if turned_a else (m, 1))
     return out
 
 
-def _panel_width(m: int, k: int, itemsize: int) -> int:
-    """Return how many columns a panel has: some tiles wide, and such that all are alike."""
-    tile = COLUMNS[LARGEST] * VECTOR_BYTES // itemsize
+@functools.lru_cache(256)
+def _plan(
+    batch: int, n: int, m: int, k: int, itemsize: int, turned: bool, threads: int
+) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:
+    """Return how many units there are, the extents for a kernel, and where rows or columns begin.
+
+    The extents are n, m, k, how wide panels are, how many there are, and into how many parts rows
+    are cut.
+    """
+    width = _width(m, k, itemsize)
+    panels = -(-k // width)
+    parts = min(-(-n // LARGEST), max(1, -(-4 * threads // (batch * panels))))
+    offsets = np.arange(k, dtype=np.int64) * m if turned else np.arange(m, dtype=np.int64) * width
+    return batch * panels * parts, (n, m, k, width, panels, parts), offsets
+
+
+def _width(m: int, k: int, itemsize: int) -> int:
+    """Return how many columns a panel has: all, or some tiles, and such that panels are alike."""
+    lanes = VECTOR_BYTES // itemsize
+    if k >= lanes and m * k * itemsize <= IN_PLACE_BYTES:
+        return k
+    tile = COLUMNS[LARGEST] * lanes
     most = max(PANEL_BYTES // (m * itemsize) // tile, 1) * tile
     panels = -(-k // most)
     return -(-k // (panels * tile)) * tile
 
 
-def _pack(lo: Any, hi: Any, a: Any, packed: Any, extents: Any, steps: Any) -> None:
-    """Write rows in the order in which tiles read them.
-
-    Args:
-        lo: the first tile.
-        hi: the tile after the last.
-        a: the matrices, flat.
-        packed: shape (batch, rows * (m + 1)); for each tile it gets zeros to start with, which are
-            there, and then its rows' elements, a column after the other.
-        extents: n, m, and how many tiles a matrix has.
-        steps: how far apart in `a` are matrices, rows and columns.
-    """
-    n, m, tiles = extents
-    for unit in range(lo, hi):
-        batch, tile = unit // tiles, unit % tiles
-        first = tile * LARGEST
-        rows = tile_rows(n - first)
-        to = packed[batch]
-        for i in range(first, min(first + LARGEST, n)):
-            start = batch * steps[0] + i * steps[1]
-            at = first * (m + 1) + rows + i - first
-            for j in range(m):
-                to[at + j * rows] = a[start + j * steps[2]]
-
-
 def _multiply(
-    lo: Any, hi: Any, packed: Any, b: Any, offsets: Any, out: Any, extents: Any, steps: Any
+    lo: Any, hi: Any, a: Any, b: Any, offsets: Any, out: Any, extents: Any, steps: Any
 ) -> None:
     """Multiply; a unit is a part of the rows of one panel.
 
     Args:
         lo: the first unit.
         hi: the unit after the last.
-        packed: the first factor; see `_pack`.
+        a: the first factor, flat.
         b: the second, flat.
         offsets: where the rows of a panel begin.
         out: the products, flat.
-        extents: n, m, k, how wide panels are, how many there are, and into how many parts rows are
-            cut.
-        steps: how far apart in `b` are matrices, rows and columns.
+        extents: see `_plan`.
+        steps: how far apart in `a` are rows and columns.
     """
     n, m, k, width, panels, parts = extents
-    panel = np.zeros(m * width + VECTOR_BYTES, b.dtype)
+    in_place = width == k
+    panel = b if in_place else np.zeros(m * width, b.dtype)
+    nothing = np.zeros(LARGEST, b.dtype)
+    tiles = (n + LARGEST - 1) // LARGEST
     filled = -1
     for unit in range(lo, hi):
         which, part = unit // parts, unit % parts
-        batch, number = which // panels, which % panels
-        column = number * width
+        batch, column = which // panels, which % panels * width
         count = min(width, k - column)
-        if which != filled:
-            start = batch * steps[0] + column * steps[2]
-            if steps[2] == 1:
-                for i in range(m):
-                    row = b[start + i * steps[1] : start + i * steps[1] + count]
-                    panel[i * width : i * width + count] = row
-            else:
-                for j in range(count):
-                    line = b[start + j * steps[2] : start + j * steps[2] + m]
-                    for i in range(m):
-                        panel[i * width + j] = line[i]
+        start = batch * m * k if in_place else 0
+        if not in_place and which != filled:
+            for i in range(m):
+                row = b[(batch * m + i) * k + column :]
+                panel[i * width : i * width + count] = row[:count]
             filled = which
-        tiles = (n + LARGEST - 1) // LARGEST
         for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
             first = tile * LARGEST
-            used = min(LARGEST, n - first)
-            at = (batch * n + first) * k + column
-            place = first * (m + 1)
-            product(out, at, k, used, count, packed[batch], place, panel, offsets)
+            product(
+                out, (batch * n + first) * k + column, k, min(LARGEST, n - first), count, nothing,
+                0, a, batch * n * m + first * steps[0], steps, panel, start, offsets,
+            )  # fmt: skip
 
 
-_PACK, _MULTIPLY = Kernel.of(_pack), Kernel.of(_multiply)
+def _multiply_by_rows(
+    lo: Any, hi: Any, a: Any, b: Any, offsets: Any, out: Any, extents: Any
+) -> None:
+    """Multiply by a matrix that is turned; a unit is a part of the rows of one panel.
+
+    Args:
+        lo: the first unit.
+        hi: the unit after the last.
+        a: the first factor, flat.
+        b: the second, flat.
+        offsets: where the rows of one of its matrices begin.
+        out: the products, flat, which are 0 before.
+        extents: see `_plan`.
+    """
+    n, m, k, width, panels, parts = extents
+    tiles = (n + LARGEST - 1) // LARGEST
+    for unit in range(lo, hi):
+        which, part = unit // parts, unit % parts
+        batch, column = which // panels, which % panels * width
+        for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
+            first = tile * LARGEST
+            inner_products(
+                out, (batch * n + first) * k + column, k, min(LARGEST, n - first), a,
+                (batch * n + first) * m, (m, 0), b[batch * m * k :], 0,
+                offsets[column : min(column + width, k)], 1, m,
+            )  # fmt: skip
+
+
+_MULTIPLY, _MULTIPLY_BY_ROWS = Kernel.of(_multiply), Kernel.of(_multiply_by_rows)

@@ -234,22 +234,24 @@ def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) 
 
 @instruction
 def copy_every(
-    v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any
+    v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any, size: Any
 ) -> None:
     """Copy `count` elements that are `step` apart from `start` to `at`, where they are neighbours.
 
-    The last vector may be read and written as a whole, though the count ends within it.
+    The last vector may be read and written as a whole, though the count ends within it; but nothing
+    is read beyond the `size` of the source.
     """
     b = v.builder
+    vectors = b.udiv(b.add(count, index(v.lanes - 1)), index(v.lanes))
+    end = b.add(start, b.mul(vectors, index(2 * v.lanes)))
     target, source = b.gep(target, [at]), b.gep(source, [start])
-    with b.if_else(b.icmp_signed("==", step, index(2))) as (halves, others):
-        with halves:
-            vectors = b.udiv(b.add(count, index(v.lanes - 1)), index(v.lanes))
-            with v.loop(vectors) as vector:
-                place = b.mul(vector, index(v.lanes))
-                first = b.gep(source, [b.mul(place, index(2))])
-                second = b.gep(first, [index(v.lanes)])
-                v.store(v.every_second(v.load(first), v.load(second)), b.gep(target, [place]))
+    by_halves = b.and_(b.icmp_signed("==", step, index(2)), b.icmp_signed("<=", end, size))
+    with b.if_else(by_halves) as (halves, others):
+        with halves, v.loop(vectors) as vector:
+            place = b.mul(vector, index(v.lanes))
+            first = b.gep(source, [b.mul(place, index(2))])
+            second = b.gep(first, [index(v.lanes)])
+            v.store(v.every_second(v.load(first), v.load(second)), b.gep(target, [place]))
         with others, v.loop(count) as i:
             b.store(b.load(b.gep(source, [b.mul(i, step)])), b.gep(target, [i]))
 

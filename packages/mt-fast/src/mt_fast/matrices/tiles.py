@@ -40,47 +40,51 @@ def tile_rows(left: Any) -> Any:
     return SMALLER if left > 1 else 1
 
 
-def padded_rows(rows: int) -> int:
-    """Return how many rows the tiles for so many have together."""
-    rest = rows % LARGEST
-    return rows - rest + (tile_rows.py_func(rest) if rest else 0)
+def _existing(v: Vectors, i: int, extent: Any) -> Any:
+    """Return i, or the last index: what is beyond the edge is computed in vain."""
+    within = v.builder.icmp_signed("<", index(i), extent)
+    return v.builder.select(within, index(i), v.builder.sub(extent, index(1)))
 
 
 # --- Products -----------------------------------------------------------------------------------
 
 
 def _product_tile(rows: int, columns: int) -> Any:
-    """Return a function for kernels: `out[i, j] = start[i] + sum_t weights[t, i] * source[t, j]`.
+    """Return a function for kernels: `out[i, j] = bias[i] + sum_t weights[i, t] * source[t, j]`.
 
     Its arguments:
 
     - out, at, step: an array, where the tile begins in it, and how far apart its rows are;
-    - used: how many rows are written, at most `rows`;
-    - count: how many elements of a row are; all of them, unless `columns` is 1;
-    - weights, first: an array, and where in it are `rows` starting values, followed by `rows`
-      weights for each row of the source;
+    - used: how many rows there are, at most `rows`;
+    - count: how many elements of a row are written; all of them, unless `columns` is 1;
+    - bias, begin: an array, and where in it are the values that the sums start with;
+    - weights, first, down, across: an array, where its first element is, and how far apart are
+      elements of neighbouring rows and of neighbouring columns;
     - source, start, offsets, taps: row t of the source begins at `start + offsets[t]`, and there
       are `taps` of them. They are as long as the tile is wide, whatever `count` is.
     """
 
     @instruction
     def tile(
-        v: Vectors, out: Any, at: Any, step: Any, used: Any, count: Any, weights: Any, first: Any,
-        source: Any, start: Any, offsets: Any, taps: Any,
+        v: Vectors, out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any,
+        weights: Any, first: Any, down: Any, across: Any, source: Any, start: Any, offsets: Any,
+        taps: Any,
     ) -> None:  # fmt: skip
         b = v.builder
-        weights, source = b.gep(weights, [first]), b.gep(source, [start])
+        bias, source = b.gep(bias, [begin]), b.gep(source, [start])
+        places = [_existing(v, i, used) for i in range(rows)]
+        lines = [b.gep(weights, [b.add(first, b.mul(place, down))]) for place in places]
         sums = []
-        for i in range(rows):
-            begin = v.repeated(b.gep(weights, [index(i)]))
-            sums.append([v.variable(begin) for _ in range(columns)])
+        for place in places:
+            value = v.repeated(b.gep(bias, [place]))
+            sums.append([v.variable(value) for _ in range(columns)])
         with v.loop(taps) as tap:
             seen = b.gep(source, [b.load(b.gep(offsets, [tap]))])
             xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
-            now = b.gep(weights, [b.mul(b.add(tap, index(1)), index(rows))])
-            for i in range(rows):
-                weight = v.repeated(b.gep(now, [index(i)]))
-                for total, x in zip(sums[i], xs, strict=True):
+            now = b.mul(tap, across)
+            for line, totals in zip(lines, sums, strict=True):
+                weight = v.repeated(b.gep(line, [now]))
+                for total, x in zip(totals, xs, strict=True):
                     b.store(v.multiply_add(weight, x, b.load(total)), total)
         for i in range(rows):
             with b.if_then(b.icmp_signed("<", index(i), used)):
@@ -111,18 +115,25 @@ def _product(rows: int) -> Any:
 
     @inner
     def product_of_rows(
-        out: Any, at: Any, step: Any, used: Any, count: Any, weights: Any, first: Any, source: Any,
-        offsets: Any,
+        out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any, weights: Any,
+        first: Any, steps: Any, source: Any, start: Any, offsets: Any,
     ) -> None:  # fmt: skip
+        down, across = steps
         taps = offsets.size
         lanes = VECTOR_BYTES // source.itemsize
         done = 0
         while done + columns * lanes <= count:
-            wide(out, at + done, step, used, count, weights, first, source, done, offsets, taps)
+            wide(
+                out, at + done, step, used, lanes, bias, begin, weights, first, down, across,
+                source, start + done, offsets, taps,
+            )  # fmt: skip
             done += columns * lanes
         while done < count:
-            left = count - done
-            narrow(out, at + done, step, used, left, weights, first, source, done, offsets, taps)
+            place = max(min(done, count - lanes), 0)
+            narrow(
+                out, at + place, step, used, count, bias, begin, weights, first, down, across,
+                source, start + place, offsets, taps,
+            )  # fmt: skip
             done += lanes
 
     return product_of_rows
@@ -133,10 +144,10 @@ _product_of_many, _product_of_some, _product_of_one = map(_product, (LARGEST, SM
 
 @inner
 def product(
-    out: Any, at: Any, step: Any, rows: Any, count: Any, weights: Any, first: Any, source: Any,
-    offsets: Any,
+    out: Any, at: Any, step: Any, rows: Any, count: Any, bias: Any, begin: Any, weights: Any,
+    first: Any, steps: Any, source: Any, start: Any, offsets: Any,
 ) -> None:  # fmt: skip
-    """Write the rows of a product.
+    """Write rows of a product: `out[i, j] = bias[i] + sum_t weights[i, t] * source[t, j]`.
 
     Args:
         out: an array.
@@ -144,19 +155,28 @@ def product(
         step: how far apart rows are.
         rows: how many there are, at most those of a tile.
         count: how many elements a row has.
-        weights: an array; for a tile of rows it has their starting values, and then their weights
-            for one row of the source after the other.
-        first: where these begin.
-        source: an array, with a vector to spare at its end.
-        offsets: where the rows of the source begin.
+        bias: an array of what is added to each row.
+        begin: where that for the first row is.
+        weights: an array.
+        first: where its first element is.
+        steps: how far apart in it are neighbouring rows, and neighbouring columns.
+        source: an array. Its rows may be read up to the end of a vector if they are shorter.
+        start: where its first column begins.
+        offsets: where its rows begin.
     """
     tile = tile_rows(rows)
     if tile == LARGEST:
-        _product_of_many(out, at, step, rows, count, weights, first, source, offsets)
+        _product_of_many(
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets
+        )
     elif tile == SMALLER:
-        _product_of_some(out, at, step, rows, count, weights, first, source, offsets)
+        _product_of_some(
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets
+        )
     else:
-        _product_of_one(out, at, step, rows, count, weights, first, source, offsets)
+        _product_of_one(
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets
+        )
 
 
 # --- Inner products -----------------------------------------------------------------------------
@@ -183,14 +203,10 @@ def _inner_tile(rows: int, columns: int) -> Any:
         count: Any,
     ) -> None:  # fmt: skip
         b = v.builder
-
-        def existing(i: int, extent: Any) -> Any:
-            """Return i, or the last index: what is beyond the edge is computed in vain."""
-            within = b.icmp_signed("<", index(i), extent)
-            return b.select(within, index(i), b.sub(extent, index(1)))
-
-        lefts = [b.gep(left, [b.add(start, b.mul(existing(i, used), apart))]) for i in range(rows)]
-        places = [b.add(tap, existing(j, wanted)) for j in range(columns)]
+        lefts = [
+            b.gep(left, [b.add(start, b.mul(_existing(v, i, used), apart))]) for i in range(rows)
+        ]
+        places = [b.add(tap, _existing(v, j, wanted)) for j in range(columns)]
         rights = [b.gep(right, [b.load(b.gep(offsets, [place]))]) for place in places]
         sums = [[v.variable(v.zero) for _ in range(columns)] for _ in range(rows)]
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from mt_fast.compilation.kernel import inner
 from mt_fast.matrices.simd import VECTOR_BYTES, clear, clear_every, copy, copy_every
 
-BUFFER = 2**18
+BUFFER = 3 * 2**18
 """How many bytes the buffer of a strip should have: it is to stay in the second cache."""
 
 
@@ -131,30 +131,25 @@ def plan(windows: Windows, channels: int, rows: int) -> tuple[Strips, npt.NDArra
 
 
 @inner
-def buffer(windows: Any, strips: Any, images: Any, like: Any) -> Any:
-    """Return a buffer for the strips of some images, and room for a padded channel of one strip.
+def buffer(strips: Any, images: Any, like: Any) -> Any:
+    """Return a buffer for the strips of some images.
 
-    Both have two vectors to spare at the end, for vectors are copied and read whole.
+    It has two vectors to spare at the end, for vectors are copied and read whole.
     """
     spare = 2 * VECTOR_BYTES // like.itemsize
-    height, width = (0, 0) if _lines_are_those_of_the_image(windows) else _seen(windows, strips)
     planes = np.empty(images * strips.size + spare, like.dtype)
-    padded = np.empty(height * width + spare, like.dtype)
     clear(planes, images * strips.size, spare)
-    clear(padded, 0, padded.size)
-    return planes, padded
+    return planes
 
 
 @inner
 def fill(
-    planes: Any, padded: Any, image: Any, start: Any, channels: Any, row: Any, windows: Any,
-    strips: Any,
-) -> None:  # fmt: skip
+    planes: Any, image: Any, start: Any, channels: Any, row: Any, windows: Any, strips: Any
+) -> None:
     """Write the planes of a strip.
 
     Args:
         planes: the buffer, from the place on where the planes begin.
-        padded: the other room that `buffer` returns, which holds a channel in between.
         image: a flat array of images.
         start: where the first channel of the image begins.
         channels: how many channels there are.
@@ -167,15 +162,15 @@ def fill(
     for channel in range(channels):
         begin = start + channel * windows.height * windows.width
         at = channel * windows.kernel_width * strips.plane
-        if _lines_are_those_of_the_image(windows):
-            for j in range(windows.kernel_width):
-                shift = j * windows.column_dilation - windows.column_padding
-                _copy_shifted(planes, at + j * strips.plane, image, begin, top, shift, extents)
-        else:
-            _pad(padded, image, begin, top, windows, strips)
-            for j in range(windows.kernel_width):
-                column = j * windows.column_dilation
-                _copy_lines(planes, at + j * strips.plane, padded, column, windows, strips)
+        for j in range(windows.kernel_width):
+            shift = j * windows.column_dilation - windows.column_padding
+            plane = at + j * strips.plane
+            if _lines_are_those_of_the_image(windows):
+                _copy_shifted(planes, plane, image, begin, top, shift, extents)
+            elif windows.width == windows.columns == 1 and shift == 0:
+                _copy_column(planes, plane, image, begin, top, windows, strips)
+            else:
+                _copy_lines(planes, plane, image, begin, top, shift, windows, strips)
 
 
 @inner
@@ -208,46 +203,53 @@ def _copy_shifted(
 
 
 @inner
-def _seen(windows: Any, strips: Any) -> Any:
-    """Return how many rows and columns of the padded image the windows of a strip see."""
-    rows = (strips.lines - 1) * windows.row_stride + strips.phases
-    reach = (windows.kernel_width - 1) * windows.column_dilation
-    return rows, (windows.columns - 1) * windows.column_stride + reach + 1
+def _copy_lines(
+    planes: Any, at: Any, image: Any, start: Any, top: Any, shift: Any, windows: Any, strips: Any
+) -> None:
+    """Write a plane line by line; the first position sees row `top` and column `shift`.
 
-
-@inner
-def _pad(padded: Any, image: Any, start: Any, top: Any, windows: Any, strips: Any) -> None:
-    """Copy what windows see of a channel; what is padding on its sides is 0 already."""
-    rows, width = _seen(windows, strips)
-    left = max(windows.column_padding, 0)
-    count = min(windows.width + windows.column_padding, width) - left
-    first, last = max(-top, 0), min(windows.height - top, rows)
-    if count <= 0 or last <= first:
-        clear(padded, 0, rows * width)
-        return
-    clear(padded, 0, first * width)
-    clear(padded, last * width, (rows - last) * width)
-    begin = start + (top + first) * windows.width + left - windows.column_padding
-    if count == width == windows.width:
-        copy(padded, first * width, image, begin, (last - first) * width)
-        return
-    for row in range(last - first):
-        copy(padded, (first + row) * width + left, image, begin + row * windows.width, count)
-
-
-@inner
-def _copy_lines(planes: Any, at: Any, padded: Any, column: Any, windows: Any, strips: Any) -> None:
-    """Write a plane line by line. What is written beyond the end of one belongs to the next."""
-    width = _seen(windows, strips)[1]
-    lines, columns = strips.lines, windows.columns
-    down, across = windows.row_stride * width, windows.column_stride
-    if width == 1:  # a column, which is copied like a line
-        lines, columns, across = 1, lines, windows.row_stride
+    What is written beyond the end of a line belongs to the next.
+    """
+    lines, columns, step = strips.lines, windows.columns, windows.column_stride
+    before, seen = _within(shift, step, windows.width, columns)
+    place = at + before
     for phase in range(strips.phases):
         for line in range(lines):
-            first = line * down + phase * width + column
-            if across == 1:
-                copy(planes, at, padded, first, columns)
+            row = top + phase + line * windows.row_stride
+            if row < 0 or row >= windows.height:
+                clear(planes, place - before, columns)
             else:
-                copy_every(planes, at, padded, first, across, columns)
-            at += columns
+                first = start + row * windows.width + shift + before * step
+                if step == 1:
+                    copy(planes, place, image, first, seen)
+                else:
+                    copy_every(planes, place, image, first, step, seen, image.size)
+            place += columns
+    for i in range(columns - seen):
+        column = i if i < before else i + seen
+        clear_every(planes, at + column, columns, strips.phases * lines)
+
+
+@inner
+def _copy_column(
+    planes: Any, at: Any, image: Any, start: Any, top: Any, windows: Any, strips: Any
+) -> None:
+    """Write a plane of images that are 1 wide: a column, which is copied like a line."""
+    for phase in range(strips.phases):
+        step = windows.row_stride
+        before, seen = _within(top + phase, step, windows.height, strips.lines)
+        first = start + top + phase + before * step
+        clear(planes, at, before)
+        copy_every(planes, at + before, image, first, step, seen, image.size)
+        clear(planes, at + before + seen, strips.lines - before - seen)
+        at += strips.lines
+
+
+@inner
+def _within(shift: Any, step: Any, extent: Any, count: Any) -> Any:
+    """Return how many of `count` places come before a line's first element, and how many are in it.
+
+    They begin at `shift` and are `step` apart; the line has `extent` elements.
+    """
+    before = min(max(-(shift // step), 0), count)
+    return before, max(min((extent - 1 - shift) // step + 1, count) - before, 0)

@@ -13,9 +13,16 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.matrices import gemm
+from mt_fast.primitives import movement
 from mt_tensor.backends.silence import silently
+from mt_tensor.dtypes import as_dtype
+from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
+
+TURNED_BYTES = 2**22
+"""How large a matrix may be that tiles read down its columns: in a larger one, each element is on
+another page of memory than the one before."""
 
 
 def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
@@ -42,16 +49,16 @@ def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
 
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
-    matrices = a.ndim == b.ndim > 1
-    if matrices and gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1], a.itemsize):
-        turn_a, turn_b = _turn(a), _turn(b)
-        if turn_a is not None and turn_b is not None and a.shape[:-2] == b.shape[:-2]:
-            left, right = a.swapaxes(-1, -2) if turn_a else a, b.swapaxes(-1, -2) if turn_b else b
-            return gemm.multiply(left, right, turn_a, turn_b)
+    if a.ndim == b.ndim > 1 and gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1], a.itemsize):
+        turned_a, turned_b = _turned(a), _turned(b)
+        if turned_a is not None and turned_b is not None and a.shape[:-2] == b.shape[:-2]:
+            return _by_tiles(a, b, turned_a, turned_b)
+    if a.ndim <= 2 and b.ndim <= 2:
+        return np.asarray(silently(a.dot, b))  # which knows more layouts, and begins sooner
     return np.asarray(silently(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
-def _turn(array: Array) -> bool | None:
+def _turned(array: Array) -> bool | None:
     """Return whether an array is contiguous once its last two dimensions change places.
 
     None if it is contiguous neither so nor as it is.
@@ -59,6 +66,24 @@ def _turn(array: Array) -> bool | None:
     if array.flags.c_contiguous:
         return False
     return True if array.swapaxes(-1, -2).flags.c_contiguous else None
+
+
+def _by_tiles(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array:
+    """Return the product of arrays that are contiguous, or are once they are turned."""
+    if turned_a and (turned_b or a.shape[-1] * a.shape[-2] * a.itemsize > TURNED_BYTES):
+        a, turned_a = _straightened(a), False
+    left, right = a.swapaxes(-1, -2) if turned_a else a, b.swapaxes(-1, -2) if turned_b else b
+    return gemm.multiply(left, right, turned_a, turned_b)
+
+
+def _straightened(array: Array) -> Array:
+    """Return a contiguous copy of matrices that are contiguous once they are turned."""
+    dtype, turned = as_dtype(array.dtype), array.swapaxes(-1, -2)
+    *outer, rows, columns = range(array.ndim)
+    source = TensorData.of(turned, turned.shape, dtype).permute(*outer, columns, rows)
+    out = np.empty(array.shape, array.dtype)
+    movement.copy(source, TensorData.of(out, out.shape, dtype), True)
+    return out
 
 
 def _blas(a: Array, b: Array, out: Array) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mt_autodiff.mode import recording
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import ShapeError
@@ -57,21 +58,26 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
         DTypeError: the tensors are bool.
     """
     require_tensors("matmul", input, other)
-    common_backend(input, other)
-    if not input.shape or not other.shape:
+    backend = input.backend
+    if backend is not other.backend:
+        common_backend(input, other)
+    rows, columns = input._tensor.shape, other._tensor.shape
+    if not rows or not columns:
         raise ShapeError(
-            f"matmul() needs at least one dimension on both sides; shapes {input.shape} and "
-            f"{other.shape} were given. Use * for a product with a number."
+            f"matmul() needs at least one dimension on both sides; shapes {rows} and {columns} "
+            "were given. Use * for a product with a number."
         )
-    inner = other.shape[-2:][0]  # of a vector the only extent
-    if input.shape[-1] != inner:
+    inner = columns[-2:][0]  # of a vector the only extent
+    if rows[-1] != inner:
         raise ShapeError(
-            f"matmul() cannot multiply shapes {input.shape} and {other.shape}: the inner extents "
-            f"{input.shape[-1]} and {inner} differ."
+            f"matmul() cannot multiply shapes {rows} and {columns}: the inner extents {rows[-1]} "
+            f"and {inner} differ."
         )
-    if input.dtype is not other.dtype:
+    if input._tensor.dtype is not other._tensor.dtype:
         dtype = result_type(input, other)
         input, other = input.to(dtype), other.to(dtype)
-    if input.dtype is bool_:
+    if input._tensor.dtype is bool_:
         check_not_bool("matmul", input)
-    return MatMul.apply(input, other)
+    if recording.enabled and (input.requires_grad or other.requires_grad):
+        return MatMul.apply(input, other)
+    return TensorBase._make(backend.product(input._tensor, other._tensor), backend)
