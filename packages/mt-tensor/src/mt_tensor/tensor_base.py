@@ -355,15 +355,16 @@ class TensorBase:
                 "or inside no_grad()."
             )
         if gradient is None:
-            if self.numel() != 1:
+            data, backend = self._tensor, self.backend
+            one = _make(backend.full((), data.dtype, 1), backend)  # its own: it may be returned
+            if not data.shape:
+                return one
+            if data.size != 1:
                 raise NoGradientError(
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
-            one = self._with(
-                self.backend.full((), self.dtype, 1)
-            )  # its own, for it may be returned
-            return one if self.ndim == 0 else one.expand(self.shape)
+            return one.expand(self.shape)
         if not isinstance(gradient, TensorBase):
             raise TypeError(
                 f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."

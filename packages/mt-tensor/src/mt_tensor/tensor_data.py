@@ -64,11 +64,11 @@ class TensorData:
         "shape",
     )
 
-    # Of `_array` and `_storage` one is set, the other and `_size` when they are first asked for:
-    # most views are never asked for most of it.
+    # Most views are never asked for most of what follows from the rest. So `_array` is missing, and
+    # `_size` and `_storage` are None, until they are known.
     _array: Array
     _repeats: bool  # whether every index is known to name the same element
-    _size: int
+    _size: int | None
     _storage: Any
     _strides: Strides | None  # None: row-major
     _version: list[int] | None
@@ -94,7 +94,7 @@ class TensorData:
         self._strides = strides
         self.offset = offset
         self._repeats = False
-        self._version = None
+        self._size = self._version = None
 
     @staticmethod
     def of(array: Array, shape: Shape, dtype: DType) -> TensorData:
@@ -103,7 +103,7 @@ class TensorData:
         data._array = array
         data.shape = shape
         data.dtype = dtype
-        data._strides = data._version = None
+        data._strides = data._version = data._storage = data._size = None
         data.offset = 0
         data._repeats = False
         return data
@@ -120,21 +120,19 @@ class TensorData:
     @property
     def storage(self) -> Any:
         """The backend's row of elements."""
-        try:
-            return self._storage
-        except AttributeError:
+        storage = self._storage
+        if storage is None:
             array = self._array
             self._storage = storage = array if len(self.shape) == 1 else array.reshape(-1)
-            return storage
+        return storage
 
     @property
     def size(self) -> int:
         """The number of elements of the view."""
-        try:
-            return self._size
-        except AttributeError:
+        size = self._size
+        if size is None:
             self._size = size = size_of(self.shape)
-            return size
+        return size
 
     @property
     def strides(self) -> Strides:
@@ -154,7 +152,7 @@ class TensorData:
         view._storage = self.storage
         view.dtype = self.dtype
         view.shape = shape
-        view._strides = None
+        view._strides = view._size = None
         view.offset = offset
         view._repeats = False
         if self._version is None:

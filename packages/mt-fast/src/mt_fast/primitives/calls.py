@@ -16,9 +16,11 @@ import numpy as np
 
 from mt_fast.compilation.kernel import defined
 from mt_fast.primitives.elementwise import elementwise_kernel
-from mt_operators import OPERATORS, Formula
+from mt_operators import OPERATORS, Formula, TracingError
+from mt_operators.tracing import trace
 from mt_tensor.backends import numpy_calls
 from mt_tensor.backends.numpy import UFUNCS
+from mt_tensor.backends.numpy_source import numpy_function
 from mt_tensor.dtypes import DType, float16
 from mt_tensor.tensor_data import TensorData
 
@@ -32,20 +34,37 @@ def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         general: the same for any views: a function of the inputs as a tuple, shape and dtype.
     """
     kernels = _calling_kernels(formula, backend, general)
-    ufunc = _EXACT.get(formula)
-    if ufunc is None:
+    if not _is_exact(formula):
         return kernels
-    return numpy_calls.calling(formula.arity, 1, ufunc, larger=(backend, kernels))
+
+    def lift(*inputs: TensorData) -> Callable[..., Any]:
+        types = tuple([data.dtype for data in inputs])
+        return lifted.setdefault(types, numpy_function(formula, UFUNCS, types[0].numpy))
+
+    lifted: dict[tuple[DType, ...], Callable[..., Any]] = {}
+    ufunc = _UFUNC_OF.get(formula)
+    larger = (backend, kernels)
+    return numpy_calls.calling(formula.arity, formula.outputs, ufunc, lifted, lift, larger)
 
 
 _EXACT = {
-    OPERATORS[name].value: UFUNCS[name]
-    for name in (
-        *("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt"),
-        *("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite"),
-    )
+    *("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt"),
+    *("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite"),
 }
-"""Formulas of one step that rounds once, for which NumPy has the same bits, and a shorter call."""
+"""Operators that round once. Of these NumPy has the same bits as a kernel, and a shorter call."""
+
+_UFUNC_OF = {OPERATORS[name].value: UFUNCS[name] for name in _EXACT}
+
+
+def _is_exact(formula: Formula) -> bool:
+    """Whether each result is one such operator of arguments, as in the gradient of a product."""
+    if formula in _UFUNC_OF:
+        return True
+    try:
+        steps = [step for step in trace(formula).expressions if step.operation != "argument"]
+    except TracingError:  # which the kernel will raise, if it is asked for
+        return False
+    return len(steps) == formula.outputs and all(step.operation in _EXACT for step in steps)
 
 
 def _calling_kernels(

@@ -90,7 +90,7 @@ def maker(function, lifted, lift, backend, larger):
 """
 
 _LIMIT = """\
-        if prod(shape) >= backend.parallel_from:
+        if (shape[0] if len(shape) == 1 else prod(shape)) >= backend.parallel_from:
             return larger({inputs}, shape, dtype)
 """
 
@@ -104,7 +104,7 @@ _KEPT = """\
         {view}._array = {result}
         {view}.shape = shape
         {view}.dtype = dtype
-        {view}._strides = {view}._version = None
+        {view}._strides = {view}._version = {view}._storage = {view}._size = None
         {view}.offset = 0
         {view}._repeats = False
 """
