@@ -14,6 +14,7 @@ import contextlib
 import functools
 import os
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 import numba
@@ -41,13 +42,15 @@ def start_threads() -> None:
     numba.get_num_threads()
     for name in free:
         del os.environ[name]
+    # The public function sees to it each time that there are threads, behind two locks.
+    _process.count = getattr(numba.np.ufunc.parallel, "_get_num_threads", None) or _process.count
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_process.fork)
 
 
 def thread_count() -> int:
     """Return how many threads a loop may use now."""
-    return 1 if _process.alone else numba.get_num_threads()
+    return 1 if _process.alone else _process.count()
 
 
 def launching() -> AbstractContextManager[object]:
@@ -61,11 +64,13 @@ class _Process:
     Attributes:
         alone: whether there are no threads, although Numba believes that there are.
         turns: a lock for a layer that serves one thread of Python at a time.
+        count: returns how many threads Numba may use.
     """
 
     def __init__(self, alone: bool) -> None:
         self.alone = alone
         self.turns = threading.Lock()
+        self.count: Callable[[], int] = numba.get_num_threads
 
     def fork(self) -> None:
         """Become the child: its parent's threads are not there, nor whoever held the lock."""
