@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import mt_tensor as mt
 from mt_fast.primitives import calls
@@ -55,13 +58,15 @@ def _both(name: str, inputs: Any, shape: Any, dtype: Any = float32) -> tuple[Any
     ],
 )
 def test_who_takes_the_short_way(inputs: Any, shape: Any, short: bool) -> None:
-    _, taken = _both("sub", inputs, shape)
+    _, taken = _both("maximum", inputs, shape)
     assert taken is short
+    assert _both("sub", inputs, shape)[1]  # NumPy takes all layouts
 
 
 def test_types() -> None:
     half = mt.arange(6, backend="fast").half()._tensor
-    assert _both("add", (half, half), (6,), float16)[1] is False
+    assert _both("maximum", (half, half), (6,), float16)[1] is False
+    assert _both("add", (half, half), (6,), float16)[1] is True
     whole = mt.arange(6, backend="fast")._tensor
     assert _both("mul", (whole, whole), (6,), int64)[1] is True
     double = mt.arange(6, dtype="float64", backend="fast")._tensor
@@ -84,12 +89,34 @@ def test_one_element_over_and_over() -> None:
     down = NUMBER.like((8, 1), (0, 0), NUMBER.offset)
     across = NUMBER.like((1, 6), (0, 0), NUMBER.offset)
     for inputs, shape in (((down, across), (8, 6)), ((across, ROW.view((1, 6))), (1, 6))):
-        assert _both("sub", inputs, shape)[1] is True
+        assert _both("maximum", inputs, shape)[1] is True
 
 
 def test_empty_tensors_go_the_other_way() -> None:
     empty = mt.zeros(0, 3, backend="fast")._tensor
     assert _both("exp", (empty,), (0, 3))[1] is False
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(sorted(calls.EXACT_STEPS)),
+    arrays("f4", (2, 7), elements=st.floats(width=32)),
+    st.sampled_from(["float32", "float64", "float16"]),
+)
+def test_what_numpy_computes_has_the_bits_of_the_kernel(name: str, values: Any, dtype: str) -> None:
+    """Below and above the size from which kernels compute."""
+    with np.errstate(over="ignore"):
+        x, y = (mt.tensor(row, backend="fast").to(dtype) for row in values)
+    arguments = (x, y)[: OPERATORS[name].arity]
+    results = []
+    for limit in (10**9, 1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(FAST, "parallel_from", limit)
+            out = getattr(mt, name)(*arguments)
+            # Of nan, neither sign nor payload is told by IEEE 754.
+            results.append(out.nan_to_num(0.0, None, None) if out.is_floating_point() else out)
+    assert results[0].dtype is results[1].dtype
+    assert results[0].numpy().tobytes() == results[1].numpy().tobytes()
 
 
 def test_several_results() -> None:

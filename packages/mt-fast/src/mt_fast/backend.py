@@ -24,6 +24,7 @@ from mt_fast.primitives import calls, elementwise, movement, products, reduction
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.numpy import ARITHMETIC
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, float16, float32, float64
 from mt_tensor.fused import FusedKernel
@@ -80,6 +81,10 @@ class FastOps(HostBackend):
     def computing(self, formula: Formula) -> Callable[..., Any]:
         """Return what runs the formula's kernel at once on what is small and lies in a row."""
         return calls.calling(formula, self, functools.partial(self.compute, formula))
+
+    def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
+        """Return NumPy's function where it has the same bits as the kernel."""
+        return ARITHMETIC.get(formula) if formula in calls.EXACT else None
 
     def reduce(
         self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]

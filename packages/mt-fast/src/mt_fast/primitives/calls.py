@@ -42,29 +42,30 @@ def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         return lifted.setdefault(types, numpy_function(formula, UFUNCS, types[0].numpy))
 
     lifted: dict[tuple[DType, ...], Callable[..., Any]] = {}
-    ufunc = _UFUNC_OF.get(formula)
+    ufunc = EXACT.get(formula)
     larger = (backend, kernels)
     return numpy_calls.calling(formula.arity, formula.outputs, ufunc, lifted, lift, larger)
 
 
-_EXACT = {
+EXACT_STEPS = {
     *("add", "sub", "mul", "div", "neg", "abs", "square", "sqrt"),
     *("lt", "le", "gt", "ge", "eq", "ne", "isnan", "isinf", "isfinite"),
 }
 """Operators that round once. Of these NumPy has the same bits as a kernel, and a shorter call."""
 
-_UFUNC_OF = {OPERATORS[name].value: UFUNCS[name] for name in _EXACT}
+EXACT = {OPERATORS[name].value: UFUNCS[name] for name in EXACT_STEPS}
+"""The ufuncs of these operators, by what they compute."""
 
 
 def _is_exact(formula: Formula) -> bool:
     """Whether each result is one such operator of arguments, as in the gradient of a product."""
-    if formula in _UFUNC_OF:
+    if formula in EXACT:
         return True
     try:
         steps = [step for step in trace(formula).expressions if step.operation != "argument"]
     except TracingError:  # which the kernel will raise, if it is asked for
         return False
-    return len(steps) == formula.outputs and all(step.operation in _EXACT for step in steps)
+    return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)
 
 
 def _calling_kernels(

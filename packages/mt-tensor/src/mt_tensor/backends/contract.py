@@ -26,6 +26,7 @@ float16, in `reduce` and `matmul`, are added up in float32 at least, and rounded
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -42,8 +43,9 @@ if TYPE_CHECKING:
 
 _FOLLOWS = {
     "to_host": ("as_array",),
-    "elementwise": ("compute", "computing"),
-    "compute": ("computing",),
+    "elementwise": ("compute", "computing", "on_arrays"),
+    "compute": ("computing", "on_arrays"),
+    "computing": ("on_arrays",),
     "reduce": ("fold",),
     "matmul": ("product",),
     "gather": ("gathered",),
@@ -57,9 +59,11 @@ class TensorBackend(ABC):
 
     Attributes:
         name: the name it is chosen by.
+        parallel_from: the number of elements from which it pays to use several threads.
     """
 
     name: str
+    parallel_from: int = sys.maxsize
 
     def __init_subclass__(cls) -> None:
         """Let what follows from a primitive do so wherever a class has a primitive of its own."""
@@ -200,6 +204,24 @@ class TensorBackend(ABC):
             return self.compute(formula, inputs, shape, dtype)
 
         return computed
+
+    def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
+        """Return a function of arrays that computes a formula, or None if there is none.
+
+        What surrounds the computation takes most of a small tensor's time. With such a function,
+        an operation on tensors in rows, of fewer than `parallel_from` elements, calls the backend
+        no more. Only for backends whose elements are NumPy's.
+
+        Args:
+            formula: as for `elementwise`.
+            dtype: of all arguments.
+
+        Returns:
+            None for comparisons, and for what has several results. Else a function
+            of row-major arrays that returns a new one of the same dtype. The first has a shape
+            other than (), which is that of the result; the others have the same shape or ().
+        """
+        return None
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool

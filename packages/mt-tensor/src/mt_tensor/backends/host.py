@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 
@@ -34,6 +35,7 @@ class HostBackend(TensorBackend):
     def __init__(self) -> None:
         """Be ready to hold tensors."""
         keep_freed_memory()
+        self.parallel_from = sys.maxsize  # with the instance, where it is found at once
 
     def empty(self, size: int, dtype: DType) -> Array:
         """Return a new row of memory."""

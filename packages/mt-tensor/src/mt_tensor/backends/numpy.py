@@ -120,6 +120,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """Operators that are one call on whole arrays. The others are lifted from their source."""
 
 _UFUNC_OF: dict[Formula, np.ufunc] = {OPERATORS[name].value: u for name, u in UFUNCS.items()}
+ARITHMETIC: dict[Formula, np.ufunc] = {
+    OPERATORS[name].value: ufunc
+    for name, ufunc in UFUNCS.items()
+    if OPERATORS[name].result != "truth"
+}
+"""The ufuncs whose result has the type of their arguments, by what they compute."""
+
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
 }
@@ -187,6 +194,10 @@ class NumpyOps(HostBackend):
             self._lifted.setdefault(formula, {}),
             lambda *inputs: self._lift(formula, inputs),
         )
+
+    def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
+        """Return the ufunc."""
+        return ARITHMETIC.get(formula)
 
     def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
         """Return the formula lifted to arrays of these types."""

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from mt_autodiff.mode import recording
 from mt_operators import Operator
 from mt_tensor import tensor_base
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import DType, bool_, plain
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase, constant
+from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -84,45 +87,60 @@ def _unary(operator: Operator) -> Callable[..., Any]:
 
 
 def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
-    operation, name = OPERATIONS[operator.name], operator.name
+    operation = OPERATIONS[operator.name]
     computing, record = operation.computing, operation.record.of_two
-    functions = computing.functions
+    on_arrays = computing.on_arrays
     truth = operator.result == "truth"
-    direct = {"float"}  # the kinds of elements that need no conversion and no check
-    if operator.result == "whole":
-        direct = {"integer"}
-    elif truth:
-        direct |= {"integer"} if name in NOT_ON_BOOL else {"integer", "bool"}
-    elif name in _SIMPLE_ON_INTEGERS:
-        direct |= {"integer"}
+    direct = _direct_kinds(operator)
 
     def binary(self: Any, other: Any) -> Any:
-        data = self._tensor
+        data, backend = self._tensor, self.backend
         dtype = data.dtype
-        if dtype.kind in direct:
-            backend = self.backend
-            y = other if isinstance(other, TensorBase) else _constant(other, dtype, backend)
-            if y is not None and y.backend is backend:
-                second = y._tensor
-                if second.dtype is dtype:
-                    shape = data.shape
-                    if second.shape != shape:
-                        shape = shape_broadcast(shape, second.shape)
-                    try:
-                        compute = functions[backend]
-                    except KeyError:
-                        compute = computing.of(backend)
-                    if truth:
-                        return _make(compute(data, second, shape, bool_), backend)
-                    result: Tensor = _new(tensor_base.result_class)  # as in `_make`
-                    result._tensor = compute(data, second, shape, dtype)
-                    result.backend = backend
-                    result._node = result._base = result._grad = None
-                    result._hooks = result._after_accumulation = result.name = None
-                    result._requires_grad = result._fresh = False
-                    if (self._requires_grad or y._requires_grad) and recording.enabled:
-                        record(self, y, result)
-                    return result
+        y = other if isinstance(other, TensorBase) else _constant(other, dtype, backend)
+        if y is not None and y.backend is backend:
+            second = y._tensor
+            shape, another = data.shape, second.shape
+            try:
+                function = on_arrays[dtype][backend]
+            except KeyError:
+                function = computing.of_arrays(dtype, backend) if dtype.kind in direct else None
+            if (
+                function is not None
+                and second.dtype is dtype
+                and shape
+                and (shape == another or not another)
+                and data._strides is None
+                and second._strides is None
+                and (shape[0] if len(shape) == 1 else prod(shape)) < backend.parallel_from
+            ):
+                try:
+                    array = run_quietly(function, data._array, second._array)
+                except (RuntimeError, AttributeError):  # busy, or an array is not there yet
+                    array = silently(function, data.array, second.array)
+                out: TensorData = _new(TensorData)  # as in `TensorData.of`
+                out._array = array
+                out.shape = shape
+                out.dtype = dtype
+                out._strides = out._version = out._storage = out._size = None
+                out.offset = 0
+                out._repeats = False
+            elif dtype.kind in direct and second.dtype is dtype:
+                if shape != another:
+                    shape = shape_broadcast(shape, another)
+                out = computing.of(backend)(data, second, shape, bool_ if truth else dtype)
+                if truth:
+                    return _make(out, backend)
+            else:
+                return operation(self, other)
+            result: Tensor = _new(tensor_base.result_class)  # as in `_make`
+            result._tensor = out
+            result.backend = backend
+            result._node = result._base = result._grad = None
+            result._hooks = result._after_accumulation = result.name = None
+            result._requires_grad = result._fresh = False
+            if (self._requires_grad or y._requires_grad) and recording.enabled:
+                record(self, y, result)
+            return result
         if left_to_others and not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
@@ -130,6 +148,15 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
         return operation(self, other)
 
     return binary
+
+
+def _direct_kinds(operator: Operator) -> set[str]:
+    """Return the kinds of elements that an operator takes without conversion and check."""
+    if operator.result == "whole":
+        return {"integer"}
+    if operator.result == "truth":
+        return {"float", "integer"} | (set() if operator.name in NOT_ON_BOOL else {"bool"})
+    return {"float", "integer"} if operator.name in _SIMPLE_ON_INTEGERS else {"float"}
 
 
 def _constant(number: Any, dtype: DType, backend: TensorBackend) -> Tensor | None:
