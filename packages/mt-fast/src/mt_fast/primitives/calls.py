@@ -2,7 +2,8 @@
 
 Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
 numbers. Most tensors are contiguous and of one shape, or one element over and over; for these the
-code below, written out for each number of inputs and outputs, goes straight to the kernel.
+code below, written out for each number of inputs and outputs, goes straight to the kernel. A single
+step that rounds once is NumPy's while it is small: the call of its function is shorter still.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 (`TensorData`). All else is composed from these, so a backend that implements them has every
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
-More methods (`compute`, `computing`, `fold`, `product`, `gathered`, `converted`, `joined`) return
-what the primitives write. They follow from the primitives, and need no thought; a backend that can
-return new results in less time, as NumPy can, may have its own. A class with its own primitive and
-none of these gets what follows from that primitive.
+More methods (`compute`, `computing`, `on_arrays`, `fold`, `product`, `gathered`, `converted`,
+`joined`) return what the primitives write. They follow from the primitives, and need no thought; a
+backend that can return new results in less time, as NumPy can, may have its own. A class with its
+own primitive and none of these gets what follows from that primitive.
 
 What every primitive may rely on, because the caller has seen to it:
 
