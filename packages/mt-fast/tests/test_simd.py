@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from numba import njit
 
+from mt_fast import processor
 from mt_fast.matrices import simd
 
-LANES = simd.VECTOR_BYTES // 4
+LANES = processor.VECTOR_BYTES // 4
 COUNTS = [*range(2 * LANES + 2), 5 * LANES - 1]
 AT, START = 3, 2
 BEYOND = 3 * LANES
@@ -103,6 +104,6 @@ def test_nothing_is_read_beyond_the_end_of_what_is_copied() -> None:
 def test_registers_are_those_of_the_processor(
     features: str, machine: str, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(simd.config, "CPU_FEATURES", features)
-    monkeypatch.setattr(simd.platform, "machine", lambda: machine)
-    assert simd._registers() == expected
+    monkeypatch.setattr(processor.config, "CPU_FEATURES", features)
+    monkeypatch.setattr(processor.platform, "machine", lambda: machine)
+    assert processor._registers() == expected

@@ -16,7 +16,7 @@ from numba import types
 from numba.core.typing import templates
 from numba.extending import intrinsic
 
-from mt_fast.matrices.simd import VECTOR_BYTES
+from mt_fast.processor import VECTOR_BYTES
 
 MOST_LANES = 16
 """The largest block: its rows, and as many vectors made of them, have to fit the registers."""

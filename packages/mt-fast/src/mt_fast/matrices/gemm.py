@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.compilation.threads import thread_count
-from mt_fast.matrices.simd import VECTOR_BYTES
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, inner_products, product
+from mt_fast.processor import VECTOR_BYTES
 
 Array = npt.NDArray[Any]
 

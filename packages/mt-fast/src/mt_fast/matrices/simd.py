@@ -4,43 +4,28 @@ LLVM vectorises a loop along one dimension. A product of matrices is fast only i
 results stays in registers while its sums grow, and that has to be written out: `Vectors` writes
 LLVM's instructions on vectors as wide as the processor's registers, and `instruction` makes a
 function for kernels of them. It is right on every processor; how wide vectors are, and how many
-registers there are (`VECTOR_BYTES`, `REGISTERS`), decides only how fast.
+registers there are (`mt_fast.processor`), decides only how fast.
 """
 
 from __future__ import annotations
 
 import contextlib
 import inspect
-import platform
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils, config
-from numba.core.codegen import get_host_cpu_features
+from numba.core import cgutils
 from numba.core.typing import templates
 from numba.extending import intrinsic
+
+from mt_fast.processor import VECTOR_BYTES
 
 INDEX = ir.IntType(64)
 """The type of positions and counts."""
 
 _PLACE = ir.IntType(32)
-
-
-def _registers() -> tuple[int, int]:
-    """Return how many bytes a vector register has here, and how many of them there are."""
-    chosen = config.CPU_FEATURES  # type: ignore[attr-defined]
-    features: str = get_host_cpu_features() if chosen is None else chosen  # type: ignore[no-untyped-call]
-    present = features.split(",")
-    if "+avx512f" in present:
-        return 64, 32
-    if "+avx" in present:
-        return 32, 16
-    return 16, 32 if platform.machine().lower() in ("aarch64", "arm64") else 16
-
-
-VECTOR_BYTES, REGISTERS = _registers()
 
 
 def index(value: int) -> Any:

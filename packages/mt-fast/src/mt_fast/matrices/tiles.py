@@ -17,7 +17,8 @@ import itertools
 from typing import Any
 
 from mt_fast.compilation.kernel import inner
-from mt_fast.matrices.simd import REGISTERS, VECTOR_BYTES, Vectors, index, instruction
+from mt_fast.matrices.simd import Vectors, index, instruction
+from mt_fast.processor import REGISTERS, VECTOR_BYTES
 
 LARGEST, SMALLER = (8, 4) if REGISTERS == 32 else (4, 2)
 """How many rows a tile has if there is work for them, and if not. It may also have one."""

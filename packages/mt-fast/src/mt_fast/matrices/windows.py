@@ -24,7 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation.kernel import inner
-from mt_fast.matrices.simd import VECTOR_BYTES, clear, clear_every, copy, copy_every
+from mt_fast.matrices.simd import clear, clear_every, copy, copy_every
+from mt_fast.processor import VECTOR_BYTES
 
 BUFFER = 3 * 2**18
 """How many bytes the buffer of a strip should have: it is to stay in the second cache."""
