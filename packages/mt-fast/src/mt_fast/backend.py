@@ -113,7 +113,7 @@ class FastOps(HostBackend):
         """Fold rows of what lies in a row without a look at its layout."""
         given = source.shape
         first = len(given) - len(dims)
-        plain = source._strides is None and source.size and source.dtype is not float16
+        plain = source.layout.row_major and source.size and source.dtype is not float16
         if not plain or (first and dims and min(dims) < first):
             return super().fold(operator, source, dims, keepdim)
         storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)

@@ -8,7 +8,6 @@ reaches a backend. Several TensorData may share one storage: they are views of e
 from __future__ import annotations
 
 import builtins
-import functools
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import (
     Index,
     Shape,
@@ -41,40 +41,21 @@ class TensorData:
 
     Attributes:
         storage: the backend's row of elements.
-        dtype: the type of the elements.
-        shape: the extent of each dimension.
-        strides: for each dimension, how many elements lie between neighbours; zero repeats an
-            element, negative runs backwards.
-        offset: where in the storage the element at index (0, 0, ...) lies.
-        size: the number of elements of the view.
+        layout: where in it the elements lie, and of which type they are.
+        dtype, shape, strides, offset, size: what the layout says.
         version: how often the storage has been changed in place, through any view of it.
         array: the elements as a strided NumPy array over the same memory, if that is what the
             storage is.
     """
 
-    __slots__ = (
-        "_array",
-        "_repeats",
-        "_size",
-        "_storage",
-        "_strides",
-        "_version",
-        "dtype",
-        "offset",
-        "shape",
-    )
+    __slots__ = ("_array", "_storage", "_version", "layout")
 
-    # Most views are never asked for most of what follows from the rest. So `_array` is missing, and
-    # `_size` and `_storage` are None, until they are known.
+    # Most views are never asked for all of these: `_array` is missing, and `_storage` is None,
+    # until it is known.
     _array: Array
-    _repeats: bool  # whether every index is known to name the same element
-    _size: int | None
     _storage: Any
-    _strides: Strides | None  # None: row-major
-    _version: list[int] | None
-    dtype: DType
-    offset: int
-    shape: Shape
+    _version: list[int] | None  # None: never changed, nor shared with another view
+    layout: Layout
 
     def __init__(
         self,
@@ -89,23 +70,19 @@ class TensorData:
             shape, strides = tuple(shape), None if strides is None else tuple(strides)
             storage, dtype = _checked_storage(storage, shape, strides, offset)
         self._storage = storage
-        self.dtype = dtype
-        self.shape = shape
-        self._strides = strides
-        self.offset = offset
-        self._repeats = False
-        self._size = self._version = None
+        self._version = None
+        if strides is None and offset == 0:
+            self.layout = row_major(shape, dtype)
+        else:
+            self.layout = Layout(dtype, shape, strides, offset)
 
     @staticmethod
     def of(array: Array, shape: Shape, dtype: DType) -> TensorData:
         """Return a view of a whole contiguous array of this shape and element type."""
         data = _new(TensorData)
         data._array = array
-        data.shape = shape
-        data.dtype = dtype
-        data._strides = data._version = data._storage = data._size = None
-        data.offset = 0
-        data._repeats = False
+        data.layout = row_major(shape, dtype)
+        data._storage = data._version = None
         return data
 
     @property
@@ -114,7 +91,7 @@ class TensorData:
         try:
             return self._array
         except AttributeError:
-            self._array = array = as_array(self._storage, self)
+            self._array = array = as_array(self._storage, self.layout)
             return array
 
     @property
@@ -123,38 +100,43 @@ class TensorData:
         storage = self._storage
         if storage is None:
             array = self._array
-            self._storage = storage = array if len(self.shape) == 1 else array.reshape(-1)
+            self._storage = storage = array if array.ndim == 1 else array.reshape(-1)
         return storage
 
     @property
-    def size(self) -> int:
-        """The number of elements of the view."""
-        size = self._size
-        if size is None:
-            self._size = size = size_of(self.shape)
-        return size
+    def dtype(self) -> DType:
+        """The type of the elements."""
+        return self.layout.dtype
+
+    @property
+    def shape(self) -> Shape:
+        """The extent of each dimension."""
+        return self.layout.shape
 
     @property
     def strides(self) -> Strides:
         """For each dimension, how many elements lie between neighbours."""
-        return _row_major_strides(self.shape) if self._strides is None else self._strides
+        return self.layout.strides
+
+    @property
+    def offset(self) -> int:
+        """Where in the storage the first element lies."""
+        return self.layout.offset
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the view."""
+        return self.layout.size
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
-        view = self._sharing(shape, offset)
-        view._strides = strides
-        view._repeats = not any(strides)
-        return view
+        return self._sharing(Layout(self.layout.dtype, shape, strides, offset))
 
-    def _sharing(self, shape: Shape, offset: int) -> TensorData:
-        """Return a row-major view of the same storage."""
+    def _sharing(self, layout: Layout) -> TensorData:
+        """Return a view of the same storage."""
         view = _new(TensorData)
         view._storage = self.storage
-        view.dtype = self.dtype
-        view.shape = shape
-        view._strides = view._size = None
-        view.offset = offset
-        view._repeats = False
+        view.layout = layout
         if self._version is None:
             self._version = [0]
         view._version = self._version  # one list for all views
@@ -180,14 +162,7 @@ class TensorData:
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
-        if self._strides is None:
-            return True
-        expected = 1
-        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if extent != 1 and stride != expected:
-                return self.size == 0
-            expected *= extent
-        return True
+        return self.layout.is_contiguous()
 
     # --- Elements, on storages that can be indexed ----------------------------------------------
 
@@ -291,7 +266,10 @@ class TensorData:
         the old dimensions must follow each other in memory.
         """
         if self.is_contiguous():
-            return self._sharing(shape, self.offset)
+            dtype, offset = self.dtype, self.offset
+            return self._sharing(
+                Layout(dtype, shape, None, offset) if offset else row_major(shape, dtype)
+            )
         old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
         merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
         for extent, stride in old:
@@ -331,9 +309,6 @@ class TensorData:
         return self.like(shape, strides, self.offset)
 
 
-_row_major_strides = functools.lru_cache(4096)(strides_from_shape)
-
-
 def _checked_storage(
     values: Any, shape: Shape, strides: Strides | None, offset: int
 ) -> tuple[Any, DType]:
@@ -369,23 +344,21 @@ MOST_DIMENSIONS = 64
 """How many dimensions an array of NumPy may have; tensors may have more."""
 
 
-def as_array(row: Array, data: TensorData) -> Array:
+def as_array(row: Array, layout: Layout) -> Array:
     """Return a view as an array over the memory of `row`, the elements of its storage.
 
     Raises:
         ShapeError: there are more dimensions or elements than arrays can have.
     """
-    shape, dtype = data.shape, data.dtype.numpy
+    shape, dtype = layout.shape, layout.dtype.numpy
     try:
-        if 0 in shape:
+        if not layout.size:
             return np.empty(shape, dtype)
         width = dtype.itemsize
-        strides = data._strides
-        if strides is not None:
-            strides = tuple([stride * width for stride in strides])
-        return np.ndarray(shape, dtype, row, data.offset * width, strides)
+        strides = None if layout.row_major else tuple([step * width for step in layout.strides])
+        return np.ndarray(shape, dtype, row, layout.offset * width, strides)
     except ValueError as error:
-        raise not_an_array(data.shape) from error
+        raise not_an_array(shape) from error
 
 
 def not_an_array(shape: Shape) -> ShapeError:

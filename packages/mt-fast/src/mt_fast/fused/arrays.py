@@ -19,7 +19,7 @@ def array_of(tensor: Tensor) -> Array:
     """Return the elements as a contiguous array: the tensor's own memory, if it is contiguous."""
     data = tensor._tensor
     array: Array = data.array
-    return array if data._strides is None else np.ascontiguousarray(array)
+    return array if data.layout.row_major else np.ascontiguousarray(array)
 
 
 def tensor_of(array: Array, like: Tensor) -> Tensor:

@@ -100,7 +100,7 @@ def _step(name: str, kernel: Kernel, changed: int) -> Callable[..., Tensor]:
     def step(parameter: Tensor, grad: Tensor, *others: Any) -> Tensor:
         memory, numbers = (parameter, *others[: changed - 1]), others[changed - 1 :]
         given = [tensor for tensor in memory if tensor is not None]
-        in_a_row = all(tensor._tensor._strides is None for tensor in given)
+        in_a_row = all(tensor._tensor.layout.row_major for tensor in given)
         one_type = all(tensor.dtype is parameter.dtype for tensor in (grad, *given))
         if not (in_a_row and one_type and is_compiled(parameter)):
             return FUSED[name](parameter, grad, *others)

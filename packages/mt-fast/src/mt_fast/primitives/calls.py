@@ -9,7 +9,6 @@ step that rounds once is NumPy's while it is small: the call of its function is 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +22,7 @@ from mt_tensor.backends import numpy_calls
 from mt_tensor.backends.numpy import UFUNCS
 from mt_tensor.backends.numpy_source import numpy_function
 from mt_tensor.dtypes import DType, float16
+from mt_tensor.layout import row_major
 from mt_tensor.tensor_data import TensorData
 
 
@@ -93,7 +93,7 @@ def _maker(arity: int, outputs: int) -> Callable[..., Callable[..., Any]]:
         "TensorData": TensorData,
         "empty": np.empty,
         "new": object.__new__,
-        "prod": math.prod,
+        "row_major": row_major,
     }
     name = f"calls_of_{arity}_with_{outputs}"
     maker: Callable[..., Callable[..., Any]] = defined(
@@ -113,7 +113,8 @@ def {name}(find, backend, general):
                 kernel = kernels[key]
             else:
                 kernel = kernels[key] = find(({types},), ({repeats},), dtype)
-            size = {size}
+            layout = row_major(shape, dtype)
+            size = layout.size
             if kernel is not None and size:
                 numpy = dtype.numpy
 {rooms}                if size < backend.parallel_from:
@@ -126,43 +127,37 @@ def {name}(find, backend, general):
     return call
 """
 
+_WHOLE = """\
+        layout{i} = x{i}.layout
+        whole{i} = layout{i}.row_major and layout{i}.shape == shape
+"""
+
 _VIEW = """\
                 {view} = new(TensorData)
                 {view}._storage = {result}
                 if len(shape) == 1:
                     {view}._array = {result}
-                {view}.shape = shape
-                {view}.dtype = dtype
-                {view}._size = size
-                {view}._strides = {view}._version = None
-                {view}.offset = 0
-                {view}._repeats = False
+                {view}.layout = layout
+                {view}._version = None
 """
 
 
 def _source(name: str, arity: int, outputs: int) -> str:
     """Return the text of a call."""
-    inputs = [f"x{i}" for i in range(arity)]
-    flags = [f"whole{i}" for i in range(arity)]
+    numbers = range(arity)
+    inputs = [f"x{i}" for i in numbers]
     results = [f"result{i}" for i in range(outputs)]
     views = [f"view{i}" for i in range(outputs)]
-    pairs = list(zip(inputs, flags, strict=True))
-    size = "prod(shape)"
-    for x, whole in reversed(pairs):
-        size = f"{x}.size if {whole} else {size}"
     return _CALL.format(
         name=name,
         inputs=", ".join(inputs),
-        whole="".join(
-            f"        {whole} = {x}._strides is None and {x}.shape == shape\n" for x, whole in pairs
-        ),
-        fit=" and ".join(f"({whole} or {x}._repeats or not {x}.shape)" for x, whole in pairs),
-        types=", ".join(f"{x}.dtype" for x in inputs),
-        flags=", ".join(flags),
-        repeats=", ".join(f"not {whole}" for whole in flags),
-        size=size,
+        whole="".join(_WHOLE.format(i=i) for i in numbers),
+        fit=" and ".join(f"(whole{i} or layout{i}.repeats)" for i in numbers),
+        types=", ".join(f"layout{i}.dtype" for i in numbers),
+        flags=", ".join(f"whole{i}" for i in numbers),
+        repeats=", ".join(f"not whole{i}" for i in numbers),
         rooms="".join(f"                {result} = empty(size, numpy)\n" for result in results),
-        arguments=", ".join(f"{x}.storage, {x}.offset" for x in inputs),
+        arguments=", ".join(f"x{i}.storage, layout{i}.offset" for i in numbers),
         targets=", ".join(f"{result}, 0" for result in results),
         views="".join(
             _VIEW.format(view=view, result=result)

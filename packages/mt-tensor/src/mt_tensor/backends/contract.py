@@ -345,7 +345,7 @@ class TensorBackend(ABC):
         Raises:
             ShapeError: there are more dimensions than arrays can have.
         """
-        return as_array(self.to_host(data.storage), data)
+        return as_array(self.to_host(data.storage), data.layout)
 
     # --- One instance in a process --------------------------------------------------------------
 

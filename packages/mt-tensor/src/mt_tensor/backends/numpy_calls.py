@@ -8,7 +8,6 @@ the gradients of a product would take twice as long.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType
+from mt_tensor.layout import row_major
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
@@ -67,7 +67,7 @@ def _maker(
         "fitted": fitted,
         "ndarray": np.ndarray,
         "new": object.__new__,
-        "prod": math.prod,
+        "row_major": row_major,
         "run_quietly": run_quietly,
         "silently": silently,
     }
@@ -80,6 +80,10 @@ def _maker(
 _CALL = """\
 def maker(function, lifted, lift, backend, larger):
     def call({inputs}, shape, dtype):
+        layout = x0.layout
+        alike = layout.from_start and layout.dtype is dtype and layout.shape == shape{others}
+        if not alike:
+            layout = row_major(shape, dtype)
 {limit}{lookup}        try:
             {results} = run_quietly(function, {known})
         except (RuntimeError, AttributeError):  # as in `silently`; or an array is not there yet
@@ -90,7 +94,7 @@ def maker(function, lifted, lift, backend, larger):
 """
 
 _LIMIT = """\
-        if (shape[0] if len(shape) == 1 else prod(shape)) >= backend.parallel_from:
+        if layout.size >= backend.parallel_from:
             return larger({inputs}, shape, dtype)
 """
 
@@ -99,35 +103,22 @@ _LOOKUP = """\
 """
 
 _KEPT = """\
-{checked}            {result} = fitted({result}, shape, dtype)
-        {view} = new(TensorData)  # as in `TensorData.of`
-        {view}._array = {result}
-        {view}.shape = shape
-        {view}.dtype = dtype
-        {view}._strides = {view}._version = {view}._storage = {view}._size = None
-        {view}.offset = 0
-        {view}._repeats = False
-"""
-
-
-_CHECKED = """\
-        if not (shape and {alike}) and (
-            {result}.__class__ is not ndarray
-            or {result}.dtype is not dtype.numpy
-            or (len(shape) > 1 and not {result}.flags.c_contiguous)
-        ):
-"""
-"""Of what lies in a row, NumPy's functions make a row of the same type."""
-
-_ALL_CHECKED = """\
-        if (
+        if {unchecked}(
             {result}.__class__ is not ndarray
             or {result}.dtype is not dtype.numpy
             or {result}.shape != shape
             or (len(shape) > 1 and not {result}.flags.c_contiguous)
         ):
+            {result} = fitted({result}, shape, dtype)
+        {view} = new(TensorData)  # as in `TensorData.of`
+        {view}._array = {result}
+        {view}.layout = layout
+        {view}._storage = {view}._version = None
 """
-"""A formula may hold numbers alone, or leave out what is as large as the result."""
+
+_UNCHECKED = "not (alike and shape) and "
+"""Of arrays that are alike NumPy's functions make another such one, or a scalar if it has no
+dimension. A formula may hold numbers alone, or leave out what is as large as the result."""
 
 
 def _source(arity: int, outputs: int, known: bool, limited: bool) -> str:
@@ -138,22 +129,14 @@ def _source(arity: int, outputs: int, known: bool, limited: bool) -> str:
     types = ", ".join(f"{x}.dtype" for x in inputs)
     return _CALL.format(
         inputs=", ".join(inputs),
+        others="".join(f" and {x}.layout is layout" for x in inputs[1:]),
         arrays=", ".join(f"{x}.array" for x in inputs),
         known=", ".join(f"{x}._array" for x in inputs),
         results=", ".join(results),
         limit=_LIMIT.format(inputs=", ".join(inputs)) if limited else "",
         lookup="" if known else _LOOKUP.format(types=types, inputs=", ".join(inputs)),
         kept="".join(
-            _KEPT.format(
-                result=result,
-                view=view,
-                checked=(_CHECKED if known else _ALL_CHECKED).format(
-                    result=result,
-                    alike=" and ".join(
-                        f"{x}.dtype is dtype and {x}._strides is None" for x in inputs
-                    ),
-                ),
-            )
+            _KEPT.format(result=result, view=view, unchecked=_UNCHECKED if known else "")
             for result, view in zip(results, views, strict=True)
         ),
         returned=views[0] if outputs == 1 else f"[{', '.join(views)}]",

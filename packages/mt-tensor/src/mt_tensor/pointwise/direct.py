@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from mt_autodiff.mode import recording
@@ -70,7 +69,8 @@ def _unary(operator: Operator) -> Callable[..., Any]:
 
     def unary(self: Any) -> Any:
         data = self._tensor
-        dtype = data.dtype
+        layout = data.layout
+        dtype = layout.dtype
         if not (direct and dtype.is_floating_point):
             return operation(self)
         backend = self.backend
@@ -78,7 +78,7 @@ def _unary(operator: Operator) -> Callable[..., Any]:
             compute = functions[backend]
         except KeyError:
             compute = computing.of(backend)
-        result = _make(compute(data, data.shape, dtype), backend)
+        result = _make(compute(data, layout.shape, dtype), backend)
         if self._requires_grad and recording.enabled:
             record(self, result)
         return result
@@ -95,23 +95,22 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
 
     def binary(self: Any, other: Any) -> Any:
         data, backend = self._tensor, self.backend
-        dtype = data.dtype
+        layout = data.layout
+        dtype = layout.dtype
         y = other if isinstance(other, TensorBase) else _constant(other, dtype, backend)
         if y is not None and y.backend is backend:
             second = y._tensor
-            shape, another = data.shape, second.shape
+            another = second.layout
             try:
                 function = on_arrays[dtype][backend]
             except KeyError:
                 function = computing.of_arrays(dtype, backend) if dtype.kind in direct else None
             if (
-                function is not None
-                and second.dtype is dtype
-                and shape
-                and (shape == another or not another)
-                and data._strides is None
-                and second._strides is None
-                and (shape[0] if len(shape) == 1 else prod(shape)) < backend.parallel_from
+                (another is layout or (another.dtype is dtype and not another.shape))
+                and function is not None
+                and layout.from_start
+                and layout.shape
+                and layout.size < backend.parallel_from
             ):
                 try:
                     array = run_quietly(function, data._array, second._array)
@@ -119,14 +118,12 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
                     array = silently(function, data.array, second.array)
                 out: TensorData = _new(TensorData)  # as in `TensorData.of`
                 out._array = array
-                out.shape = shape
-                out.dtype = dtype
-                out._strides = out._version = out._storage = out._size = None
-                out.offset = 0
-                out._repeats = False
-            elif dtype.kind in direct and second.dtype is dtype:
-                if shape != another:
-                    shape = shape_broadcast(shape, another)
+                out.layout = layout
+                out._storage = out._version = None
+            elif dtype.kind in direct and another.dtype is dtype:
+                shape = layout.shape
+                if shape != another.shape:
+                    shape = shape_broadcast(shape, another.shape)
                 out = computing.of(backend)(data, second, shape, bool_ if truth else dtype)
                 if truth:
                     return _make(out, backend)

@@ -1,0 +1,79 @@
+"""How the elements of a view lie in its storage: element type, shape, strides and offset.
+
+A layout never changes, and most tensors of a program have one of a few. So those that begin at the
+start of a storage and follow each other in rows are made once for each shape and element type, and
+all such tensors hold the same: that two of them are alike is then a single comparison.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from mt_tensor.dtypes import DType
+from mt_tensor.strides import Shape, Strides, size_of, strides_from_shape
+
+
+class Layout:
+    """Where the elements of a view lie.
+
+    Attributes:
+        dtype: the type of the elements.
+        shape: the extent of each dimension.
+        strides: for each dimension, how many elements lie between neighbours; zero repeats an
+            element, negative runs backwards.
+        offset: where in the storage the element at index (0, 0, ...) lies.
+        size: the number of elements of the view.
+        row_major: whether it was made as one whose elements follow each other in rows. Strides may
+            say the same of others: see `is_contiguous`.
+        from_start: whether it is `row_major` and the offset is 0; then there is one object only,
+            but for shapes that have long not been asked for.
+        repeats: whether every index is known to name the same element.
+    """
+
+    __slots__ = (
+        "dtype",
+        "from_start",
+        "offset",
+        "repeats",
+        "row_major",
+        "shape",
+        "size",
+        "strides",
+    )
+
+    def __init__(
+        self,
+        dtype: DType,
+        shape: Shape,
+        strides: Strides | None = None,
+        offset: int = 0,
+    ) -> None:
+        """Describe a view; without strides, a row-major one."""
+        self.dtype = dtype
+        self.shape = shape
+        self.strides = _row_major_strides(shape) if strides is None else strides
+        self.offset = offset
+        self.size = size_of(shape)
+        self.row_major = strides is None
+        self.from_start = strides is None and offset == 0
+        self.repeats = not any(self.strides)
+
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie in row-major order without gaps."""
+        if self.row_major:
+            return True
+        expected = 1
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent != 1 and stride != expected:
+                return self.size == 0
+            expected *= extent
+        return True
+
+
+_row_major_strides = functools.lru_cache(4096)(strides_from_shape)
+
+
+@functools.lru_cache(4096)
+def row_major(shape: Shape, dtype: DType) -> Layout:
+    """Return the layout of a whole storage in rows, always the same for a shape and dtype."""
+    return Layout(dtype, shape)
