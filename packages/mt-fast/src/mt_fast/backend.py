@@ -111,9 +111,10 @@ class FastOps(HostBackend):
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
     ) -> TensorData:
         """Fold rows of what lies in a row without a look at its layout."""
-        given = source.shape
+        layout = source.layout
+        given = layout.shape
         first = len(given) - len(dims)
-        plain = source.layout.row_major and source.size and source.dtype is not float16
+        plain = layout.row_major and layout.size and layout.dtype is not float16
         if not plain or (first and dims and min(dims) < first):
             return super().fold(operator, source, dims, keepdim)
         storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
@@ -121,7 +122,7 @@ class FastOps(HostBackend):
             return super().fold(operator, source, dims, keepdim)
         kept = given[:first]
         shape = (*kept, *(1,) * len(dims)) if keepdim else kept
-        return TensorData(storage, shape, dtype=source.dtype)
+        return TensorData(storage, shape, dtype=layout.dtype)
 
     def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
         """Multiply with BLAS, integers with a compiled loop."""

@@ -1,8 +1,7 @@
 """How the elements of a view lie in its storage: element type, shape, strides and offset.
 
-A layout never changes, and most tensors of a program have one of a few. So those that begin at the
-start of a storage and follow each other in rows are made once for each shape and element type, and
-all such tensors hold the same: that two of them are alike is then a single comparison.
+A layout never changes, and most tensors of a program have one of a few. So layouts are remembered,
+and tensors that lie alike hold the same one: that two of them are alike is a single comparison.
 """
 
 from __future__ import annotations
@@ -11,6 +10,9 @@ import functools
 
 from mt_tensor.dtypes import DType
 from mt_tensor.strides import Shape, Strides, size_of, strides_from_shape
+
+REMEMBERED = 4096
+"""How many layouts are remembered, of those in rows and of the others."""
 
 
 class Layout:
@@ -25,8 +27,7 @@ class Layout:
         size: the number of elements of the view.
         row_major: whether it was made as one whose elements follow each other in rows. Strides may
             say the same of others: see `is_contiguous`.
-        from_start: whether it is `row_major` and the offset is 0; then there is one object only,
-            but for shapes that have long not been asked for.
+        from_start: whether it is `row_major` and the offset is 0.
         repeats: whether every index is known to name the same element.
     """
 
@@ -70,10 +71,20 @@ class Layout:
         return True
 
 
-_row_major_strides = functools.lru_cache(4096)(strides_from_shape)
+_row_major_strides = functools.lru_cache(REMEMBERED)(strides_from_shape)
 
 
-@functools.lru_cache(4096)
+@functools.lru_cache(REMEMBERED)
 def row_major(shape: Shape, dtype: DType) -> Layout:
-    """Return the layout of a whole storage in rows, always the same for a shape and dtype."""
+    """Return the layout of a whole storage in rows."""
     return Layout(dtype, shape)
+
+
+@functools.lru_cache(REMEMBERED)
+def layout_of(
+    dtype: DType, shape: Shape, strides: Strides | None = None, offset: int = 0
+) -> Layout:
+    """Return a layout; without strides, one in rows."""
+    if strides is None and offset == 0:
+        return row_major(shape, dtype)
+    return Layout(dtype, shape, strides, offset)

@@ -113,17 +113,17 @@ class TensorBase:
     @property
     def shape(self) -> Shape:
         """The extent of each dimension."""
-        return self._tensor.shape
+        return self._tensor.layout.shape
 
     @property
     def dtype(self) -> DType:
         """The element type."""
-        return self._tensor.dtype
+        return self._tensor.layout.dtype
 
     @property
     def ndim(self) -> int:
         """The number of dimensions."""
-        return len(self._tensor.shape)
+        return len(self._tensor.layout.shape)
 
     def dim(self) -> int:
         """Return the number of dimensions."""
@@ -135,16 +135,16 @@ class TensorBase:
 
     def numel(self) -> int:
         """Return the number of elements."""
-        return self._tensor.size
+        return self._tensor.layout.size
 
     def stride(self, dim: int | None = None) -> Any:
         """Return how many elements of the storage lie between neighbours in each dimension."""
-        strides = self._tensor.strides
+        strides = self._tensor.layout.strides
         return strides if dim is None else _extent(strides, dim)
 
     def storage_offset(self) -> int:
         """Return where in the storage the first element lies."""
-        return self._tensor.offset
+        return self._tensor.layout.offset
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
@@ -152,7 +152,7 @@ class TensorBase:
 
     def is_floating_point(self) -> bool:
         """Whether the elements are floating-point numbers."""
-        return self._tensor.dtype.is_floating_point
+        return self._tensor.layout.dtype.is_floating_point
 
     def __len__(self) -> int:
         """Return the extent of the first dimension."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.layout import Layout, row_major
+from mt_tensor.layout import Layout, layout_of, row_major
 from mt_tensor.strides import (
     Index,
     Shape,
@@ -71,10 +71,7 @@ class TensorData:
             storage, dtype = _checked_storage(storage, shape, strides, offset)
         self._storage = storage
         self._version = None
-        if strides is None and offset == 0:
-            self.layout = row_major(shape, dtype)
-        else:
-            self.layout = Layout(dtype, shape, strides, offset)
+        self.layout = layout_of(dtype, shape, strides, offset)
 
     @staticmethod
     def of(array: Array, shape: Shape, dtype: DType) -> TensorData:
@@ -130,7 +127,7 @@ class TensorData:
 
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
-        return self._sharing(Layout(self.layout.dtype, shape, strides, offset))
+        return self._sharing(layout_of(self.layout.dtype, shape, strides, offset))
 
     def _sharing(self, layout: Layout) -> TensorData:
         """Return a view of the same storage."""
@@ -266,10 +263,7 @@ class TensorData:
         the old dimensions must follow each other in memory.
         """
         if self.is_contiguous():
-            dtype, offset = self.dtype, self.offset
-            return self._sharing(
-                Layout(dtype, shape, None, offset) if offset else row_major(shape, dtype)
-            )
+            return self._sharing(layout_of(self.dtype, shape, None, self.offset))
         old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
         merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
         for extent, stride in old:

@@ -88,15 +88,16 @@ def fold_rows(operator: Operator, source: TensorData, count: int, parallel_from:
         A new storage, with one element for each row; or None if there are so many elements in so
         few rows that a plan would split them.
     """
-    dtype = source.dtype
-    length = size_of(source.shape[len(source.shape) - count :])
-    rows = source.size // length
-    parallel = source.size >= parallel_from
+    layout = source.layout
+    dtype, shape = layout.dtype, layout.shape
+    length = size_of(shape[len(shape) - count :])
+    rows = layout.size // length
+    parallel = layout.size >= parallel_from
     if parallel and rows < FEW:
         return None
     out = np.empty(rows, dtype.numpy)
     kernel = rows_kernel(operator, dtype, dtype)
-    arguments = (length, source.storage, source.offset, length, out, 0, 1)
+    arguments = (length, source.storage, layout.offset, length, out, 0, 1)
     if parallel:
         kernel.run(rows, True, *arguments)
     else:

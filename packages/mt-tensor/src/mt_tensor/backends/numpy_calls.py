@@ -85,7 +85,10 @@ def maker(function, lifted, lift, backend, larger):
         if not alike:
             layout = row_major(shape, dtype)
 {limit}{lookup}        try:
-            {results} = run_quietly(function, {known})
+            if alike:
+                {results} = run_quietly(function, {known})
+            else:
+                {results} = run_quietly(function, {arrays})
         except (RuntimeError, AttributeError):  # as in `silently`; or an array is not there yet
             {results} = silently(function, {arrays})
 {kept}        return {returned}
@@ -126,7 +129,7 @@ def _source(arity: int, outputs: int, known: bool, limited: bool) -> str:
     inputs = [f"x{i}" for i in range(arity)]
     results = [f"result{i}" for i in range(outputs)]
     views = [f"view{i}" for i in range(outputs)]
-    types = ", ".join(f"{x}.dtype" for x in inputs)
+    types = ", ".join(f"{x}.layout.dtype" for x in inputs)
     return _CALL.format(
         inputs=", ".join(inputs),
         others="".join(f" and {x}.layout is layout" for x in inputs[1:]),

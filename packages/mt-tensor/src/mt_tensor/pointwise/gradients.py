@@ -97,18 +97,21 @@ class Gradients:
 
         Where the derivative is 1, the gradient is the upstream gradient itself.
         """
-        if self._computing is None:
+        computing = self._computing
+        if computing is None:
             return [grad] * len(self._partials)
         data, backend = grad._tensor, grad.backend
-        results = self._computing.of(backend)(data, *saved, data.shape, data.dtype)
-        if results.__class__ is not list:
-            made = [_make(results, backend)]
-        elif len(results) == 2:
-            made = [_make(results[0], backend), _make(results[1], backend)]
-        else:
-            made = [_make(result, backend) for result in results]
-        for gradient in made:
+        try:
+            compute = computing.functions[backend]
+        except KeyError:
+            compute = computing.of(backend)
+        layout = data.layout
+        results = compute(data, *saved, layout.shape, layout.dtype)
+        made = []
+        for result in results if results.__class__ is list else (results,):
+            gradient = _make(result, backend)
             gradient._fresh = True
+            made.append(gradient)
         if self._passed:
             rest = iter(made)
             return [grad if partial is one else next(rest) for partial in self._partials]
@@ -249,10 +252,11 @@ class OperatorNode(Node):
         else:
             shares = gradients.on_tensors(derivative, self._as_tensors())
         shape = self.shape  # that of all shares
-        return [
-            (parent, share if parent.shape == shape else share.sum_to_size(parent.shape))
-            for parent, share in zip(self.inputs, shares)  # noqa: B905 - one for each
-        ]
+        passed = []
+        for parent, share in zip(self.inputs, shares):  # noqa: B905 - one for each
+            wanted = parent.shape
+            passed.append((parent, share if wanted == shape else share.sum_to_size(wanted)))
+        return passed
 
     def _as_tensors(self) -> list[Tensor]:
         """Return what was saved as tensors in their places in the graph."""
