@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 
 import numba
 
-WAITING = {"GOMP_SPINCOUNT": "2000", "KMP_BLOCKTIME": "1"}
+WAITING = {"GOMP_SPINCOUNT": "5000", "KMP_BLOCKTIME": "1"}
 """How OpenMP's threads wait for work: they look for it as long as Python takes from one loop to the
 next, which is less than a hundred microseconds, and then sleep.
 

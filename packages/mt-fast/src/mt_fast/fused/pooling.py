@@ -52,12 +52,15 @@ def _pool_planes(
                 else:
                     for j in range(width):
                         folded[margin + j] += x[plane, h, j]
+            result = out[plane, i]
             for j in range(outputs):
-                found = folded[j * step]
-                for q in range(np.uintp(1), np.uintp(size[1])):
+                result[j] = folded[j * step]
+            for q in range(np.uintp(1), np.uintp(size[1])):  # windows do not wait for each other
+                for j in range(outputs):
                     value = folded[j * step + q]
-                    found = maximum(found, value) if largest else found + value
-                out[plane, i, j] = found if largest else found * share
+                    result[j] = maximum(result[j], value) if largest else result[j] + value
+            if not largest:
+                result *= share
 
 
 def _position_planes(
@@ -115,15 +118,22 @@ def _mean_gradient_planes(
     height, width = out.shape[1], np.uintp(out.shape[2])
     outputs, step, margin = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
     share = grad.dtype.type(1.0 / (size[0] * size[1]))
-    spread = np.empty(width + margin + margin, grad.dtype)
+    spread = np.zeros(width + margin + margin, grad.dtype)
+    apart = stride[1] >= size[1]  # no element is seen by two windows
     for plane in range(lo, hi):
         out[plane] = 0
         for i in range(grad.shape[1]):
-            spread[:] = 0
-            for j in range(outputs):
-                part = grad[plane, i, j] * share
+            given = grad[plane, i]
+            if apart:
+                for j in range(outputs):
+                    part = given[j] * share
+                    for q in range(np.uintp(size[1])):
+                        spread[j * step + q] = part
+            else:
+                spread[:] = 0
                 for q in range(np.uintp(size[1])):
-                    spread[j * step + q] += part
+                    for j in range(outputs):
+                        spread[j * step + q] += given[j] * share
             for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
                 if 0 <= h < height:
                     for j in range(width):

@@ -42,9 +42,9 @@ from mt_tensor.backends.silence import silently
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
-PARALLEL_FROM = 2**22
-"""Multiplications from which all threads are used: starting them can cost as much as half of so
-many, and a step of training has more to do than wait for them."""
+PARALLEL_FROM = 2**20
+"""Multiplications from which all threads are used: waking one that sleeps costs as much as so
+many, and one that is awake next to nothing."""
 
 ADDITIONS = 2
 """How many multiplications take as long as an addition of two elements from memory."""
