@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_autodiff import GradientError, GraphFreedError
 from mt_tensor.backends.numpy import NumpyOps
 from mt_tensor.errors import InPlaceError
 from mt_tensor.fused import FUSED, FusedKernel, fused
@@ -130,6 +131,29 @@ def test_a_change_in_place_is_noticed(kernel: Kernel) -> None:
     out.mul_(2.0)
     with pytest.raises(InPlaceError):
         out.sum().backward()
+
+
+def test_a_graph_is_differentiated_once_unless_it_is_kept(kernel: Kernel) -> None:
+    x, y = doubles()
+    out, ones = scaled_product(x, y, 1.0), mt.ones(2, dtype=mt.float64)
+    out.backward(ones, retain_graph=True)
+    out.backward(ones)
+    assert x.grad is not None
+    assert x.grad.tolist() == [6.0, -2.0]
+    with pytest.raises(GraphFreedError, match="scaled_product"):
+        out.backward(ones)
+
+
+def test_a_kernel_returns_a_gradient_for_each_argument(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = doubles()
+    monkeypatch.setattr(Kernel, "gradient", lambda self, grad, *_: (grad,))
+    with pytest.raises(GradientError, match=r"returned 1 derivative\(s\) for 3 input"):
+        scaled_product(x, y, 1.0).sum().backward()
+    monkeypatch.setattr(Kernel, "gradient", lambda self, grad, *_: (grad[:1], None, None))
+    with pytest.raises(GradientError, match="shape"):
+        scaled_product(x, y, 1.0).sum().backward()
 
 
 def test_what_was_saved_is_freed_with_the_result(kernel: Kernel) -> None:

@@ -108,13 +108,20 @@ class History:
         results: Any = self.last_fn.backward(self.ctx, derivative)
         if not isinstance(results, tuple):
             results = (results,)
-        count = len(self.ctx.needs_input_grad)
-        if len(results) != count:
+        return tuple(self.one_for_each(results, self.ctx.needs_input_grad))
+
+    def one_for_each(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+        """Return the derivatives that a backward returned.
+
+        Raises:
+            GradientError: there is not one for each input.
+        """
+        if len(results) != len(inputs):
             raise GradientError(
                 f"the backward of {self.name!r} returned {len(results)} derivative(s) for "
-                f"{count} input(s); return one for each, None where none is needed."
+                f"{len(inputs)} input(s); return one for each, None where none is needed."
             )
-        return tuple(results)
+        return results
 
     def chain_rule(self, derivative: Any) -> list[tuple[Any, Any]]:
         """Return each input that wants a derivative, with its derivative.

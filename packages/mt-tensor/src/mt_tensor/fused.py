@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from mt_autodiff.backpropagation import derivatives
 from mt_autodiff.mode import recording
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import changed_in_place, changes, require_tensors
+from mt_tensor.recording.graph import Node, connect, fitting
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 P = ParamSpec("P")
+
+_new = object.__new__
 
 FUSED: dict[str, Callable[..., Tensor]] = {}
 """The composed form of every named operation."""
@@ -115,44 +118,79 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
         *arguments: those of the composed form, in order.
     """
     if not isinstance(kernel, FusedKernel):
-        result: Tensor = kernel(*arguments)
-        return result
+        composed: Tensor = kernel(*arguments)
+        return composed
     if not kernel.fits(*arguments):
         return FUSED[name](*arguments)
-    return _function(name).apply(kernel, *arguments)
-
-
-class _Fused(Function):
-    """A named operation by a kernel. Its arguments are the kernel's, after the kernel itself."""
-
-    composed: Callable[..., Tensor]
-
-    @staticmethod
-    def forward(ctx: Any, kernel: FusedKernel, *arguments: Any) -> Tensor:
-        result, saved = kernel.value(ctx.needs_input_grad[1:], *arguments)
+    if not recording.enabled:
+        return kernel.value((False,) * len(arguments), *arguments)[0]
+    needs = tuple([isinstance(x, TensorBase) and x.requires_grad for x in arguments])
+    recording.enabled = False
+    try:
+        result, saved = kernel.value(needs, *arguments)
+    finally:
+        recording.enabled = True
+    if True in needs:
+        node: FusedNode = _new(FusedNode)
+        node.last_fn, node.name, node.needs = kernel, name, needs
         # The result itself would lead back to what is saved here, and be freed late.
         kept = [value.detach() if value is result else value for value in saved]
-        ctx.kernel, ctx.given = kernel, len(arguments)
-        ctx.save_for_backward(*arguments, *kept)
-        return result
+        node.arguments, node.saved = arguments, tuple(kept)
+        node.changes = changes(arguments) + changes(kept)
+        connect(result, node, [x.variable for x, need in zip(arguments, needs) if need])  # noqa: B905 - one for each
+    return result
 
-    @classmethod
-    def backward(cls, ctx: Any, grad: Tensor) -> Any:
-        needs, known = ctx.needs_input_grad[1:], ctx.saved_tensors
-        arguments, saved = known[: ctx.given], known[ctx.given :]
+
+class FusedNode(Node):
+    """The node of a kernel's result.
+
+    Attributes:
+        last_fn: the kernel; None once the graph has been freed.
+        arguments: what it was called with.
+        needs: for each of them, whether its gradient is wanted.
+        saved: what it returned beside the result.
+        changes: how often tensors among these had been changed in place by then.
+    """
+
+    __slots__ = ("arguments", "changes", "needs", "saved")
+
+    arguments: tuple[Any, ...]
+    changes: int
+    last_fn: Any
+    needs: tuple[bool, ...]
+    saved: tuple[Any, ...]
+
+    def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
+        """Return each input with its share.
+
+        Raises:
+            GraphFreedError: the graph was freed by an earlier backward.
+            GradientError: what the kernel returned does not fit the arguments.
+            InPlaceError: what the gradient would read has been changed in place since.
+        """
+        kernel, arguments, saved = self.last_fn, self.arguments, self.saved
+        if kernel is None:
+            raise self.freed()
+        if changes(arguments) + changes(saved) != self.changes:
+            raise changed_in_place(repr(self.name))
         if recording.enabled:
-            return None, *_gradient_of_composition(cls.composed, grad, needs, arguments)
-        gradients = ctx.kernel.gradient(grad, saved, needs, *arguments)
-        for gradient in gradients:
-            if gradient is not None:
-                gradient._fresh = gradient is not grad and gradient._tensor._version is None
-        return None, *gradients
+            composed = FUSED[self.name]
+            gradients = _gradient_of_composition(composed, derivative, self.needs, arguments)
+        else:
+            gradients = kernel.gradient(derivative, saved, self.needs, *arguments)
+        inputs, passed = iter(self.inputs), []
+        for gradient, needed in zip(self.one_for_each(gradients, self.needs), self.needs):  # noqa: B905
+            parent = next(inputs) if needed else None
+            if parent is not None and gradient is not None:
+                share = fitting(gradient, parent, self.name)
+                share._fresh = share is not derivative and share._tensor._version is None
+                passed.append((parent, share))
+        return passed
 
-
-@functools.cache
-def _function(name: str) -> type[_Fused]:
-    """Return the operation under its own name, which the recorded graph shows."""
-    return type(name, (_Fused,), {"composed": staticmethod(FUSED[name])})
+    def free_graph(self) -> None:
+        """Forget what the gradients would read."""
+        self.last_fn = None
+        self.inputs = self.arguments = self.saved = ()
 
 
 def _gradient_of_composition(

@@ -91,13 +91,13 @@ class Function:
 class TensorContext(Context):
     """A context that notices when a tensor it has saved is changed in place."""
 
-    __slots__ = ("_versions",)
+    __slots__ = ("_changes",)
 
     def save_for_backward(self, *values: Any) -> None:
         """Keep tensors, and anything else, until backward has run; nothing if it never will."""
         if True in self.needs_input_grad:
             super().save_for_backward(*values)
-            self._versions = versions(values)
+            self._changes = changes(values)
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
@@ -106,14 +106,20 @@ class TensorContext(Context):
         Raises:
             InPlaceError: one of them has been changed in place since.
         """
-        if versions(self.saved_values) != self._versions:
+        if changes(self.saved_values) != self._changes:
             raise changed_in_place("a function")
         return self.saved_values
 
 
-def versions(values: Iterable[Any]) -> tuple[int, ...]:
-    """Return the versions of the tensors among some values."""
-    return tuple([value._tensor.version for value in values if isinstance(value, TensorBase)])
+def changes(values: Iterable[Any]) -> int:
+    """Return how often the tensors among some values have been changed in place, together."""
+    total = 0
+    for value in values:
+        if isinstance(value, TensorBase):
+            version = value._tensor._version
+            if version is not None:
+                total += version[0]
+    return total
 
 
 def changed_in_place(what: str) -> InPlaceError:
