@@ -99,19 +99,25 @@ def _step(name: str, kernel: Kernel, changed: int) -> Callable[..., Tensor]:
 
     def step(parameter: Tensor, grad: Tensor, *others: Any) -> Tensor:
         memory, numbers = (parameter, *others[: changed - 1]), others[changed - 1 :]
-        given = [tensor for tensor in memory if tensor is not None]
-        in_a_row = all(tensor._tensor.layout.row_major for tensor in given)
-        one_type = all(tensor.dtype is parameter.dtype for tensor in (grad, *given))
-        if not (in_a_row and one_type and is_compiled(parameter)):
+        dtype = parameter.dtype
+        if grad.dtype is not dtype or not is_compiled(parameter):
             return FUSED[name](parameter, grad, *others)
-        first, *rest = (
-            np.empty(0, parameter.dtype.numpy) if t is None else t._tensor.array.reshape(-1)
-            for t in memory
-        )
-        parallel = shared(first.size, parameter)
-        kernel.run(first.size, parallel, first, array_of(grad).reshape(-1), *rest, *numbers)
-        for tensor in given:
-            tensor._tensor.changed()
+        rows = []
+        for tensor in memory:
+            if tensor is None:
+                rows.append(np.empty(0, dtype.numpy))
+                continue
+            data = tensor._tensor
+            layout = data.layout
+            if not layout.row_major or layout.dtype is not dtype:
+                return FUSED[name](parameter, grad, *others)
+            rows.append(data.array.reshape(-1))
+        first, *rest = rows
+        slopes = array_of(grad).reshape(-1)
+        kernel.run(first.size, shared(first.size, parameter), first, slopes, *rest, *numbers)
+        for tensor in memory:
+            if tensor is not None:
+                tensor._tensor.changed()
         return parameter
 
     return step

@@ -85,9 +85,9 @@ class Optimizer(ABC):
         with no_grad():
             for group in self.param_groups:
                 for parameter in group["params"]:
-                    if parameter.grad is not None:
-                        state = self.state.setdefault(parameter, {})
-                        self.update(parameter, parameter.grad.detach(), state, group)
+                    grad = parameter.grad
+                    if grad is not None:
+                        self.update(parameter, grad, self.state.setdefault(parameter, {}), group)
 
     @abstractmethod
     def update(
