@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from mt_fast import fused
 from mt_fast.compilation.threads import start_threads
+from mt_fast.memory import aligned, empty
 from mt_fast.primitives import calls, elementwise, movement, products, reductions
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import Formula, Operator
@@ -28,7 +29,7 @@ from mt_tensor.backends.numpy import ARITHMETIC
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, float16, float32, float64
 from mt_tensor.fused import FusedKernel
-from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData
+from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData, not_an_array
 
 Array = npt.NDArray[Any]
 
@@ -52,6 +53,23 @@ class FastOps(HostBackend):
         super().__init__()
         start_threads()
         self.parallel_from = PARALLEL_FROM
+
+    def empty(self, size: int, dtype: DType) -> Array:
+        """Return a new row of memory, from the start of a cache line on if it is long."""
+        try:
+            return empty(size, dtype.numpy)
+        except ValueError as error:
+            raise not_an_array((size,)) from error
+
+    def upload(self, array: Array) -> TensorData:
+        """Return a contiguous view with the elements of an array, placed like other tensors."""
+        found = super().upload(array)
+        storage = aligned(found.storage)
+        return (
+            found
+            if storage is found.storage
+            else TensorData(storage, found.shape, dtype=found.dtype)
+        )
 
     def from_host(self, values: Array) -> Array:
         """Return the array itself, or a copy where kernels could not write into it."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.memory import empty
 from mt_tensor import Tensor
 from mt_tensor.fused import FUSED, FusedKernel
 
@@ -57,7 +58,7 @@ class _Embedding(FusedKernel):
         """
         table, given = arguments
         rows, numbers = array_of(table), array_of(given).reshape(-1)
-        out, wrong = np.empty((len(numbers), rows.shape[1]), rows.dtype), np.zeros(1, np.bool_)
+        out, wrong = empty((len(numbers), rows.shape[1]), rows.dtype), np.zeros(1, np.bool_)
         _LOOKUP.run(len(numbers), shared(out.size, table), rows, numbers, out, wrong)
         if wrong[0]:
             FUSED["embedding"](*arguments)  # says which row there is not
@@ -68,7 +69,7 @@ class _Embedding(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the table."""
         table, given = arguments
-        out, numbers = np.empty(table.shape, table.dtype.numpy), array_of(given).reshape(-1)
+        out, numbers = empty(table.shape, table.dtype.numpy), array_of(given).reshape(-1)
         upstream = array_of(grad).reshape(len(numbers), -1)
         _GRADIENT.run(len(out), shared(upstream.size, table), upstream, numbers, out)
         return tensor_of(out, table), None

@@ -17,6 +17,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import exp, log
 from mt_fast.matrices.rows import exponentials_into, largest_of, sum_of_exponentials
+from mt_fast.memory import empty_like
 from mt_tensor import Tensor
 from mt_tensor.fused import FUSED, FusedKernel
 
@@ -101,7 +102,7 @@ class _CrossEntropy(FusedKernel):
         scores, target = _rows(x), array_of(classes).reshape(-1)
         losses, logarithms = np.empty((2, len(scores)), scores.dtype)
         wrong = np.zeros(1, np.bool_)
-        found = np.empty_like(scores) if needs[0] else scores[:0]
+        found = empty_like(scores) if needs[0] else scores[:0]
         weight = scores.dtype.type(1 / len(scores) if reduction == "mean" else 1)
         views = (scores, target, losses, logarithms, weight, found, wrong)
         _LOSS.run(len(scores), shared(scores.size, x), *views)
@@ -128,7 +129,7 @@ class _CrossEntropy(FusedKernel):
                 _SCALE.run(count, parallel, out, weights)
         else:
             scores, target = _rows(x), array_of(classes).reshape(-1)
-            out = np.empty_like(scores)
+            out = empty_like(scores)
             share = count if reduction == "mean" else 1
             weights = np.full(count, weights[0] / share) if one else weights
             _GRADIENT.run(count, parallel, scores, target, logarithms, weights, out)

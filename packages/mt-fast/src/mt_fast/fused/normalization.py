@@ -18,6 +18,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.codegen import REASSOCIATE
 from mt_fast.matrices.rows import sum_of, sum_of_squares
+from mt_fast.memory import empty_like
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
@@ -184,7 +185,7 @@ class _LayerNorm(FusedKernel):
         x, weight, bias, folded, eps = arguments
         rows = _rows(x, folded)
         size = rows.shape[1]
-        out, (mean, scale) = np.empty_like(rows), np.empty((2, len(rows)), rows.dtype)
+        out, (mean, scale) = empty_like(rows), np.empty((2, len(rows)), rows.dtype)
         factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
         _LAYER.run(len(rows), shared(rows.size, x), rows, factors, shifts, eps, out, mean, scale)
         return tensor_of(out.reshape(x.shape), x), (mean, scale)
@@ -196,7 +197,8 @@ class _LayerNorm(FusedKernel):
         x, weight, bias, folded, _ = arguments
         rows, upstream = _rows(x, folded), _rows(grad, folded)
         size = rows.shape[1]
-        out, (weights, biases) = np.empty_like(rows), np.empty((2, PARTS, size), rows.dtype)
+        out = empty_like(rows)
+        weights, biases = np.empty((2, PARTS, size), rows.dtype)
         factors = _filled(weight, size, 1, x)
         parallel = shared(rows.size, x)
         _LAYER_GRADIENT.run(PARTS, parallel, rows, upstream, factors, *saved, out, weights, biases)
@@ -227,7 +229,8 @@ class _BatchNorm(FusedKernel):
         x, weight, bias, eps, statistics = arguments
         planes = _channels(x)
         channels = planes.shape[1]
-        out, (mean, variance) = np.empty_like(planes), np.empty((2, channels), planes.dtype)
+        out = empty_like(planes)
+        mean, variance = np.empty((2, channels), planes.dtype)
         factors, shifts = _filled(weight, channels, 1, x), _filled(bias, channels, 0, x)
         parallel = shared(planes.size, x)
         _BATCH.run(channels, parallel, planes, factors, shifts, eps, out, mean, variance)
@@ -241,7 +244,8 @@ class _BatchNorm(FusedKernel):
         x, weight, bias, eps, _ = arguments
         planes, upstream, parallel = _channels(x), _channels(grad), shared(x.numel(), x)
         channels = planes.shape[1]
-        out, (weights, biases) = np.empty_like(planes), np.empty((2, channels), planes.dtype)
+        out = empty_like(planes)
+        weights, biases = np.empty((2, channels), planes.dtype)
         factors = _filled(weight, channels, 1, x)
         _BATCH_GRADIENT.run(
             channels, parallel, planes, upstream, factors, eps, *saved, out, weights, biases

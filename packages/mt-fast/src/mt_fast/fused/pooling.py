@@ -20,6 +20,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused import halving
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import maximum
+from mt_fast.memory import empty
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
@@ -165,7 +166,7 @@ class _Pooling(FusedKernel):
         """Return the pooled images, and where the maxima lie if a gradient will be wanted."""
         x, size, stride, padding = arguments
         planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
-        out = np.empty(_pooled(planes, size, stride, padding), planes.dtype)
+        out = empty(_pooled(planes, size, stride, padding), planes.dtype)
         saved: tuple[Any, ...] = ()
         windows = size, stride, padding
         halved = halving.halves(*windows)
@@ -184,7 +185,7 @@ class _Pooling(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the images."""
         x, *settings = arguments
-        found = np.empty(x.shape, x.dtype.numpy)
+        found = empty(x.shape, x.dtype.numpy)
         targets, upstream, parallel = _planes(found), _planes(array_of(grad)), shared(x.numel(), x)
         if self.largest:
             flat = [array.reshape(len(targets), -1) for array in (upstream, saved[0], targets)]

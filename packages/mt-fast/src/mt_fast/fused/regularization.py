@@ -9,6 +9,7 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.memory import empty_like
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
@@ -46,7 +47,7 @@ class _Dropout(FusedKernel):
 
 def _left(x: Tensor, noise: Tensor, p: float) -> Tensor:
     array = array_of(x)
-    out = np.empty_like(array)
+    out = empty_like(array)
     rows = [each.reshape(-1) for each in (array, array_of(noise))]
     _KERNEL.run(out.size, shared(out.size, x), *rows, p, out.reshape(-1))
     return tensor_of(out, x)

@@ -21,6 +21,7 @@ from mt_fast.matrices.rows import (
     sum_of_exponentials,
     sum_of_products,
 )
+from mt_fast.memory import empty_like
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
@@ -106,7 +107,7 @@ def _along(dim: int, kernel: Kernel, *tensors: Tensor) -> Tensor:
         arrays = [array_of(tensor) for tensor in tensors]
     else:
         arrays = [np.ascontiguousarray(t._tensor.array.swapaxes(dim, -1)) for t in tensors]
-    out = np.empty_like(arrays[0])
+    out = empty_like(arrays[0])
     rows = [_as_rows(array) for array in (*arrays, out)]
     kernel.run(len(rows[0]), shared(out.size, first), *rows)
     return tensor_of(out if last else np.ascontiguousarray(out.swapaxes(dim, -1)), first)

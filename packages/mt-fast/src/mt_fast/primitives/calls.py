@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import defined
+from mt_fast.memory import empty
 from mt_fast.primitives.elementwise import elementwise_kernel
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.tracing import trace
@@ -91,9 +92,10 @@ def _maker(arity: int, outputs: int) -> Callable[..., Callable[..., Any]]:
     """Return the maker of calls with this many inputs and outputs."""
     namespace: dict[str, Any] = {
         "TensorData": TensorData,
-        "empty": np.empty,
+        "empty": empty,
         "new": object.__new__,
         "row_major": row_major,
+        "small": np.empty,
     }
     name = f"calls_of_{arity}_with_{outputs}"
     maker: Callable[..., Callable[..., Any]] = defined(
@@ -117,10 +119,10 @@ def {name}(find, backend, general):
             size = layout.size
             if kernel is not None and size:
                 numpy = dtype.numpy
-{rooms}                if size < backend.parallel_from:
-                    kernel.serial(0, size, {arguments}, {targets})
+                if size < backend.parallel_from:
+{small}                    kernel.serial(0, size, {arguments}, {targets})
                 else:
-                    kernel.run(size, True, {arguments}, {targets})
+{large}                    kernel.run(size, True, {arguments}, {targets})
 {views}                return {returned}
         return general(({inputs},), shape, dtype)
 
@@ -130,6 +132,10 @@ def {name}(find, backend, general):
 _WHOLE = """\
         layout{i} = x{i}.layout
         whole{i} = layout{i}.row_major and layout{i}.shape == shape
+"""
+
+_ROOM = """\
+                    {result} = {maker}(size, numpy)
 """
 
 _VIEW = """\
@@ -156,7 +162,8 @@ def _source(name: str, arity: int, outputs: int) -> str:
         types=", ".join(f"layout{i}.dtype" for i in numbers),
         flags=", ".join(f"whole{i}" for i in numbers),
         repeats=", ".join(f"not whole{i}" for i in numbers),
-        rooms="".join(f"                {result} = empty(size, numpy)\n" for result in results),
+        small="".join(_ROOM.format(result=result, maker="small") for result in results),
+        large="".join(_ROOM.format(result=result, maker="empty") for result in results),
         arguments=", ".join(f"x{i}.storage, layout{i}.offset" for i in numbers),
         targets=", ".join(f"{result}, 0" for result in results),
         views="".join(

@@ -10,12 +10,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-import numpy as np
-
 from mt_fast.compilation.kernel import Kernel, compiled
 from mt_fast.generation import codegen
 from mt_fast.generation.codegen import Form
 from mt_fast.generation.spelling import TABLE
+from mt_fast.memory import empty
 from mt_fast.primitives import loops, movement
 from mt_fast.primitives.layouts import collapse
 from mt_operators import Formula
@@ -77,7 +76,7 @@ def _row(view: TensorData) -> TensorData:
     """Return a contiguous view of the same shape, with room for the elements: itself if it is."""
     if view.is_contiguous():
         return view
-    return TensorData(np.empty(view.size, view.dtype.numpy), view.shape, dtype=view.dtype)
+    return TensorData(empty(view.size, view.dtype.numpy), view.shape, dtype=view.dtype)
 
 
 def _in_a_row(view: TensorData, parallel: bool) -> TensorData:

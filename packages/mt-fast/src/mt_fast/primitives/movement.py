@@ -15,6 +15,7 @@ from mt_fast.generation import codegen
 from mt_fast.generation.codegen import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.generation.turning import lanes_of
+from mt_fast.memory import empty
 from mt_fast.primitives.loops import WORTH_A_KERNEL, run_loop, run_tiles
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
@@ -56,7 +57,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
 
 def _row_like(data: TensorData) -> TensorData:
     """Return a contiguous view of the same shape and type, with arbitrary content."""
-    return TensorData(np.empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)
+    return TensorData(empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)
 
 
 @functools.lru_cache(None)

@@ -1,0 +1,57 @@
+"""Memory for large tensors, from the start of a cache line on.
+
+NumPy's memory begins anywhere, so that a vector of 64 bytes lies in two lines, and reading or
+writing it takes two turns. For what is larger than the caches' first ones this is a fifth of an
+addition's time, and a third of a transposition's.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+LINE = 64
+"""Bytes of a cache line, and of the longest vectors."""
+
+LARGE = 2**18
+"""Bytes from which it pays to look where memory begins, which takes as long as two additions."""
+
+
+def empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """Return a new contiguous array with arbitrary content.
+
+    Raises:
+        ValueError: there are more elements than can be addressed.
+    """
+    kind = np.dtype(dtype)
+    size = shape if isinstance(shape, int) else math.prod(shape)
+    if size * kind.itemsize < LARGE:
+        return np.empty(shape, kind)
+    row = np.empty(size + LINE // kind.itemsize, kind)
+    start = _skipped(row)
+    return row[start : start + size].reshape(shape)
+
+
+def empty_like(array: Array) -> Array:
+    """Return a new contiguous array of the shape and type of another."""
+    return empty(array.shape, array.dtype)
+
+
+def aligned(array: Array) -> Array:
+    """Return a contiguous array, or a copy of it if it is large and begins within a line."""
+    if array.nbytes < LARGE or not _skipped(array):
+        return array
+    copied = empty_like(array)
+    np.copyto(copied, array)
+    return copied
+
+
+def _skipped(array: Array) -> int:
+    """Return how many elements of a contiguous array lie before the next line begins."""
+    address: int = array.__array_interface__["data"][0]
+    return -address % LINE // array.itemsize

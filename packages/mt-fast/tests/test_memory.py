@@ -1,0 +1,74 @@
+"""Where the memory of large tensors begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_fast.memory import LARGE, LINE, aligned, empty, empty_like
+from mt_tensor.errors import ShapeError
+
+
+def begins_a_line(array: Any) -> bool:
+    return bool(array.ctypes.data % LINE == 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "bool"])
+@pytest.mark.parametrize("shape", [LARGE, (LARGE // 8, 8), (3, LARGE // 2 + 1)])
+def test_large_arrays_begin_with_a_cache_line(shape: Any, dtype: str) -> None:
+    array = empty(shape, dtype)
+    expected = np.empty(shape, dtype)
+    assert (array.shape, array.dtype) == (expected.shape, expected.dtype)
+    assert array.flags.c_contiguous
+    assert array.flags.writeable
+    assert begins_a_line(array)
+    assert empty_like(array).shape == array.shape
+
+
+@pytest.mark.parametrize("shape", [0, 1, 7, (0, 3), (), (2, 3)])
+def test_small_ones_are_numpys(shape: Any) -> None:
+    assert empty(shape, "f4").shape == np.empty(shape).shape
+    assert empty(shape, "f4").base is None
+
+
+def test_what_begins_within_a_line_is_copied_if_it_is_large() -> None:
+    memory = empty(LARGE, "f4")
+    memory[:] = np.arange(LARGE)
+    assert aligned(memory) is memory
+    few = memory[1:5]
+    assert aligned(few) is few
+    copied = aligned(memory[1:])
+    assert begins_a_line(copied)
+    assert np.array_equal(copied, np.arange(1, LARGE))
+
+
+def test_results_begin_with_a_cache_line_whoever_made_them() -> None:
+    with mt.use_backend("fast"):
+        x = mt.randn(512, 513)
+        results = [
+            x,
+            mt.tensor(np.ones((512, 513), np.float32)),
+            x + x,
+            x.exp(),
+            x.T.contiguous(),
+            x.softmax(1),
+        ]
+    for result in results:
+        assert begins_a_line(result.numpy())
+
+
+def test_memory_that_is_shared_with_numpy_stays_where_it_is() -> None:
+    array = empty(LARGE, "f4")[3:]
+    array[:] = 0
+    with mt.use_backend("fast"):
+        x = mt.from_numpy(array)
+    array[5] = 7
+    assert x[5].item() == 7.0
+
+
+def test_too_many_elements_are_refused() -> None:
+    with mt.use_backend("fast"), pytest.raises(ShapeError, match="more elements than"):
+        mt.empty(2**62)
