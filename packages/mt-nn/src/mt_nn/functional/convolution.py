@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+
 from mt_nn.errors import InputError
 from mt_nn.functional.windows import check_images, check_windows, windows
 from mt_nn.settings import Pair, integer, pair
 from mt_tensor import Tensor, fused, result_type
 from mt_tensor.recording.function import common_backend
+from mt_tensor.strides import Shape
 
 
 def conv1d(
@@ -81,36 +84,47 @@ def conv2d(
     """
     check_images("conv2d", input)
     groups = integer("groups", groups, 1)
-    _check_kernels(input, weight, bias, groups)
     steps, margin = pair("stride", stride, 1), pair("padding", padding, 0)
     spread = pair("dilation", dilation, 1)
-    check_windows(input, (weight.shape[2], weight.shape[3]), margin, spread)
-    tensors = (input, weight) if bias is None else (input, weight, bias)
-    common_backend(*tensors)
-    if any(tensor.dtype is not input.dtype for tensor in tensors):
-        dtype = result_type(*tensors)
+    biases = None if bias is None else bias.shape
+    _check_shapes(input.shape, weight.shape, biases, margin, spread, groups)
+    common_backend(input, weight, bias)
+    dtype = input.dtype
+    if weight.dtype is not dtype or (bias is not None and bias.dtype is not dtype):
+        dtype = result_type(*(x for x in (input, weight, bias) if x is not None))
         input, weight = input.to(dtype), weight.to(dtype)
         bias = None if bias is None else bias.to(dtype)
     return _conv2d(input, weight, bias, steps, margin, spread, groups)
 
 
-def _check_kernels(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int) -> None:
-    if weight.ndim != 4 or 0 in weight.shape[2:]:
+@functools.lru_cache(1024)
+def _check_shapes(
+    images: Shape,
+    kernels: Shape,
+    biases: Shape | None,
+    padding: tuple[int, int],
+    dilation: tuple[int, int],
+    groups: int,
+) -> None:
+    """Raise InputError unless shapes fit each other; those that do are remembered."""
+    if len(kernels) != 4 or 0 in kernels[2:]:
         raise InputError(
             "conv2d() takes a weight of shape (out channels, in channels / groups, kernel height, "
-            f"kernel width), with a kernel of at least one element; shape {weight.shape} was given."
+            f"kernel width), with a kernel of at least one element; shape {kernels} was given."
         )
-    if weight.shape[0] % groups or weight.shape[1] * groups != input.shape[1]:
+    outputs, channels, height, width = kernels
+    if outputs % groups or channels * groups != images[1]:
         raise InputError(
-            f"conv2d() with a weight of shape {weight.shape} and groups={groups} expects "
-            f"{weight.shape[1] * groups} channels and a multiple of {groups} outputs; images of "
-            f"shape {input.shape} were given."
+            f"conv2d() with a weight of shape {kernels} and groups={groups} expects "
+            f"{channels * groups} channels and a multiple of {groups} outputs; images of shape "
+            f"{images} were given."
         )
-    if bias is not None and bias.shape != weight.shape[:1]:
+    if biases is not None and biases != (outputs,):
         raise InputError(
-            f"conv2d() with a weight of shape {weight.shape} takes a bias of shape "
-            f"{weight.shape[:1]}; shape {bias.shape} was given."
+            f"conv2d() with a weight of shape {kernels} takes a bias of shape {(outputs,)}; shape "
+            f"{biases} was given."
         )
+    check_windows(images, (height, width), padding, dilation)
 
 
 @fused("conv2d")

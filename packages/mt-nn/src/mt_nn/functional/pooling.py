@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 from mt_nn.errors import SettingError
 from mt_nn.functional.windows import check_images, check_windows, windows
 from mt_nn.settings import Pair, pair
 from mt_tensor import Tensor, fused
+from mt_tensor.strides import Shape
 
 
 def max_pool2d(
@@ -47,13 +50,19 @@ def _pooling(
     kernel = pair("kernel_size", kernel_size, 1)
     step = kernel if stride is None else pair("stride", stride, 1)
     margin = pair("padding", padding, 0)
-    if any(2 * m > k for m, k in zip(margin, kernel, strict=True)):
+    _check_shapes(input.shape, kernel, margin)
+    return kernel, step, margin
+
+
+@functools.lru_cache(1024)
+def _check_shapes(images: Shape, kernel: tuple[int, int], padding: tuple[int, int]) -> None:
+    """Raise unless windows fit into images; what does is remembered."""
+    if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
         raise SettingError(
-            f"padding {margin} must be at most half the kernel size {kernel}, or windows would "
+            f"padding {padding} must be at most half the kernel size {kernel}, or windows would "
             "see nothing but padding."
         )
-    check_windows(input, kernel, margin)
-    return kernel, step, margin
+    check_windows(images, kernel, padding)
 
 
 @fused("max_pool2d")

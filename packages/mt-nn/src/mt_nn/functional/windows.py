@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mt_nn.errors import InputError
 from mt_tensor import Tensor, pad
+from mt_tensor.strides import Shape
 
 
 def check_images(name: str, input: Tensor) -> None:
@@ -16,13 +17,13 @@ def check_images(name: str, input: Tensor) -> None:
 
 
 def check_windows(
-    input: Tensor,
+    shape: Shape,
     kernel_size: tuple[int, int],
     padding: tuple[int, int],
     dilation: tuple[int, int] = (1, 1),
 ) -> None:
-    """Raise InputError if a window is larger than the padded images."""
-    extents = zip(input.shape[2:], kernel_size, padding, dilation, strict=True)
+    """Raise InputError if a window is larger than padded images of this shape."""
+    extents = zip(shape[2:], kernel_size, padding, dilation, strict=True)
     for extent, size, margin, spread in extents:
         span, room = spread * (size - 1) + 1, extent + 2 * margin
         if span > room:
@@ -56,7 +57,7 @@ def windows(
     Raises:
         InputError: the window is larger than the padded image.
     """
-    check_windows(input, kernel_size, padding, dilation)
+    check_windows(input.shape, kernel_size, padding, dilation)
     ph, pw = padding
     seen = pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
     for dim, size, step, spread in zip((2, 3), kernel_size, stride, dilation, strict=True):
