@@ -17,7 +17,7 @@ small it is, where `(1 + erf(x / sqrt(2))) / 2` has no digits left.
 
 from __future__ import annotations
 
-from mt_fast.vector_math.exponentials import EXP, LN_2_PARTS, LOG2_E
+from mt_fast.vector_math.exponentials import EXP, LN_2_PARTS, LOG2_E, scaled
 from mt_fast.vector_math.values import (
     FLOAT32,
     FLOAT64,
@@ -38,12 +38,12 @@ LIFT = 64
 subnormal then, and the product is rounded once where it is."""
 
 PEAK = {FLOAT32: 0.3989414870738983, FLOAT64: 0.39894228040143265}
-"""The density at 0, `1 / sqrt(2 pi)`, or a bit less: so that with P(0) it is 1/2 to all digits, and,
-of float32, for a better fit."""
+"""The density at 0, `1 / sqrt(2 pi)`, or a bit less: so that times P(0) it is 1/2 to all digits,
+and that of float32 for a better fit."""
 
 DENSITY = {
-    kind: [PEAK[kind] * c * (-0.5) ** k for k, c in enumerate((1.0, 1.0, *EXP[kind][::-1]))][::-1]
-    for kind in EXP
+    kind: tuple(PEAK[kind] * c for c in scaled((*powers, 1.0, 1.0), -0.5))
+    for kind, powers in EXP.items()
 }
 """Of `exp(-r / 2) / sqrt(2 pi)`."""
 
