@@ -34,18 +34,18 @@ END = {FLOAT32: 14.4, FLOAT64: 38.7}
 """From here on, nothing is left."""
 
 LIFT = 64
-"""The density is computed times 2 to this power, and Mills' ratio divided by it: neither is
-subnormal then, and the product is rounded once where it is."""
+"""The density is a polynomial divided by 2 to this power, and a power of 2 times it: neither is
+subnormal then, also where the product is."""
 
 PEAK = {FLOAT32: 0.3989414870738983, FLOAT64: 0.39894228040143265}
 """The density at 0, `1 / sqrt(2 pi)`, or a bit less: so that times P(0) it is 1/2 to all digits,
 and that of float32 for a better fit."""
 
 DENSITY = {
-    kind: tuple(PEAK[kind] * c for c in scaled((*powers, 1.0, 1.0), -0.5))
+    kind: tuple(PEAK[kind] * c * 2.0**-LIFT for c in scaled((*powers, 1.0, 1.0), -0.5))
     for kind, powers in EXP.items()
 }
-"""Of `exp(-r / 2) / sqrt(2 pi)`."""
+"""Of `exp(-r / 2) / sqrt(2 pi) / 2**LIFT`."""
 
 P = {
     FLOAT32: (0.012319626, 0.11519337, 0.49861047, 1.1512282, 1.2533166),
@@ -81,7 +81,7 @@ D = {
 
 
 def _density(x: Value) -> Value:
-    """Return the density times `2**LIFT`, up to `END`.
+    """Return the density, up to `END`.
 
     The square is not rounded before a multiple of `2 ln 2` brings it near to 0, for the rounding
     error of a large one would change the last digits of the exponential.
@@ -93,9 +93,9 @@ def _density(x: Value) -> Value:
 
 
 def _mills_ratio(x: Value) -> Value:
-    """Return Mills' ratio divided by `2**LIFT`, for a positive x."""
+    """Return Mills' ratio, for a positive x."""
     p, d = polynomial(x, P[x.format]), polynomial(x, D[x.format])
-    return p * 2.0**-LIFT / fma(x, p + d, 1.0)
+    return p / fma(x, p + d, 1.0)
 
 
 def ndtr(x: Value) -> Value:
