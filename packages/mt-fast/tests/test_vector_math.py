@@ -27,7 +27,7 @@ REFERENCE = 0.0 if np.finfo(WIDE).nmant > 52 else 1.0
 is wider than float64."""
 
 WORST = 1.5
-WORST_OF = {"ndtr": 4.5, "gelu": 4.5}
+WORST_OF = {"sigmoid": 2.5, "ndtr": 4.5, "gelu": 4.5}
 """Units in the last place by which a result may differ from the exact one."""
 
 KINDS = {"float32": FLOAT32, "float64": FLOAT64}
@@ -154,6 +154,7 @@ EXACT = {
     "pow": np.power,
     "erf": np.vectorize(math.erf, otypes=[WIDE]),
     "erfc": np.vectorize(math.erfc, otypes=[WIDE]),
+    "sigmoid": lambda x: np.where(x < 0.0, np.exp(x), 1.0) / (1.0 + np.exp(-np.abs(x))),
     "ndtr": _ndtr,
     "gelu": lambda x: np.maximum(x, -60.0) * _ndtr(x),
 }
@@ -218,6 +219,16 @@ def test_zeros_keep_their_sign(name: str) -> None:
             found = _applied(_loop(name, dtype), np.array([0.0, -0.0], dtype))
             assert found.tolist() == [0.0, 0.0]
             assert np.signbit(found).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_an_exponential_that_decays_is_one(dtype: str) -> None:
+    x = _arguments(dtype)
+    x = x[~(x > 40.0)]  # a bit above 0, too
+    loop = loop_of(vector_math.callable_in_kernels(vector_math.decay, KINDS[dtype]))[1]
+    with np.errstate(all="ignore"):
+        exact = np.exp(x.astype(WIDE))
+    _check("decay", _applied(loop, x), exact, x)
 
 
 def test_no_exponential_is_a_negative_zero() -> None:

@@ -147,6 +147,11 @@ def _vectorised(name: str) -> Any:
 
 
 VECTORISED = {name: _vectorised(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
+decay = _of_one(
+    *(vector_math.callable_in_kernels(vector_math.decay, kind) for kind in vector_math.WRITTEN)
+)
+"""`exp` of numbers that are not positive, in less time."""
+
 exp, log, _float_power = (VECTORISED[name] for name in ("exp", "log", "pow"))
 
 

@@ -118,6 +118,20 @@ def exp(x: Value) -> Value:
     return _scaled_sum(_grown(r), bits)
 
 
+LIFT = 64
+"""A power of 2 that may be too small for a normal number is computed times 2 to this power, and
+what it is multiplied with is divided by that, at no cost: in the coefficients."""
+
+DECAY = {kind: tuple(c * 2.0**-LIFT for c in (*powers, 1.0, 1.0)) for kind, powers in EXP.items()}
+"""Of `exp(r) / 2**LIFT`."""
+
+
+def decay(x: Value) -> Value:
+    """Return e to the power x, for an x that is not positive, or hardly: with one power of 2."""
+    _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + LIFT)
+    return polynomial(r, DECAY[x.format]) * power_of_two(bits, x)
+
+
 def exp2(x: Value) -> Value:
     """Return 2 to the power x."""
     return exp2_of_sum(x)
@@ -182,6 +196,12 @@ def tanh(x: Value) -> Value:
     growing = polynomial(r, EXP_OF_TWICE[x.precision])
     far = 1.0 - 2.0 / fma(growing, power_of_two(bits, x), 1.0)
     return copysign(where(size < NEAR, near, far), x)
+
+
+def sigmoid(x: Value) -> Value:
+    """Return `1 / (1 + exp(-x))`, by an exponential that is at most 1."""
+    falling = decay(-abs(x))
+    return where(x < 0.0, falling, x.like(1.0)) / (1.0 + falling)
 
 
 @in_float64

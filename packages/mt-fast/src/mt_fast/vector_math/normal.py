@@ -17,7 +17,7 @@ small it is, where `(1 + erf(x / sqrt(2))) / 2` has no digits left.
 
 from __future__ import annotations
 
-from mt_fast.vector_math.exponentials import EXP, LN_2_PARTS, LOG2_E, scaled
+from mt_fast.vector_math.exponentials import EXP, LIFT, LN_2_PARTS, LOG2_E, scaled
 from mt_fast.vector_math.values import (
     FLOAT32,
     FLOAT64,
@@ -32,10 +32,6 @@ from mt_fast.vector_math.values import (
 
 END = {FLOAT32: 14.4, FLOAT64: 38.7}
 """From here on, nothing is left."""
-
-LIFT = 64
-"""The density is a polynomial divided by 2 to this power, and a power of 2 times it: neither is
-subnormal then, also where the product is."""
 
 PEAK = {FLOAT32: 0.3989414870738983, FLOAT64: 0.39894228040143265}
 """The density at 0, `1 / sqrt(2 pi)`, or a bit less: so that times P(0) it is 1/2 to all digits,
