@@ -190,6 +190,13 @@ def test_erfc(x: float) -> None:
     assert erfc(x) + erfc(-x) == pytest.approx(2.0)
 
 
+@given(ANY)
+def test_ndtr(x: float) -> None:
+    ndtr = op("ndtr")
+    assert ndtr(x) == pytest.approx(0.5 + 0.5 * op("erf")(x / math.sqrt(2.0)), abs=1e-15)
+    assert ndtr(x) + ndtr(-x) == pytest.approx(1.0)
+
+
 @given(NUMBERS, NUMBERS, NUMBERS)
 def test_logaddexp(x: float, y: float, z: float) -> None:
     add = op("logaddexp")
@@ -246,7 +253,7 @@ def test_weights_are_what_they_are_called(x: float) -> None:
     u = math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)
     assert op("silu")(x) == close(x * sigmoid(x))
     assert op("quick_gelu")(x) == close(op("silu")(1.702 * x) / 1.702)
-    assert op("gelu")(x) == close(x * (1.0 + op("erf")(x / math.sqrt(2.0))) / 2.0)
+    assert op("gelu")(x) == close(x * op("ndtr")(x))
     assert op("gelu_tanh")(x) == close(x * (1.0 + tanh(u)) / 2.0)
     assert op("mish")(x) == close(x * tanh(op("softplus")(x)))
     assert op("hardswish")(x) == close(x * op("hardsigmoid")(x))

@@ -83,6 +83,9 @@ def test_an_operator_can_stay_whole():
         "e4 = mul e0 e3",
         "return e4",
     ]
+    assert str(trace(OPERATORS["ndtr"].value, atomic=["ndtr"])) == (
+        "e0 = argument 0\ne1 = ndtr e0\nreturn e1"
+    )
 
 
 @pytest.mark.parametrize(

@@ -469,6 +469,7 @@ SMOOTH = [
     "hardswish",
     "log_sigmoid",
     "erfc",
+    "ndtr",
 ]
 SMOOTH += ["hardsigmoid", "relu6", "sigmoid"]
 

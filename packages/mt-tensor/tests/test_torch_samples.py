@@ -243,6 +243,7 @@ TORCH_OPERATORS = {
     "id": torch.clone,
     "inv": torch.reciprocal,
     "log_sigmoid": torch.nn.functional.logsigmoid,
+    "ndtr": torch.special.ndtr,
     "quick_gelu": lambda x: x * torch.sigmoid(1.702 * x),
     "sign": lambda x: torch.where(x.isnan(), x, x.sign()),  # its own of nan is 0
     "softplus": lambda x: torch.nn.functional.softplus(x, threshold=800.0),

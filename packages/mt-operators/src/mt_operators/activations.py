@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import math
 
-from mt_operators.elementary import div, erfc, exp, expm1, log1p, maximum, minimum, tanh, where
-from mt_operators.table import define, define_real, sigmoid, sign, softplus
+from mt_operators.elementary import div, exp, expm1, log1p, maximum, minimum, tanh, where
+from mt_operators.table import define, define_real, ndtr, normal_density, sigmoid, sign, softplus
 
 FAR = 1000.0
 """Beyond it every exponential used here is 0, in float64 too."""
-
-ROOT_HALF = math.sqrt(0.5)
-ROOT_2_PI = math.sqrt(2.0 * math.pi)
 
 
 def moderate(x: float, far: float = FAR) -> float:
@@ -50,16 +47,11 @@ define_real(
 )
 
 
-def normal_share(x: float) -> float:
-    """Return the share of the normal distribution below `x`: by erfc, which keeps its digits."""
-    return 0.5 * erfc(-ROOT_HALF * x)
-
-
 define_real(
     "gelu",
-    lambda x: maximum(x, -FAR) * normal_share(x),
-    lambda x, out: normal_share(x) + moderate(x) * (exp(-0.5 * x * x) / ROOT_2_PI),
-    note="x times the share of the normal distribution below x",
+    lambda x: maximum(x, -FAR) * ndtr(x),
+    lambda x, out: ndtr(x) + moderate(x) * normal_density(x),
+    note="x ndtr(x): x times the share of the normal distribution below x",
 )
 
 STEEP, CUBIC = 2.0 * math.sqrt(2.0 / math.pi), 0.044715

@@ -96,6 +96,8 @@ LN_2 = math.log(2.0)
 LN_10 = math.log(10.0)
 TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
 ROOT_PI_BY_2 = math.sqrt(math.pi) / 2.0
+ROOT_HALF = math.sqrt(0.5)
+ONE_OVER_ROOT_2_PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 # --- Arithmetic ---------------------------------------------------------------------------------
 
@@ -285,6 +287,24 @@ define_real(
     erfc,
     lambda x, out: -TWO_OVER_ROOT_PI * exp(-(x * x)),
     note="1 - erf(x), exact also where erf(x) is almost 1",
+)
+
+
+def ndtr(x: float) -> float:
+    """Return the share of the normal distribution below `x`: by erfc, which keeps its digits."""
+    return 0.5 * erfc(-ROOT_HALF * x)
+
+
+def normal_density(x: float) -> float:
+    """Return the density of the normal distribution at `x`."""
+    return ONE_OVER_ROOT_2_PI * exp(-0.5 * (x * x))
+
+
+define_real(
+    "ndtr",
+    ndtr,
+    lambda x, out: normal_density(x),
+    note="the share of the normal distribution of mean 0 and variance 1 that lies below x",
 )
 
 # --- Kinks and choices --------------------------------------------------------------------------

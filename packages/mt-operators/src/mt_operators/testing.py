@@ -57,6 +57,10 @@ def _erfc(np: Any, x: Any) -> Any:
     return np.vectorize(math.erfc, otypes=[np.float64])(x)
 
 
+def _ndtr(np: Any, x: Any) -> Any:
+    return 0.5 * _erfc(np, -math.sqrt(0.5) * x)
+
+
 def _erfinv(np: Any, y: Any) -> Any:
     """Return the inverse of erf by Newton's iteration, which approaches it from below."""
 
@@ -295,6 +299,7 @@ sample("softplus", lambda np, x: np.logaddexp(x, 0.0), WIDE)
 sample("logaddexp", lambda np, x, y: np.logaddexp(x, y), WIDE, WIDE)
 sample("erf", _erf, NARROW)
 sample("erfc", _erfc, NARROW)
+sample("ndtr", _ndtr, NARROW)
 
 # --- Kinks and choices --------------------------------------------------------------------------
 
@@ -375,7 +380,7 @@ sample("isfinite", lambda np, x: np.isfinite(x), WIDE)
 
 sample("silu", _weighted(_sigmoid), WIDE)
 sample("quick_gelu", _weighted(lambda np, x: _sigmoid(np, 1.702 * x)), WIDE)
-sample("gelu", _weighted(lambda np, x: 0.5 * _erfc(np, -math.sqrt(0.5) * x)), WIDE)
+sample("gelu", _weighted(_ndtr), WIDE)
 sample("gelu_tanh", _weighted(_tanh_weight), WIDE)
 sample("mish", _weighted(_tanh_of_softplus), WIDE)
 sample(

@@ -23,14 +23,14 @@ The graph knows nothing of element types or machines. Later stages write it down
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.errors import TracingError
 from mt_operators.formula import Formula
-from mt_operators.lifting import lift
+from mt_operators.lifting import NAMED, lift
 from mt_operators.table import OPERATORS
 
 Number = bool | int | float
@@ -111,13 +111,13 @@ class Graph:
         return "\n".join((*lines, "return " + ", ".join(f"e{at}" for at in self.outputs)))
 
 
-def trace(formula: Formula, atomic: Iterable[str] = ()) -> Graph:
+def trace(formula: Formula, atomic: Collection[str] = ()) -> Graph:
     """Return the expressions that a formula computes from its arguments.
 
     Args:
         formula: what to run on symbols.
         atomic: operators of the table that are to be one expression where the formula uses them,
-            instead of those that they are written with.
+            or is one of them, instead of those that they are written with.
 
     Raises:
         TracingError: the formula branches on a value, uses an operation that kernels do not have,
@@ -125,7 +125,10 @@ def trace(formula: Formula, atomic: Iterable[str] = ()) -> Graph:
     """
     recorder = _Recorder(formula)
     arguments = [recorder.record("argument", number=i) for i in range(formula.arity)]
-    returned = lift(formula.function, recorder.spelling(atomic))(*arguments)
+    spelling = recorder.spelling(atomic)
+    name = NAMED.get(formula.function, "")
+    function = spelling[name] if name in atomic else lift(formula.function, spelling)
+    returned = function(*arguments)
     results = (returned,) if formula.outputs == 1 else returned
     if not isinstance(results, tuple) or len(results) != formula.outputs:
         raise TracingError(
@@ -181,7 +184,7 @@ class _Recorder:
         self.expressions: list[Expression] = []
         self._positions: dict[Any, int] = {}
 
-    def spelling(self, atomic: Iterable[str]) -> dict[str, Callable[..., Any]]:
+    def spelling(self, atomic: Collection[str]) -> dict[str, Callable[..., Any]]:
         """Return elementary functions, and some operators, that record their calls."""
         functions = {**ELEMENTARY, **{name: OPERATORS[name].function for name in atomic}}
         return {name: self._recording(name, known) for name, known in functions.items()}

@@ -15,7 +15,7 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
-from mt_fast.generation.spelling import exp, log
+from mt_fast.generation.spelling import decay, log
 from mt_fast.matrices.rows import exponentials_into, largest_of, sum_of_exponentials
 from mt_fast.memory import empty_like
 from mt_tensor import Tensor
@@ -67,7 +67,7 @@ def _cross_entropy_gradient_rows(
         row, result = scores[i], out[i]
         logarithm, weight = logarithms[i], weights[i]
         for j in range(row.size):
-            result[j] = exp(row[j] - logarithm) * weight
+            result[j] = decay(row[j] - logarithm) * weight
         result[target[i]] -= weight
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
-from mt_fast.generation.spelling import exp, log
+from mt_fast.generation.spelling import decay, log
 from mt_fast.matrices.rows import (
     exponentials_into,
     largest_of,
@@ -62,7 +62,7 @@ def _log_softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: An
         g, y, r = grad[i], out[i], result[i]
         total = sum_of(g)
         for j in range(g.size):
-            r[j] = g[j] - exp(y[j]) * total
+            r[j] = g[j] - decay(y[j]) * total
 
 
 # --- Operations on tensors ----------------------------------------------------------------------

@@ -25,9 +25,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mt_fast.generation.rendering import Table, computation_type, constant, converted, render
+from mt_fast.generation.rendering import (
+    Table,
+    computation_type,
+    constant,
+    converted,
+    render,
+    traced,
+)
 from mt_operators import Formula, Operator
-from mt_operators.tracing import Graph, trace
+from mt_operators.tracing import Graph
 from mt_tensor.dtypes import DType, bool_
 
 Form = Literal["flat", "rows", "strided"]
@@ -227,7 +234,7 @@ def elementwise(
         form: `flat` or `rows`.
         repeats: for each input, whether it stays at one element in the innermost loop.
     """
-    graph = trace(formula)
+    graph = traced(formula, table)
     dtype = computation_type(inputs)
     names = argument_names(formula, table)
     results = ["out"] if len(outputs) == 1 else [f"out{i}" for i in range(len(outputs))]
@@ -323,7 +330,7 @@ def scatter(operator: Operator | None, dtype: DType, table: Table) -> Source:
         target = f"out_data[out_at + {element('index')} * step]"
         if operator is None:
             return [f"{target} = {element('source')}"]
-        rendered = render(trace(operator.value), ("left", "right"), dtype, (dtype,), table)
+        rendered = render(traced(operator.value, table), ("left", "right"), dtype, (dtype,), table)
         return [
             f"left = {converted(target, dtype, dtype)}",
             f"right = {converted(element('source'), dtype, dtype)}",
@@ -358,7 +365,7 @@ class _Combining:
     """How an operator folds elements of one dtype, as text."""
 
     def __init__(self, operator: Operator, source: DType, target: DType, table: Table) -> None:
-        self.graph: Graph = trace(operator.value)
+        self.graph: Graph = traced(operator.value, table)
         self.table = table
         self.source = source
         self.target = target

@@ -12,19 +12,19 @@ element type, and what has a fraction is computed in float64.
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mt_fast.generation import whole
-from mt_operators import OPERATORS, tracing
+from mt_operators import OPERATORS, Formula, tracing
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number
+from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number, trace
 from mt_tensor.dtypes import DType, float64, int64
 
 Table = Mapping[str, str]
-"""How a target writes operations: name to a template with the operands `{0}`, `{1}`, ..."""
+"""How a target writes operations: name to a template with the operands `{0}`, `{1}`, ...; also
+those operators that it has whole."""
 
 PYTHON: Table = {
     **tracing.PYTHON,
@@ -40,13 +40,17 @@ that compilers make it a selection without a branch."""
 
 
 def call(name: str) -> str:
-    """Return the template of a call of the elementary function called `name`."""
-    count = len(inspect.signature(ELEMENTARY[name]).parameters)
-    return f"{name}({', '.join(f'{{{i}}}' for i in range(count))})"
+    """Return the template of a call of the function of the operator called `name`."""
+    return f"{name}({', '.join(f'{{{i}}}' for i in range(OPERATORS[name].arity))})"
 
 
-_REAL = frozenset(name for name in ELEMENTARY if OPERATORS[name].result == "real")
-"""Elementary functions whose value has a fraction even where the arguments have none."""
+def traced(formula: Formula, table: Table) -> Graph:
+    """Return the graph of a formula, in which every operator that the target has is one step."""
+    return trace(formula, table.keys() - ELEMENTARY.keys())
+
+
+_REAL = frozenset(name for name, operator in OPERATORS.items() if operator.result == "real")
+"""Operators whose value has a fraction even where the arguments have none."""
 
 
 _WIDENED = frozenset(

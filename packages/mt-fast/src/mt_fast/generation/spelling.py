@@ -6,7 +6,8 @@ a pole or no value, and nan wins in `maximum` and `minimum`. Kernels are compile
 `error_model="numpy"`, so that division by zero raises nothing.
 
 Exponentials, logarithms, angles, powers and the error function are vectorised (`vector_math`), all
-of float32 and the most used of float64; the others are C's. `maximum` and `minimum` are LLVM's own
+of float32 and the most used of float64; the others are C's. Operators that would be slower or less
+accurate as compositions of them are vectorised whole. `maximum` and `minimum` are LLVM's own
 instructions: written as a comparison, they would either lose nan or keep LLVM from vectorising a
 fold with them.
 """
@@ -14,7 +15,6 @@ fold with them.
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 from typing import Any
 
@@ -27,6 +27,7 @@ from numba.extending import intrinsic, overload
 from mt_fast import vector_math
 from mt_fast.generation import turning, whole
 from mt_fast.generation.rendering import Table, call
+from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 
 
@@ -140,11 +141,17 @@ def _vectorised(name: str) -> Any:
         vector_math.callable_in_kernels(functions[name], kind) if name in functions else None
         for kind, functions in vector_math.WRITTEN.items()
     )
-    arity = len(inspect.signature(ELEMENTARY[name]).parameters)
-    return (_of_one if arity == 1 else _of_two)(single, double or getattr(math, name))
+    return (_of_one if OPERATORS[name].arity == 1 else _of_two)(
+        single, double or getattr(math, name)
+    )
 
 
 VECTORISED = {name: _vectorised(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
+decay = _of_one(
+    *(vector_math.callable_in_kernels(vector_math.decay, kind) for kind in vector_math.WRITTEN)
+)
+"""`exp` of numbers that are not positive, in less time."""
+
 exp, log, _float_power = (VECTORISED[name] for name in ("exp", "log", "pow"))
 
 
@@ -268,7 +275,7 @@ to its float32 ones."""
 
 
 TABLE: Table = {"div": "{0} / {1}", **{name: call(name) for name in FUNCTIONS}}
-"""How the elementary functions are written in kernels for the CPU."""
+"""How the elementary functions, and some operators, are written in kernels for the CPU."""
 
 NAMESPACE: dict[str, Any] = {
     **FUNCTIONS,

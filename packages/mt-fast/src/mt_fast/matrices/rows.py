@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from mt_fast.generation.codegen import REASSOCIATE
-from mt_fast.generation.spelling import exp, larger
+from mt_fast.generation.spelling import decay, larger
 
 _summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
 """Compiles a function that is a sum, so that it may be added up in any order."""
@@ -57,7 +57,7 @@ def sum_of_exponentials(row: Any, largest: Any) -> Any:
     """Return the sum of `exp(element - largest)`."""
     total = row.dtype.type(0)
     for i in range(row.size):
-        total += exp(row[i] - largest)
+        total += decay(row[i] - largest)
     return total
 
 
@@ -66,7 +66,7 @@ def exponentials_into(result: Any, row: Any, largest: Any) -> Any:
     """Write `exp(element - largest)`, and return the sum."""
     total = row.dtype.type(0)
     for i in range(row.size):
-        value = exp(row[i] - largest)
+        value = decay(row[i] - largest)
         result[i] = value
         total += value
     return total
@@ -77,7 +77,7 @@ def exponentials_in_place(row: Any, largest: Any) -> Any:
     """Do the same in place, which is not vectorised if `row` and `result` may be one."""
     total = row.dtype.type(0)
     for i in range(row.size):
-        value = exp(row[i] - largest)
+        value = decay(row[i] - largest)
         row[i] = value
         total += value
     return total

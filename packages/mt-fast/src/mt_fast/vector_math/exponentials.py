@@ -5,6 +5,7 @@ An exponential is `exp(r) * 2**n`, with r no farther from 0 than half the logari
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -61,6 +62,12 @@ EXP = {
 """Of `(exp(r) - 1 - r) / r**2`."""
 
 
+def scaled(coefficients: Sequence[float], factor: float) -> tuple[float, ...]:
+    """Return the coefficients of `p(factor r)` in powers of r, from those of `p(r)`."""
+    highest = len(coefficients) - 1
+    return tuple(c * factor ** (highest - i) for i, c in enumerate(coefficients))
+
+
 def _bounded(x: Value, bounds: tuple[float, float]) -> Value:
     return at_most(at_least(x, bounds[0]), bounds[1])
 
@@ -111,6 +118,20 @@ def exp(x: Value) -> Value:
     return _scaled_sum(_grown(r), bits)
 
 
+LIFT = 64
+"""A power of 2 that may be too small for a normal number is computed times 2 to this power, and
+what it is multiplied with is divided by that, at no cost: in the coefficients."""
+
+DECAY = {kind: tuple(c * 2.0**-LIFT for c in (*powers, 1.0, 1.0)) for kind, powers in EXP.items()}
+"""Of `exp(r) / 2**LIFT`."""
+
+
+def decay(x: Value) -> Value:
+    """Return e to the power x, for an x that is not positive, or hardly: with one power of 2."""
+    _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + LIFT)
+    return polynomial(r, DECAY[x.format]) * power_of_two(bits, x)
+
+
 def exp2(x: Value) -> Value:
     """Return 2 to the power x."""
     return exp2_of_sum(x)
@@ -136,29 +157,32 @@ def expm1(x: Value) -> Value:
 
 # --- Hyperbolic functions -----------------------------------------------------------------------
 
-NEAR = 0.625
+NEAR = 0.65
 """Up to here, tanh is an odd polynomial."""
 
 FAR = {FLOAT32: 9.1, FLOAT64: 19.1}
 """From here on, tanh is 1."""
 
 TANH = {
-    FLOAT32: (-0.005692228, 0.020628123, -0.053736508, 0.13331406, -0.3333328),
+    FLOAT32: (-0.0055151547, 0.02046941, -0.053688019, 0.1333083, -0.3333326),
     FLOAT64: (
-        -1.606826443196854e-05,
-        7.713557652165858e-05,
-        -0.00022855649708052408,
-        0.0005863127370435434,
-        -0.0014549577224182773,
-        0.0035919889505433155,
-        -0.008863220975311939,
-        0.02186948757405283,
-        -0.05396825393118148,
-        0.13333333333261915,
-        -0.33333333333332854,
+        -1.5005544970988534e-05,
+        7.487708794087642e-05,
+        -0.0002264895310389193,
+        0.0005852473051025741,
+        -0.0014546181464675661,
+        0.003591919805669065,
+        -0.00886321200135014,
+        0.02186948685607418,
+        -0.053968253898299755,
+        0.13333333333187672,
+        -0.33333333333332277,
     ),
 }
 """Of `(tanh(x) - x) / x**3`, in powers of x x."""
+
+EXP_OF_TWICE = {kind: scaled((*powers, 1.0, 1.0), 2.0) for kind, powers in EXP.items()}
+"""Of `exp(2 r)`."""
 
 
 def tanh(x: Value) -> Value:
@@ -166,8 +190,18 @@ def tanh(x: Value) -> Value:
     size = abs(x)
     square = x * x
     near = fma(polynomial(square, TANH[x.precision]) * square, size, size)
-    far = 1.0 - 2.0 / (exp_inside(2.0 * at_most(size, FAR[x.precision])) + 1.0)
+    inside = at_most(size, FAR[x.precision])
+    n, bits = nearest_and_bits(inside, 2.0 * float(LOG2_E), x.format.bias)
+    r = fma(n, -0.5 * float(LN_2), inside)  # n is small, and what ln 2 lacks is smaller
+    growing = polynomial(r, EXP_OF_TWICE[x.precision])
+    far = 1.0 - 2.0 / fma(growing, power_of_two(bits, x), 1.0)
     return copysign(where(size < NEAR, near, far), x)
+
+
+def sigmoid(x: Value) -> Value:
+    """Return `1 / (1 + exp(-x))`, by an exponential that is at most 1."""
+    falling = decay(-abs(x))
+    return where(x < 0.0, falling, x.like(1.0)) / (1.0 + falling)
 
 
 @in_float64

@@ -1,9 +1,11 @@
 """Logarithms, and the inverses of hyperbolic functions.
 
 With `x = 2**e (1 + f)`, where 1 + f lies between the roots of 1/2 and 2, the logarithm of x is
-`e ln 2 + log(1 + f)`. The latter is `log((1 + s) / (1 - s))` with `s = f / (2 + f)`, whose series
-has odd powers only; it is taken as f and what is missing, `s (h + R) - h` with `h = f f / 2` and a
-polynomial R in s s, which is small, and so are its errors (after fdlibm's e_log.c).
+`e ln 2 + log(1 + f)`. The latter is taken as f and what is missing, which is small, and so are its
+errors. In float32 that is f f times a polynomial, in float64 a division saves half of the powers:
+`log(1 + f)` is `log((1 + s) / (1 - s))` with `s = f / (2 + f)`, whose series has odd powers only,
+and what is missing is `s (h + R) - h` with `h = f f / 2` and a polynomial R in s s (after fdlibm's
+e_log.c).
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from mt_fast.vector_math.exponentials import LN_2_PARTS, LOG2_E
+from mt_fast.vector_math.exponentials import LN_2, LOG2_E
 from mt_fast.vector_math.values import (
     FLOAT32,
     FLOAT64,
@@ -42,6 +44,19 @@ LOG = {
 }
 """Of `(log((1 + s) / (1 - s)) - 2 s) / s**3`, in powers of s s."""
 
+LOG_BY_POWERS = (
+    -0.076231039,
+    0.12905557,
+    -0.1324299,
+    0.14181626,
+    -0.16609054,
+    0.20001985,
+    -0.25001585,
+    0.33333325,
+    -0.49999988,
+)
+"""Of `(log(1 + f) - f) / f**2`, for float32."""
+
 LOG10_E = Decimal("0.434294481903251827651128918916605082")
 LOG10_2 = Decimal("0.301029995663981195213738894724493026")
 
@@ -59,18 +74,13 @@ def split(x: Value) -> tuple[Value, Value]:
     return where(subnormal, e - float(LIFT), e), fraction - 1.0
 
 
-def _parts(x: Value) -> tuple[Value, Value, Value]:
-    """Return e, f and a smaller g with `log(x) = e ln 2 + f + g`, for positive x."""
-    e, f = split(x)
+def _missing(f: Value, more: Value | float = 0.0) -> Value:
+    """Return `log(1 + f) - f + more`."""
+    if f.format is FLOAT32:
+        return fma(f * f, polynomial(f, LOG_BY_POWERS), more)
     s = f / (f + 2.0)
     square, h = s * s, 0.5 * f * f
-    return e, f, fma(s, fma(square, polynomial(square, LOG[x.precision]), h), -h)
-
-
-def _sum(e: Value, f: Value, g: Value) -> Value:
-    """Return `e ln 2 + f + g`."""
-    high, low = LN_2_PARTS[e.format]
-    return fma(e, high, f + fma(e, low, g))
+    return fma(s, fma(square, polynomial(square, LOG[f.precision]), h), -h) + more
 
 
 def with_ends(x: Value, found: Value) -> Value:
@@ -82,19 +92,22 @@ def with_ends(x: Value, found: Value) -> Value:
 
 def log(x: Value) -> Value:
     """Return the natural logarithm."""
-    return with_ends(x, _sum(*_parts(x)))
+    e, f = split(x)
+    return with_ends(x, fma(e, float(LN_2), _missing(f, f)))
 
 
 def log2(x: Value) -> Value:
     """Return the logarithm to the base 2."""
-    e, f, g = _parts(x)
+    e, f = split(x)
+    g = _missing(f)
     more = float(LOG2_E) - 1.0
     return with_ends(x, e + (f + (g + fma(f, more, g * more))))
 
 
 def log10(x: Value) -> Value:
     """Return the logarithm to the base 10."""
-    e, f, g = _parts(x)
+    e, f = split(x)
+    g = _missing(f)
     (high, low), (of_2, of_2_low) = LOG10_E_PARTS[x.format], LOG10_2_PARTS[x.format]
     rest = fma(e, of_2_low, fma(g, high, (f + g) * low))
     return with_ends(x, fma(e, of_2, fma(f, high, rest)))
@@ -104,8 +117,8 @@ def log1p(x: Value) -> Value:
     """Return `log(1 + x)`, exact for small x too: with what the sum has lost to rounding."""
     total = 1.0 + x
     lost = x - (total - 1.0)
-    e, f, g = _parts(total)
-    found = with_ends(total, _sum(e, f, g + lost / total))
+    e, f = split(total)
+    found = with_ends(total, fma(e, float(LN_2), f + _missing(f, lost / total)))
     return where(abs(x) > 0.0, found, x)
 
 

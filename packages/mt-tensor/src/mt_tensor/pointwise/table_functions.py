@@ -86,6 +86,7 @@ maximum: Binary
 minimum: Binary
 mish: Unary
 mul: Binary
+ndtr: Unary
 ne: Binary
 neg: Unary
 quick_gelu: Unary
