@@ -22,13 +22,12 @@ from numba.core.typing import templates
 from numba.extending import intrinsic
 
 from mt_fast.compilation.cache import kept
+from mt_fast.compilation.jit import jit
 from mt_fast.compilation.threads import launching, thread_count
 from mt_fast.generation.codegen import Source
 from mt_fast.generation.spelling import NAMESPACE
 
-inner = njit(  # type: ignore[call-overload]
-    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+inner = jit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Compiles a function that only kernels call: without what Python would need to call it."""
 
 
@@ -83,7 +82,7 @@ class Kernel:
 
     def __init__(self, source: Source, function: Callable[..., None]) -> None:
         self.source = source
-        compiled = njit(error_model="numpy", fastmath=set(source.fastmath) or False)(function)
+        compiled = jit(fastmath=set(source.fastmath) or False)(function)
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}
