@@ -82,7 +82,7 @@ def _product_tile(rows: int, columns: int) -> Any:
         with v.loop(taps) as tap:
             seen = b.gep(source, [b.load(b.gep(offsets, [tap]))])
             xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
-            now = b.mul(tap, across)
+            now = v.opaque(b.mul(tap, across))
             for line, totals in zip(lines, sums, strict=True):
                 weight = v.repeated(b.gep(line, [now]))
                 for total, x in zip(totals, xs, strict=True):
