@@ -186,7 +186,9 @@ def test_sums_are_those_over_windows(name: str) -> None:
     check(CASES[name], np.float32)
 
 
-@pytest.mark.parametrize("name", ["as in LeNet", "stride and dilation", "groups", "long rows, groups"])
+@pytest.mark.parametrize(
+    "name", ["as in LeNet", "stride and dilation", "groups", "a column", "long rows, groups"]
+)
 def test_float64_has_its_precision(name: str) -> None:
     check(CASES[name], np.float64)
 
