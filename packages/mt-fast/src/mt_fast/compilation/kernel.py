@@ -27,8 +27,17 @@ from mt_fast.compilation.threads import launching, thread_count
 from mt_fast.generation.codegen import Source
 from mt_fast.generation.spelling import NAMESPACE
 
-inner = jit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Compiles a function that only kernels call: without what Python would need to call it."""
+_WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+inner = jit(**_WITHOUT_WRAPPERS, _nrt=False)
+"""Compiles a function that only kernels call, and that makes no array.
+
+It lacks what Python would need to call it, and does not count references to arrays. The count of an
+array is shared by all threads, of which each would wait for the others, again and again.
+"""
+
+allocating = jit(**_WITHOUT_WRAPPERS)
+"""Compiles a function that only kernels call, and that returns a new array."""
 
 
 def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:

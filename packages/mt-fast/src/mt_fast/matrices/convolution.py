@@ -229,9 +229,11 @@ def _convolution(
         fill(planes, images, start, channels, row, windows, strips)
         for first in range(0, outputs, LARGEST):
             used, channel = min(LARGEST, outputs - first), group * outputs + first
-            for part in table:
-                layout = Layout(part[0], part[1], part[2], part[3], part[4])
-                begin, end = part[7], part[8]
+            for part in range(len(table)):
+                layout = Layout(
+                    table[part, 0], table[part, 1], table[part, 2], table[part, 3], table[part, 4]
+                )
+                begin, end = table[part, 7], table[part, 8]
                 taps, weight = end - begin, groups * outputs * begin + channel * (end - begin)
                 at = layout.start + image * layout.image + channel * layout.channel
                 at += row * layout.row
@@ -239,10 +241,10 @@ def _convolution(
                 target, to, step = (out, at, layout.channel) if in_a_row else (room, 0, count)
                 product(
                     target, to, step, used, count, bias, channel, weights, weight, (taps, 1),
-                    planes, 0, offsets[begin:end],
+                    planes, 0, offsets, begin, taps,
                 )  # fmt: skip
                 if not in_a_row:
-                    extents_of_part = (used, min(rows, part[5] - row), part[6])
+                    extents_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
                     _spread(room, count, windows.columns, out, at, extents_of_part, layout)
 
 
@@ -485,7 +487,7 @@ def kernel_gradient(
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     extents = (n, groups, channels, outputs // groups)
     settings = (extents, tuple(windows), tuple(strips), (some, held))
-    arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals, *settings)
+    arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1), *settings)
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
     found: Array = totals[0] if parts == 1 else totals.sum(0)
     return found.reshape(shape)
@@ -503,7 +505,7 @@ def _kernel_gradients(
         images: the images, flat.
         grad: the gradients of the convolution, flat.
         offsets: where the rows of the windows begin in the buffer.
-        totals: for each part, room for its sums, which are 0 before.
+        totals: for each part, room for its sums, which are 0 before; flat.
         extents: images, groups, channels of one group, and outputs of one group.
         windows: which elements positions see.
         strips: how an image is cut.
@@ -518,7 +520,8 @@ def _kernel_gradients(
     steps = (positions, groups * outputs * positions)
     elements = windows.kernel_height * windows.kernel_width
     blocks = -(-channels // some)
-    parts, units = len(totals), number * strips.number
+    size = groups * outputs * channels * elements
+    parts, units = totals.size // size, number * strips.number
     for part in range(lo, hi):
         last = units * (part + 1) // parts
         for unit in range(units * part // parts, last, held):
@@ -541,9 +544,9 @@ def _kernel_gradients(
                     start = (image * groups * outputs + output) * positions
                     start += row * windows.columns
                     inner_products(
-                        totals[part], at, channels * elements, min(LARGEST, outputs - first), grad,
-                        start, steps, planes, strips.size, offsets[: seen * elements], several,
-                        count,
+                        totals, part * size + at, channels * elements,
+                        min(LARGEST, outputs - first), grad, start, steps, planes, 0, strips.size,
+                        offsets, 0, seen * elements, several, count,
                     )  # fmt: skip
 
 

@@ -28,9 +28,12 @@ from mt_fast.processor import VECTOR_BYTES
 
 Array = npt.NDArray[Any]
 
-IN_PLACE_BYTES = 2**17
-"""How large a second factor may be that is read where it is. In a copy, no vector lies across two
-lines of the cache, and no more of them than their share fall into one set of it."""
+IN_PLACE_BYTES = 2**18
+"""How large a second factor may be that is read where it is: it stays in the second cache."""
+
+REUSED = 256
+"""From how many rows on it is worth a copy nevertheless. There, no vector lies across two lines of
+the cache, and no more of these lines than their share fall into one set of it."""
 
 PANEL_BYTES = 2**19
 """How large a panel of a larger one should be at most: half of the second cache, or less."""
@@ -87,7 +90,8 @@ def _plan(
     The extents are n, m, k, how wide panels are, how many there are, and into how many parts rows
     are cut: such that each thread has as many units as the others.
     """
-    width = _width(m, k, itemsize)
+    rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
+    width = _width(rows, m, k, itemsize)
     panels = -(-k // width)
     alike = threads // math.gcd(threads, batch * panels)
     parts = min(-(-n // LARGEST), -(-4 * threads // (batch * panels * alike)) * alike)
@@ -95,10 +99,10 @@ def _plan(
     return batch * panels * parts, (n, m, k, width, panels, parts), offsets
 
 
-def _width(m: int, k: int, itemsize: int) -> int:
+def _width(rows: int, m: int, k: int, itemsize: int) -> int:
     """Return how many columns a panel has: all, or some tiles, and such that panels are alike."""
     lanes = VECTOR_BYTES // itemsize
-    if k >= lanes and m * k * itemsize <= IN_PLACE_BYTES:
+    if k >= lanes and rows < REUSED and m * k * itemsize <= IN_PLACE_BYTES:
         return k
     tile = COLUMNS[LARGEST] * lanes
     most = max(PANEL_BYTES // (m * itemsize) // tile, 1) * tile
@@ -140,7 +144,7 @@ def _multiply(
             first = tile * LARGEST
             product(
                 out, (batch * n + first) * k + column, k, min(LARGEST, n - first), count, nothing,
-                0, a, batch * n * m + first * steps[0], steps, panel, start, offsets,
+                0, a, batch * n * m + first * steps[0], steps, panel, start, offsets, 0, m,
             )  # fmt: skip
 
 
@@ -167,8 +171,8 @@ def _multiply_by_rows(
             first = tile * LARGEST
             inner_products(
                 out, (batch * n + first) * k + column, k, min(LARGEST, n - first), a,
-                (batch * n + first) * m, (m, 0), b[batch * m * k :], 0,
-                offsets[column : min(column + width, k)], 1, m,
+                (batch * n + first) * m, (m, 0), b, batch * m * k, 0, offsets, column,
+                min(width, k - column), 1, m,
             )  # fmt: skip
 
 

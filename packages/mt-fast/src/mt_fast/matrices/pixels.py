@@ -84,7 +84,7 @@ def kernel_gradient(
     size = _run(windows, channels)
     totals = np.zeros((parts, outputs * len(runs) * size), grad.dtype)
     extents = (n, groups, channels, outputs // groups, size)
-    arguments = (images.reshape(-1), grad.reshape(-1), offsets, runs, totals)
+    arguments = (images.reshape(-1), grad.reshape(-1), offsets, runs, totals.reshape(-1))
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments, extents, tuple(windows), tuple(strips))
     shape = (outputs, windows.kernel_height, windows.kernel_width, channels)
     return np.ascontiguousarray(totals.sum(0).reshape(shape).transpose(0, 3, 1, 2))
@@ -147,12 +147,12 @@ def _fill(
         at = line * strips.width * channels
         if top + line < 0 or top + line >= windows.height:
             clear(pixels, at, strips.width * channels)
-            continue
-        clear(pixels, at, left * channels)
-        begin = start + (top + line) * windows.width + first
-        apart = windows.height * windows.width
-        _turn_line(pixels, at + left * channels, image, begin, apart, channels, seen)
-        clear(pixels, at + (left + seen) * channels, (strips.width - left - seen) * channels)
+        else:
+            clear(pixels, at, left * channels)
+            begin = start + (top + line) * windows.width + first
+            apart = windows.height * windows.width
+            _turn_line(pixels, at + left * channels, image, begin, apart, channels, seen)
+            clear(pixels, at + (left + seen) * channels, (strips.width - left - seen) * channels)
 
 
 @inner
@@ -187,7 +187,7 @@ def _kernel_gradients_by_pixels(
         grad: the gradients of the convolution, flat.
         offsets: where the windows of positions begin in the buffer.
         runs: where the runs of a window begin from there.
-        totals: for each part, room for its sums, which are 0 before.
+        totals: for each part, room for its sums, which are 0 before; flat.
         extents: images, groups, channels of one group, outputs of one group, and how long runs are.
         windows: which elements positions see.
         strips: how an image is cut.
@@ -198,7 +198,8 @@ def _kernel_gradients_by_pixels(
     sums = aligned(LARGEST * size, images)
     nothing = np.zeros(LARGEST, images.dtype)
     positions = windows.rows * windows.columns
-    parts, units = len(totals), number * strips.number
+    parts = totals.size // (groups * outputs * runs.size * size)
+    units = number * strips.number
     for part in range(lo, hi):
         for unit in range(units * part // parts, units * (part + 1) // parts):
             image, row = unit // strips.number, unit % strips.number * strips.rows
@@ -213,10 +214,10 @@ def _kernel_gradients_by_pixels(
                     for run in range(runs.size):
                         product(
                             sums, 0, size, used, size, nothing, 0, grad, start, (positions, 1),
-                            pixels, runs[run], offsets[:count],
+                            pixels, runs[run], offsets, 0, count,
                         )  # fmt: skip
-                        at = (output * runs.size + run) * size
-                        _add(totals[part], at, runs.size * size, sums, used, size)
+                        at = ((part * groups * outputs + output) * runs.size + run) * size
+                        _add(totals, at, runs.size * size, sums, used, size)
 
 
 @inner

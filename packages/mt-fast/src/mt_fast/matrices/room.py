@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.compilation.kernel import inner
+from mt_fast.compilation.kernel import allocating
 from mt_fast.processor import VECTOR_BYTES
 
 
-@inner
+@allocating
 def aligned(size: Any, like: Any) -> Any:
     """Return room for `size` elements like those of an array, from a multiple of a vector on.
 
