@@ -82,6 +82,9 @@ def _by_address(names: Sequence[str]) -> Any:
 class Kernel:
     """A compiled kernel.
 
+    It counts references to arrays only if it makes some itself, see `inner`. An argument lives as
+    long as the call.
+
     Attributes:
         source: its text.
         serial: the compiled function; called as `serial(lo, hi, *args)`.
@@ -89,18 +92,26 @@ class Kernel:
 
     __slots__ = ("_addresses", "_parallel", "serial", "source")
 
-    def __init__(self, source: Source, function: Callable[..., None]) -> None:
+    def __init__(
+        self, source: Source, function: Callable[..., None], allocates: bool = False
+    ) -> None:
         self.source = source
-        compiled = jit(fastmath=set(source.fastmath) or False)(function)
+        compiled = jit(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}
 
     @classmethod
-    def of(cls, function: Callable[..., None]) -> Kernel:
-        """Return a kernel whose text is that of a Python function, `function(lo, hi, ...)`."""
+    def of(cls, function: Callable[..., None], allocates: bool = False) -> Kernel:
+        """Return a kernel whose text is that of a Python function.
+
+        Args:
+            function: called as `function(lo, hi, ...)`.
+            allocates: whether it makes arrays.
+        """
         arguments = tuple(inspect.signature(function).parameters)[2:]
-        return cls(Source(function.__name__, inspect.getsource(function), arguments), function)
+        source = Source(function.__name__, inspect.getsource(function), arguments)
+        return cls(source, function, allocates)
 
     @property
     def parallel(self) -> Callable[..., None]:

@@ -267,7 +267,7 @@ def _spread(
             copy_to_every(out, at, step, room, channel * apart + row * width, columns)
 
 
-_CONVOLUTION = Kernel.of(_convolution)
+_CONVOLUTION = Kernel.of(_convolution, allocates=True)
 
 
 # --- The gradient of the images -------------------------------------------------------------------
@@ -550,7 +550,7 @@ def _kernel_gradients(
                     )  # fmt: skip
 
 
-_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients)
+_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients, allocates=True)
 
 
 # --- The gradient of the bias ---------------------------------------------------------------------

@@ -176,4 +176,4 @@ def _multiply_by_rows(
             )  # fmt: skip
 
 
-_MULTIPLY, _MULTIPLY_BY_ROWS = Kernel.of(_multiply), Kernel.of(_multiply_by_rows)
+_MULTIPLY, _MULTIPLY_BY_ROWS = Kernel.of(_multiply, allocates=True), Kernel.of(_multiply_by_rows)

@@ -229,4 +229,4 @@ def _add(totals: Any, at: Any, step: Any, sums: Any, rows: Any, size: Any) -> No
             target[j] += row[j]
 
 
-_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients_by_pixels)
+_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients_by_pixels, allocates=True)
