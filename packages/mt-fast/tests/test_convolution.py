@@ -170,6 +170,13 @@ CASES = {
     "large images": Case(1, 9, 3, (150, 170), (3, 3), padding=(1, 1)),
     "large images with a stride": Case(1, 3, 9, (120, 130), (7, 7), (2, 2), (3, 3)),
     "many channels": Case(2, 40, 41, (9, 9), (3, 3), padding=(1, 1)),
+    "rows of windows as long as a tile": Case(3, 16, 9, (12, 13), (3, 3), padding=(1, 1)),
+    "long rows, stride and padding": Case(2, 17, 8, (25, 27), (3, 3), (2, 2), (2, 3)),
+    "long rows, groups": Case(2, 38, 6, (14, 19), (2, 3), (1, 2), (0, 1), groups=2),
+    "many channels, dilation": Case(1, 50, 10, (15, 17), (3, 2), padding=(1, 0), dilation=(2, 3)),
+    "many channels, narrow images": Case(2, 49, 7, (70, 3), (3, 3), padding=(1, 1)),
+    "few channels, long rows": Case(1, 5, 3, (16, 40), (3, 11), padding=(0, 5)),
+    "channels of large images": Case(1, 32, 4, (130, 90), (3, 3), padding=(1, 1)),
     "many small images": Case(50, 3, 4, (4, 5), (3, 3)),
 }
 
@@ -179,7 +186,9 @@ def test_sums_are_those_over_windows(name: str) -> None:
     check(CASES[name], np.float32)
 
 
-@pytest.mark.parametrize("name", ["as in LeNet", "stride and dilation", "groups", "a column"])
+@pytest.mark.parametrize(
+    "name", ["as in LeNet", "stride and dilation", "groups", "a column", "long rows, groups"]
+)
 def test_float64_has_its_precision(name: str) -> None:
     check(CASES[name], np.float64)
 
@@ -227,6 +236,7 @@ SPECIAL = {
     "padded": Case(2, 3, 9, (7, 8), (3, 3), padding=(1, 1)),
     "no padding, stride 2": Case(2, 3, 5, (9, 8), (3, 2), stride=(2, 2)),
     "groups": Case(2, 4, 4, (6, 21), (3, 3), padding=(1, 2), groups=2),
+    "long rows": Case(2, 16, 5, (12, 13), (3, 3), padding=(1, 1)),
 }
 
 
@@ -276,7 +286,11 @@ def test_what_lies_behind_the_arrays_is_not_read() -> None:
 
 @pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize(
-    "name", ["as in LeNet", "depthwise", "stride 2", "large images", "many small images", "a line"]
+    "name",
+    [
+        *("as in LeNet", "depthwise", "stride 2", "large images", "many small images", "a line"),
+        *("rows of windows as long as a tile", "long rows, groups", "channels of large images"),
+    ],
 )
 def test_threads_share_the_work(name: str) -> None:
     check(CASES[name], np.float32)

@@ -22,14 +22,22 @@ from numba.core.typing import templates
 from numba.extending import intrinsic
 
 from mt_fast.compilation.cache import kept
+from mt_fast.compilation.jit import jit
 from mt_fast.compilation.threads import launching, thread_count
 from mt_fast.generation.codegen import Source
 from mt_fast.generation.spelling import NAMESPACE
 
-inner = njit(  # type: ignore[call-overload]
-    error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
-"""Compiles a function that only kernels call: without what Python would need to call it."""
+_WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+inner = jit(**_WITHOUT_WRAPPERS, _nrt=False)
+"""Compiles a function that only kernels call, and that makes no array.
+
+It lacks what Python would need to call it, and does not count references to arrays. The count of an
+array is shared by all threads, of which each would wait for the others, again and again.
+"""
+
+allocating = jit(**_WITHOUT_WRAPPERS)
+"""Compiles a function that only kernels call, and that returns a new array."""
 
 
 def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
@@ -74,6 +82,9 @@ def _by_address(names: Sequence[str]) -> Any:
 class Kernel:
     """A compiled kernel.
 
+    It counts references to arrays only if it makes some itself, see `inner`. An argument lives as
+    long as the call.
+
     Attributes:
         source: its text.
         serial: the compiled function; called as `serial(lo, hi, *args)`.
@@ -81,18 +92,26 @@ class Kernel:
 
     __slots__ = ("_addresses", "_parallel", "serial", "source")
 
-    def __init__(self, source: Source, function: Callable[..., None]) -> None:
+    def __init__(
+        self, source: Source, function: Callable[..., None], allocates: bool = False
+    ) -> None:
         self.source = source
-        compiled = njit(error_model="numpy", fastmath=set(source.fastmath) or False)(function)
+        compiled = jit(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}
 
     @classmethod
-    def of(cls, function: Callable[..., None]) -> Kernel:
-        """Return a kernel whose text is that of a Python function, `function(lo, hi, ...)`."""
+    def of(cls, function: Callable[..., None], allocates: bool = False) -> Kernel:
+        """Return a kernel whose text is that of a Python function.
+
+        Args:
+            function: called as `function(lo, hi, ...)`.
+            allocates: whether it makes arrays.
+        """
         arguments = tuple(inspect.signature(function).parameters)[2:]
-        return cls(Source(function.__name__, inspect.getsource(function), arguments), function)
+        source = Source(function.__name__, inspect.getsource(function), arguments)
+        return cls(source, function, allocates)
 
     @property
     def parallel(self) -> Callable[..., None]:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from mt_fast.compilation.jit import jit
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.generation.spelling import larger
 
@@ -44,7 +44,7 @@ def _means_of_fours(lo: Any, hi: Any, x: Any, out: Any) -> None:
                 result[j] = total * share
 
 
-@njit(error_model="numpy")
+@jit()
 def _larger(largest: Any, place: Any, value: Any, other: Any) -> Any:
     """Return the larger of two elements and its place; the first of equal ones. Nan is largest."""
     wins = (value > largest) | ((value != value) & (largest == largest))

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from mt_fast.compilation.jit import jit
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.codegen import REASSOCIATE
@@ -28,7 +28,7 @@ PARTS = 16
 It is fixed, so that they do not depend on the number of threads.
 """
 
-_summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
+_summing = jit(fastmath=set(REASSOCIATE))
 
 # --- Layers: arrays of shape (rows, n) ----------------------------------------------------------
 

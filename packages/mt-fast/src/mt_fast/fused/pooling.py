@@ -141,8 +141,10 @@ def _mean_gradient_planes(
                         out[plane, h, j] += spread[margin + j]
 
 
-_POOL, _POSITION = Kernel.of(_pool_planes), Kernel.of(_position_planes)
-_MAX_GRADIENT, _MEAN_GRADIENT = Kernel.of(_max_gradient_planes), Kernel.of(_mean_gradient_planes)
+_POOL = Kernel.of(_pool_planes, allocates=True)
+_POSITION = Kernel.of(_position_planes, allocates=True)
+_MAX_GRADIENT = Kernel.of(_max_gradient_planes)
+_MEAN_GRADIENT = Kernel.of(_mean_gradient_planes, allocates=True)
 
 # --- Operations on tensors ------------------------------------------------------------------------
 

@@ -20,11 +20,12 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
 from mt_fast import vector_math
+from mt_fast.compilation.jit import jit
 from mt_fast.generation import turning, whole
 from mt_fast.generation.rendering import Table, call
 from mt_operators import OPERATORS
@@ -155,7 +156,7 @@ decay = _of_one(
 exp, log, _float_power = (VECTORISED[name] for name in ("exp", "log", "pow"))
 
 
-@njit(error_model="numpy")
+@jit()
 def _integer_power(base: Any, exponent: Any) -> Any:
     """Return a power that wraps around; what has a fraction becomes 0."""
     if exponent < 0:
@@ -238,13 +239,13 @@ def _defined(name: str, kind: str) -> Any:
     }
     exec(whole.text(name, kind, "fmod"), namespace)
     function = namespace[name]
-    return function if function is _float_rest else njit(error_model="numpy")(function)
+    return function if function is _float_rest else jit()(function)
 
 
 # --- Where elements lie -------------------------------------------------------------------------
 
 
-@njit(error_model="numpy")
+@jit()
 def unravel(ordinal: Any, extents: Any) -> Any:
     """Return the index of the `ordinal`-th element, row by row, in three dimensions."""
     rest = ordinal // extents[2]
@@ -252,7 +253,7 @@ def unravel(ordinal: Any, extents: Any) -> Any:
     return first, rest - first * extents[1], ordinal - rest * extents[2]
 
 
-@njit(error_model="numpy")
+@jit()
 def place(layout: Any, index: Any) -> Any:
     """Return the position of an element; a layout is a start followed by strides."""
     return layout[0] + index[0] * layout[1] + index[1] * layout[2] + index[2] * layout[3]

@@ -4,7 +4,8 @@ What windows see is laid out in a buffer (`windows.py`), by which the kernels ar
 at a time (`tiles.py`).
 
 - The convolution is `kernels @ windows`.
-- The gradient of the kernels is `gradients @ windows.T`, summed over the images.
+- The gradient of the kernels is `gradients @ windows.T`, summed over the images; where that takes
+  less time, of windows that are laid out by `pixels.py`.
 - The gradient of the images is a convolution of the gradients, with the kernels turned round. With
   a stride s, elements of the image that are s apart are seen by the same elements of the kernel and
   others by others, so that there is one convolution for each *phase*, a place between two strides.
@@ -15,6 +16,7 @@ high is worked on as if it were 1 wide: neighbours are then above each other, an
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -25,6 +27,7 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.compilation.threads import thread_count
+from mt_fast.matrices import pixels
 from mt_fast.matrices.rows import sum_of
 from mt_fast.matrices.simd import copy_to_every
 from mt_fast.matrices.tiles import LARGEST, inner_products, product
@@ -72,6 +75,22 @@ class Layout(NamedTuple):
     column: int
 
 
+class Part(NamedTuple):
+    """A part of a result: what is convolved with the same elements of the windows' kernel.
+
+    Attributes:
+        layout: where its elements lie.
+        rows: how many rows it has, at most those of the windows.
+        columns: how many columns.
+        taps: the numbers of these elements of the kernel.
+    """
+
+    layout: Layout
+    rows: int
+    columns: int
+    taps: tuple[int, ...]
+
+
 def convolve(
     images: Array,
     kernels: Array,
@@ -101,17 +120,16 @@ def convolve(
         turned = (stride[::-1], padding[::-1], dilation[::-1])
         return _turned(convolve(_turned(images), _turned(kernels), bias, *turned, groups))
     n, _, height, width = images.shape
-    outputs, channels, *kernel = kernels.shape
+    outputs, _, *kernel = kernels.shape
     rows, columns = (
         (images.shape[d + 2] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
         for d in range(2)
     )
     windows = Windows._make((height, width, rows, columns, *kernel, *stride, *padding, *dilation))
     out = np.empty((n, outputs, rows, columns), images.dtype)
-    layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
-    weights = kernels.reshape(groups, outputs // groups, channels * math.prod(kernel))
+    whole = _whole(outputs, rows, columns, math.prod(kernel))
     start = np.zeros(outputs, images.dtype) if bias is None else bias
-    _convolve_into(out, layout, images, weights, start, windows, channels)
+    _convolve_into(out, whole, images, kernels.reshape(-1), start, windows, groups)
     return out
 
 
@@ -126,35 +144,61 @@ def _turned(array: Array) -> Array:
     return array.reshape(*outer, width, height)
 
 
+@functools.lru_cache(256)
+def _whole(outputs: int, rows: int, columns: int, taps: int) -> tuple[Part, ...]:
+    """Return a whole result, contiguous, as its only part."""
+    layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
+    return (Part(layout, rows, columns, tuple(range(taps))),)
+
+
 def _convolve_into(
     out: Array,
-    layout: Layout,
+    parts: tuple[Part, ...],
     images: Array,
     weights: Array,
     bias: Array,
     windows: Windows,
-    channels: int,
+    groups: int,
 ) -> None:
-    """Convolve groups of so many channels; weights have the shape (groups, outputs, taps)."""
-    groups, outputs, taps = weights.shape
-    units = len(images) * groups
-    results = units * outputs * windows.rows * windows.columns
-    if not results:
+    """Convolve: the weights of all parts follow each other, each of shape (outputs, taps)."""
+    n, outputs, channels = len(images), len(bias) // groups, images.shape[1] // groups
+    positions = n * windows.rows * windows.columns
+    if not positions * outputs:
         return
-    threads = _threads(results * taps)
+    threads = _threads(positions * weights.size)
     at_once = min(
-        rows_that_fit(windows, channels, images.itemsize), -(-windows.rows * units // threads)
+        rows_that_fit(windows, channels, images.itemsize), -(-windows.rows * n * groups // threads)
     )
-    strips, offsets = plan(windows, channels, at_once)
+    strips, offsets, table = _arrangement(windows, channels, at_once, parts)
     extents = (groups, channels, outputs)
-    settings = (extents, tuple(windows), tuple(strips), tuple(layout))
-    arguments = (images.reshape(-1), weights.reshape(-1), bias, offsets, out.reshape(-1), *settings)
-    _CONVOLUTION.run(units * strips.number, threads > 1, *arguments)
+    arguments = (images.reshape(-1), weights, bias, offsets, out.reshape(-1), table)
+    settings = (extents, tuple(windows), tuple(strips))
+    _CONVOLUTION.run(n * groups * strips.number, threads > 1, *arguments, *settings)
+
+
+@functools.lru_cache(256)
+def _arrangement(
+    windows: Windows, channels: int, rows: int, parts: tuple[Part, ...]
+) -> tuple[Strips, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the strips, the offsets of the taps of all parts, and a table of the parts.
+
+    A row of the table has the layout of a part, how many rows and columns it has, and where its
+    offsets begin and end.
+    """
+    strips, offsets = plan(windows, channels, rows)
+    by_tap = offsets.reshape(channels, windows.kernel_height * windows.kernel_width)
+    seen = [by_tap[:, part.taps].reshape(-1) for part in parts]
+    ends = list(itertools.accumulate((len(taps) for taps in seen), initial=0))
+    table = [
+        (*part.layout, part.rows, part.columns, *bounds)
+        for part, bounds in zip(parts, itertools.pairwise(ends), strict=True)
+    ]
+    return strips, np.concatenate(seen), np.array(table, np.int64)
 
 
 def _convolution(
-    lo: Any, hi: Any, images: Any, weights: Any, bias: Any, offsets: Any, out: Any, extents: Any,
-    windows: Any, strips: Any, layout: Any,
+    lo: Any, hi: Any, images: Any, weights: Any, bias: Any, offsets: Any, out: Any, table: Any,
+    extents: Any, windows: Any, strips: Any,
 ) -> None:  # fmt: skip
     """Convolve; a unit is a strip of a group of an image.
 
@@ -162,57 +206,68 @@ def _convolution(
         lo: the first unit.
         hi: the unit after the last.
         images: the images, flat.
-        weights: the weights, flat: those of an output after those of another.
+        weights: the weights, flat: for each part, those of an output after those of another.
         bias: the biases of all outputs.
-        offsets: where the rows of the windows begin in the buffer.
+        offsets: for each part, where the rows of the windows begin in the buffer.
         out: the results, flat.
+        table: the parts, see `_arrangement`.
         extents: groups, channels of one group, and outputs of one group.
         windows: which elements positions see.
         strips: how an image is cut.
-        layout: where the results lie.
     """
     groups, channels, outputs = extents
-    windows, strips, layout = Windows(*windows), Strips(*strips), Layout(*layout)
+    windows, strips = Windows(*windows), Strips(*strips)
     planes = buffer(strips, 1, images)
-    in_a_row = layout.column == 1 and layout.row == windows.columns
-    taps = offsets.size
-    room = np.empty(0 if in_a_row else LARGEST * strips.rows * windows.columns, out.dtype)
+    room = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
     for unit in range(lo, hi):
-        part, strip = unit // strips.number, unit % strips.number
-        image, group = part // groups, part % groups
+        which, strip = unit // strips.number, unit % strips.number
+        image, group = which // groups, which % groups
         row = strip * strips.rows
         rows = min(strips.rows, windows.rows - row)
         count = rows * windows.columns
-        start = part * channels * windows.height * windows.width
+        start = which * channels * windows.height * windows.width
         fill(planes, images, start, channels, row, windows, strips)
         for first in range(0, outputs, LARGEST):
-            used = min(LARGEST, outputs - first)
-            channel = group * outputs + first
-            at = layout.start + image * layout.image + channel * layout.channel + row * layout.row
-            target, begin, step = (out, at, layout.channel) if in_a_row else (room, 0, count)
-            product(
-                target, begin, step, used, count, bias, channel, weights, channel * taps,
-                (taps, 1), planes, 0, offsets,
-            )  # fmt: skip
-            if not in_a_row:
-                _spread(room, out, at, (used, rows, windows.columns), layout)
+            used, channel = min(LARGEST, outputs - first), group * outputs + first
+            for part in range(len(table)):
+                layout = Layout(
+                    table[part, 0], table[part, 1], table[part, 2], table[part, 3], table[part, 4]
+                )
+                begin, end = table[part, 7], table[part, 8]
+                taps, weight = end - begin, groups * outputs * begin + channel * (end - begin)
+                at = layout.start + image * layout.image + channel * layout.channel
+                at += row * layout.row
+                in_a_row = layout.column == 1 and layout.row == windows.columns
+                target, to, step = (out, at, layout.channel) if in_a_row else (room, 0, count)
+                product(
+                    target, to, step, used, count, bias, channel, weights, weight, (taps, 1),
+                    planes, 0, offsets, begin, taps,
+                )  # fmt: skip
+                if not in_a_row:
+                    extents_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
+                    _spread(room, count, windows.columns, out, at, extents_of_part, layout)
 
 
 @inner
-def _spread(room: Any, out: Any, start: Any, extents: Any, layout: Any) -> None:
-    """Copy results, which follow each other in `room`, to their places."""
+def _spread(
+    room: Any, apart: Any, width: Any, out: Any, start: Any, extents: Any, layout: Any
+) -> None:
+    """Copy results from `room` to their places.
+
+    There, channels are `apart`, and each has lines that are `width` long, of which the result has
+    as many elements as its extents say.
+    """
     channels, rows, columns = extents
     row_step, step = layout.row, layout.column
-    if columns == 1:  # a column, which is copied like a line
+    if width == 1:  # a column, which is copied like a line
         rows, columns, step = 1, rows, row_step
     for channel in range(channels):
         for row in range(rows):
             at = start + channel * layout.channel + row * row_step
-            position = (channel * rows + row) * columns
-            copy_to_every(out, at, step, room, position, columns)
+            copy_to_every(out, at, step, room, channel * apart + row * width, columns)
 
 
-_CONVOLUTION = Kernel.of(_convolution)
+_CONVOLUTION = Kernel.of(_convolution, allocates=True)
 
 
 # --- The gradient of the images -------------------------------------------------------------------
@@ -248,41 +303,33 @@ def image_gradient(
     if not math.isfinite(silently(np.sum, kernels)):
         return _image_gradient_by_windows(grad, kernels, *settings, groups)
     outputs, channels, *kernel = kernels.shape
-    height, width = image_shape
-    each = outputs // groups
-    rows, columns = (list(_phases(kernel[d], *(pair[d] for pair in settings))) for d in range(2))
-    seen = sum(phase.extent for phase in rows) * sum(phase.extent for phase in columns)
-    room = np.empty if seen == height * width else np.zeros
-    out = room((len(grad), channels * groups, height, width), grad.dtype)
-    by_channel = kernels.reshape(groups, each, channels, *kernel).swapaxes(1, 2)
-    nothing = np.zeros(channels * groups, grad.dtype)
-    size = height * width
-    for down, across in itertools.product(rows, columns):
-        weights = np.ascontiguousarray(by_channel[..., down.taps, across.taps])
-        windows = _phase_windows(down, across, grad.shape[2:], weights.shape[3:])
-        start = down.first * width + across.first
-        layout = Layout(start, channels * groups * size, size, stride[0] * width, stride[1])
-        flat = weights.reshape(groups, channels, each * math.prod(weights.shape[3:]))
-        _convolve_into(out, layout, grad, flat, nothing, windows, each)
+    by_channel = kernels.reshape(groups, outputs // groups, channels, *kernel).swapaxes(1, 2)
+    windows, parts, taps = _gradient_plan(*kernel, *grad.shape[2:], channels * groups, *settings)
+    seen = sum(part.rows * part.columns for part in parts)
+    room = np.empty if seen == math.prod(image_shape) else np.zeros
+    out = room((len(grad), channels * groups, *image_shape), grad.dtype)
+    if parts:
+        weights = np.concatenate([by_channel[..., i, j].reshape(-1) for i, j in taps])
+        nothing = np.zeros(channels * groups, grad.dtype)
+        _convolve_into(out, parts, grad, weights, nothing, windows, groups)
     return out
 
 
 class Phase(NamedTuple):
-    """The convolution that gives the gradient of every `stride`-th element of one dimension.
+    """What gives the gradient of every `stride`-th element of one dimension.
 
     Attributes:
         first: the first of these elements.
         extent: how many there are.
         taps: the elements of the kernel that see them, last one first.
-        padding: the padding of the convolution.
-        dilation: its dilation.
+        shifts: for each of these, from which position element 0 is seen through it; element q is
+            seen from position `q + shift`.
     """
 
     first: int
     extent: int
     taps: slice
-    padding: int
-    dilation: int
+    shifts: tuple[int, ...]
 
 
 def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) -> Iterator[Phase]:
@@ -301,25 +348,57 @@ def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) 
                 first,
                 -(-(extent - first) // stride),
                 slice(taps[-1], None if before < 0 else before, -apart),
-                (taps[-1] * dilation - first - padding) // stride,
-                apart * dilation // stride,
+                tuple((first + padding - k * dilation) // stride for k in reversed(taps)),
             )
 
 
-def _phase_windows(
-    down: Phase, across: Phase, image: Sequence[int], kernel: Sequence[int]
-) -> Windows:
-    """Return the windows of the convolution for a phase of rows and one of columns."""
-    return Windows._make(
-        (
-            *image,
-            *(down.extent, across.extent),
-            *kernel,
-            *(1, 1),
-            *(down.padding, across.padding),
-            *(down.dilation, across.dilation),
+@functools.lru_cache(256)
+def _gradient_plan(
+    kernel_height: int,
+    kernel_width: int,
+    rows: int,
+    columns: int,
+    channels: int,
+    image: Pair,
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+) -> tuple[Windows, tuple[Part, ...], list[tuple[slice, slice]]]:
+    """Return how the gradient of the images is a convolution of `rows` x `columns` gradients.
+
+    Returns:
+        The windows, whose kernel has all shifts of all phases; for each phase of rows and one of
+        columns, a part of the images; and the elements of the kernel that see this part.
+    """
+    kernel = kernel_height, kernel_width
+    phases = [
+        list(_phases(kernel[d], image[d], stride[d], padding[d], dilation[d])) for d in range(2)
+    ]
+    (top, down, height), (left, across, width) = (_common(phases[d]) for d in range(2))
+    extents = (max((phase.extent for phase in phases[d]), default=0) for d in range(2))
+    settings = (height, width, 1, 1, -top, -left, down, across)
+    windows = Windows._make((rows, columns, *extents, *settings))
+    size = image[0] * image[1]
+    parts, taps = [], []
+    for vertical, horizontal in itertools.product(*phases):
+        start = vertical.first * image[1] + horizontal.first
+        layout = Layout(start, channels * size, size, stride[0] * image[1], stride[1])
+        numbers = tuple(
+            (i - top) // down * width + (j - left) // across
+            for i in vertical.shifts
+            for j in horizontal.shifts
         )
-    )
+        parts.append(Part(layout, vertical.extent, horizontal.extent, numbers))
+        taps.append((vertical.taps, horizontal.taps))
+    return windows, tuple(parts), taps
+
+
+def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
+    """Return the first shift of some phases, and how far apart and how many they are at most."""
+    shifts = [shift for phase in phases for shift in phase.shifts] or [0]
+    first = min(shifts)
+    step = math.gcd(*(shift - first for shift in shifts)) or 1
+    return first, step, (max(shifts) - first) // step + 1
 
 
 def _image_gradient_by_windows(
@@ -397,6 +476,8 @@ def kernel_gradient(
     pairs = (images.shape[2:], grad.shape[2:], kernel_size, stride, padding, dilation)
     windows = Windows._make(itertools.chain(*pairs))
     threads = _threads(grad.size * taps)
+    if pixels.pay(windows, channels, grad.itemsize):
+        return pixels.kernel_gradient(grad, images, windows, groups, threads)
     at_once = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
     whole = at_once == rows  # so that several small images can be in the buffer at once
     held = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if whole else 1
@@ -406,7 +487,7 @@ def kernel_gradient(
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     extents = (n, groups, channels, outputs // groups)
     settings = (extents, tuple(windows), tuple(strips), (some, held))
-    arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals, *settings)
+    arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1), *settings)
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
     found: Array = totals[0] if parts == 1 else totals.sum(0)
     return found.reshape(shape)
@@ -424,7 +505,7 @@ def _kernel_gradients(
         images: the images, flat.
         grad: the gradients of the convolution, flat.
         offsets: where the rows of the windows begin in the buffer.
-        totals: for each part, room for its sums, which are 0 before.
+        totals: for each part, room for its sums, which are 0 before; flat.
         extents: images, groups, channels of one group, and outputs of one group.
         windows: which elements positions see.
         strips: how an image is cut.
@@ -439,7 +520,8 @@ def _kernel_gradients(
     steps = (positions, groups * outputs * positions)
     elements = windows.kernel_height * windows.kernel_width
     blocks = -(-channels // some)
-    parts, units = len(totals), number * strips.number
+    size = groups * outputs * channels * elements
+    parts, units = totals.size // size, number * strips.number
     for part in range(lo, hi):
         last = units * (part + 1) // parts
         for unit in range(units * part // parts, last, held):
@@ -462,13 +544,13 @@ def _kernel_gradients(
                     start = (image * groups * outputs + output) * positions
                     start += row * windows.columns
                     inner_products(
-                        totals[part], at, channels * elements, min(LARGEST, outputs - first), grad,
-                        start, steps, planes, strips.size, offsets[: seen * elements], several,
-                        count,
+                        totals, part * size + at, channels * elements,
+                        min(LARGEST, outputs - first), grad, start, steps, planes, 0, strips.size,
+                        offsets, 0, seen * elements, several, count,
                     )  # fmt: skip
 
 
-_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients)
+_KERNEL_GRADIENTS = Kernel.of(_kernel_gradients, allocates=True)
 
 
 # --- The gradient of the bias ---------------------------------------------------------------------

@@ -21,16 +21,22 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.compilation.threads import thread_count
+from mt_fast.matrices.room import aligned
+from mt_fast.matrices.simd import copy
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, inner_products, product
 from mt_fast.processor import VECTOR_BYTES
 
 Array = npt.NDArray[Any]
 
-IN_PLACE_BYTES = 2**20
-"""How large a second factor may be that is read where it is: the second cache holds so much."""
+IN_PLACE_BYTES = 2**18
+"""How large a second factor may be that is read where it is: it stays in the second cache."""
 
-PANEL_BYTES = 2**18
-"""How large a panel of a larger one should be at most: a part of that cache."""
+REUSED = 256
+"""From how many rows on it is worth a copy nevertheless. There, no vector lies across two lines of
+the cache, and no more of these lines than their share fall into one set of it."""
+
+PANEL_BYTES = 2**19
+"""How large a panel of a larger one should be at most: half of the second cache, or less."""
 
 FROM = 2**19
 """Multiplications from which a product is made here: fewer take BLAS less time, and one thread."""
@@ -47,7 +53,7 @@ def pays(n: int, m: int, k: int, itemsize: int) -> bool:
     if n * m * k < FROM or min(n, m, k) < NARROW:
         return False
     tile = COLUMNS[LARGEST] * VECTOR_BYTES // itemsize
-    return m * tile * itemsize <= 4 * PANEL_BYTES  # it fits the cache
+    return m * tile * itemsize <= 2 * PANEL_BYTES  # it fits the cache
 
 
 def multiply(a: Array, b: Array, turned_a: bool = False, turned_b: bool = False) -> Array:
@@ -82,19 +88,21 @@ def _plan(
     """Return how many units there are, the extents for a kernel, and where rows or columns begin.
 
     The extents are n, m, k, how wide panels are, how many there are, and into how many parts rows
-    are cut.
+    are cut: such that each thread has as many units as the others.
     """
-    width = _width(m, k, itemsize)
+    rows = n if batch >= threads else -(-n // threads)  # for which a thread uses a panel
+    width = _width(rows, m, k, itemsize)
     panels = -(-k // width)
-    parts = min(-(-n // LARGEST), max(1, -(-4 * threads // (batch * panels))))
+    alike = threads // math.gcd(threads, batch * panels)
+    parts = min(-(-n // LARGEST), -(-4 * threads // (batch * panels * alike)) * alike)
     offsets = np.arange(k, dtype=np.int64) * m if turned else np.arange(m, dtype=np.int64) * width
     return batch * panels * parts, (n, m, k, width, panels, parts), offsets
 
 
-def _width(m: int, k: int, itemsize: int) -> int:
+def _width(rows: int, m: int, k: int, itemsize: int) -> int:
     """Return how many columns a panel has: all, or some tiles, and such that panels are alike."""
     lanes = VECTOR_BYTES // itemsize
-    if k >= lanes and m * k * itemsize <= IN_PLACE_BYTES:
+    if k >= lanes and rows < REUSED and m * k * itemsize <= IN_PLACE_BYTES:
         return k
     tile = COLUMNS[LARGEST] * lanes
     most = max(PANEL_BYTES // (m * itemsize) // tile, 1) * tile
@@ -119,7 +127,7 @@ def _multiply(
     """
     n, m, k, width, panels, parts = extents
     in_place = width == k
-    panel = b if in_place else np.zeros(m * width, b.dtype)
+    panel = b if in_place else aligned(m * width, b)
     nothing = np.zeros(LARGEST, b.dtype)
     tiles = (n + LARGEST - 1) // LARGEST
     filled = -1
@@ -130,14 +138,13 @@ def _multiply(
         start = batch * m * k if in_place else 0
         if not in_place and which != filled:
             for i in range(m):
-                row = b[(batch * m + i) * k + column :]
-                panel[i * width : i * width + count] = row[:count]
+                copy(panel, i * width, b, (batch * m + i) * k + column, count)
             filled = which
         for tile in range(tiles * part // parts, tiles * (part + 1) // parts):
             first = tile * LARGEST
             product(
                 out, (batch * n + first) * k + column, k, min(LARGEST, n - first), count, nothing,
-                0, a, batch * n * m + first * steps[0], steps, panel, start, offsets,
+                0, a, batch * n * m + first * steps[0], steps, panel, start, offsets, 0, m,
             )  # fmt: skip
 
 
@@ -164,9 +171,9 @@ def _multiply_by_rows(
             first = tile * LARGEST
             inner_products(
                 out, (batch * n + first) * k + column, k, min(LARGEST, n - first), a,
-                (batch * n + first) * m, (m, 0), b[batch * m * k :], 0,
-                offsets[column : min(column + width, k)], 1, m,
+                (batch * n + first) * m, (m, 0), b, batch * m * k, 0, offsets, column,
+                min(width, k - column), 1, m,
             )  # fmt: skip
 
 
-_MULTIPLY, _MULTIPLY_BY_ROWS = Kernel.of(_multiply), Kernel.of(_multiply_by_rows)
+_MULTIPLY, _MULTIPLY_BY_ROWS = Kernel.of(_multiply, allocates=True), Kernel.of(_multiply_by_rows)

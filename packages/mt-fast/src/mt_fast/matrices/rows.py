@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from mt_fast.compilation.jit import jit
 from mt_fast.generation.codegen import REASSOCIATE
 from mt_fast.generation.spelling import decay, larger
 
-_summing = njit(error_model="numpy", fastmath=set(REASSOCIATE))
+_summing = jit(fastmath=set(REASSOCIATE))
 """Compiles a function that is a sum, so that it may be added up in any order."""
 
 
-@njit(error_model="numpy")
+@jit()
 def largest_of(row: Any) -> Any:
     """Return the largest element; nan if there is one."""
     largest, spoilt = row[0], False

@@ -120,6 +120,15 @@ class Vectors:
         """Return a pointer to room for vectors."""
         return cgutils.alloca_once(self.builder, self._type, size=count)  # type: ignore[no-untyped-call]
 
+    def opaque(self, value: Any) -> Any:
+        """Return a value of type `INDEX`, of which LLVM no longer knows how it was computed.
+
+        It replaces `x[i]` and `y[i]` in a loop by pointers that it moves along both arrays, and for
+        a tile of many rows the additions take a part of the time of the multiplications.
+        """
+        kind = ir.FunctionType(INDEX, [INDEX])
+        return self.builder.asm(kind, "", "=r,0", [value], side_effect=False)
+
     @contextlib.contextmanager
     def loop(self, count: Any) -> Iterator[Any]:
         """Write a loop, whose body is what is written inside, and yield its index.

@@ -61,28 +61,28 @@ def _product_tile(rows: int, columns: int) -> Any:
     - bias, begin: an array, and where in it are the values that the sums start with;
     - weights, first, down, across: an array, where its first element is, and how far apart are
       elements of neighbouring rows and of neighbouring columns;
-    - source, start, offsets, taps: row t of the source begins at `start + offsets[t]`, and there
-      are `taps` of them. They are as long as the tile is wide, whatever `count` is.
+    - source, start, offsets, tap, taps: row t of the source begins at `start + offsets[tap + t]`,
+      and there are `taps` of them. They are as long as the tile is wide, whatever `count` is.
     """
 
     @instruction
     def tile(
         v: Vectors, out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any,
         weights: Any, first: Any, down: Any, across: Any, source: Any, start: Any, offsets: Any,
-        taps: Any,
+        tap: Any, taps: Any,
     ) -> None:  # fmt: skip
         b = v.builder
-        bias, source = b.gep(bias, [begin]), b.gep(source, [start])
+        bias, source, offsets = b.gep(bias, [begin]), b.gep(source, [start]), b.gep(offsets, [tap])
         places = [_existing(v, i, used) for i in range(rows)]
         lines = [b.gep(weights, [b.add(first, b.mul(place, down))]) for place in places]
         sums = []
         for place in places:
             value = v.repeated(b.gep(bias, [place]))
             sums.append([v.variable(value) for _ in range(columns)])
-        with v.loop(taps) as tap:
-            seen = b.gep(source, [b.load(b.gep(offsets, [tap]))])
+        with v.loop(taps) as t:
+            seen = b.gep(source, [b.load(b.gep(offsets, [t]))])
             xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
-            now = b.mul(tap, across)
+            now = v.opaque(b.mul(t, across))
             for line, totals in zip(lines, sums, strict=True):
                 weight = v.repeated(b.gep(line, [now]))
                 for total, x in zip(totals, xs, strict=True):
@@ -117,23 +117,22 @@ def _product(rows: int) -> Any:
     @inner
     def product_of_rows(
         out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any, weights: Any,
-        first: Any, steps: Any, source: Any, start: Any, offsets: Any,
+        first: Any, steps: Any, source: Any, start: Any, offsets: Any, tap: Any, taps: Any,
     ) -> None:  # fmt: skip
         down, across = steps
-        taps = offsets.size
         lanes = VECTOR_BYTES // source.itemsize
         done = 0
         while done + columns * lanes <= count:
             wide(
                 out, at + done, step, used, lanes, bias, begin, weights, first, down, across,
-                source, start + done, offsets, taps,
+                source, start + done, offsets, tap, taps,
             )  # fmt: skip
             done += columns * lanes
         while done < count:
             place = max(min(done, count - lanes), 0)
             narrow(
                 out, at + place, step, used, count, bias, begin, weights, first, down, across,
-                source, start + place, offsets, taps,
+                source, start + place, offsets, tap, taps,
             )  # fmt: skip
             done += lanes
 
@@ -146,7 +145,7 @@ _product_of_many, _product_of_some, _product_of_one = map(_product, (LARGEST, SM
 @inner
 def product(
     out: Any, at: Any, step: Any, rows: Any, count: Any, bias: Any, begin: Any, weights: Any,
-    first: Any, steps: Any, source: Any, start: Any, offsets: Any,
+    first: Any, steps: Any, source: Any, start: Any, offsets: Any, tap: Any, taps: Any,
 ) -> None:  # fmt: skip
     """Write rows of a product: `out[i, j] = bias[i] + sum_t weights[i, t] * source[t, j]`.
 
@@ -163,21 +162,26 @@ def product(
         steps: how far apart in it are neighbouring rows, and neighbouring columns.
         source: an array. Its rows may be read up to the end of a vector if they are shorter.
         start: where its first column begins.
-        offsets: where its rows begin.
+        offsets: an array of where its rows begin from there.
+        tap: where in that the first row is.
+        taps: how many rows there are.
     """
     tile = tile_rows(rows)
     if tile == LARGEST:
         _product_of_many(
-            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets
-        )
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
+            tap, taps,
+        )  # fmt: skip
     elif tile == SMALLER:
         _product_of_some(
-            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets
-        )
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
+            tap, taps,
+        )  # fmt: skip
     else:
         _product_of_one(
-            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets
-        )
+            out, at, step, rows, count, bias, begin, weights, first, steps, source, start, offsets,
+            tap, taps,
+        )  # fmt: skip
 
 
 # --- Inner products -----------------------------------------------------------------------------
@@ -192,18 +196,19 @@ def _inner_tile(rows: int, columns: int) -> Any:
     - used, wanted: how many rows and columns there are, at most `rows` and `columns`;
     - left, start, apart, after: an array, where its rows begin, how far apart they are, and how
       far apart those for one n and the next;
-    - right, beyond, offsets, tap: an array, whose row j begins at `offsets[tap + j]`, and how far
-      apart the rows for one n and the next are;
+    - right, origin, beyond, offsets, tap: an array, whose row j begins at
+      `origin + offsets[tap + j]`, and how far apart the rows for one n and the next are;
     - images, count: the extents of n and p.
     """
 
     @instruction
     def tile(
         v: Vectors, out: Any, at: Any, step: Any, used: Any, wanted: Any, left: Any, start: Any,
-        apart: Any, after: Any, right: Any, beyond: Any, offsets: Any, tap: Any, images: Any,
-        count: Any,
+        apart: Any, after: Any, right: Any, origin: Any, beyond: Any, offsets: Any, tap: Any,
+        images: Any, count: Any,
     ) -> None:  # fmt: skip
         b = v.builder
+        right = b.gep(right, [origin])
         lefts = [
             b.gep(left, [b.add(start, b.mul(_existing(v, i, used), apart))]) for i in range(rows)
         ]
@@ -252,15 +257,14 @@ def _inner_products(rows: int) -> Any:
     @inner
     def inner_products_of_rows(
         out: Any, at: Any, step: Any, used: Any, left: Any, start: Any, steps: Any, right: Any,
-        beyond: Any, offsets: Any, images: Any, count: Any,
+        origin: Any, beyond: Any, offsets: Any, tap: Any, taps: Any, images: Any, count: Any,
     ) -> None:  # fmt: skip
         apart, after = steps
-        taps = offsets.size
-        for tap in range(0, taps, INNER_COLUMNS):
-            wanted = min(INNER_COLUMNS, taps - tap)
+        for done in range(0, taps, INNER_COLUMNS):
+            wanted = min(INNER_COLUMNS, taps - done)
             tile(
-                out, at + tap, step, used, wanted, left, start, apart, after, right, beyond,
-                offsets, tap, images, count,
+                out, at + done, step, used, wanted, left, start, apart, after, right, origin,
+                beyond, offsets, tap + done, images, count,
             )  # fmt: skip
 
     return inner_products_of_rows
@@ -272,34 +276,40 @@ _inner_of_many, _inner_of_some, _inner_of_one = map(_inner_products, (LARGEST, S
 @inner
 def inner_products(
     out: Any, at: Any, step: Any, rows: Any, left: Any, start: Any, steps: Any, right: Any,
-    beyond: Any, offsets: Any, images: Any, count: Any,
+    origin: Any, beyond: Any, offsets: Any, tap: Any, taps: Any, images: Any, count: Any,
 ) -> None:  # fmt: skip
     """Add to rows of inner products: `out[i, j] += sum_np left[n, i, p] * right[n, j, p]`.
 
     Args:
-        out: an array; its rows have a column for each offset.
+        out: an array; its rows have a column for each row of `right`.
         at: where the first row begins in it.
         step: how far apart rows are.
         rows: how many there are, at most those of a tile.
         left: an array.
         start: where its first row begins.
         steps: how far apart in it are rows, and the rows for one n and the next.
-        right: an array; its row j begins at `offsets[j]`.
+        right: an array; its row j begins at `origin + offsets[tap + j]`.
+        origin: see there.
         beyond: how far apart in it are the rows for one n and the next.
-        offsets: where the rows of `right` begin.
+        offsets: an array of where its rows begin.
+        tap: where in that the first row is.
+        taps: how many rows there are.
         images: the extent of n.
         count: the extent of p.
     """
     tile = tile_rows(rows)
     if tile == LARGEST:
         _inner_of_many(
-            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
-        )
+            out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
+            images, count,
+        )  # fmt: skip
     elif tile == SMALLER:
         _inner_of_some(
-            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
-        )
+            out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
+            images, count,
+        )  # fmt: skip
     else:
         _inner_of_one(
-            out, at, step, rows, left, start, steps, right, beyond, offsets, images, count
-        )
+            out, at, step, rows, left, start, steps, right, origin, beyond, offsets, tap, taps,
+            images, count,
+        )  # fmt: skip

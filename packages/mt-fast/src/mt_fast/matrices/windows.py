@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mt_fast.compilation.kernel import inner
+from mt_fast.compilation.kernel import allocating, inner
+from mt_fast.matrices.room import aligned
 from mt_fast.matrices.simd import clear, clear_every, copy, copy_every
 from mt_fast.processor import VECTOR_BYTES
 
@@ -131,14 +132,14 @@ def plan(windows: Windows, channels: int, rows: int) -> tuple[Strips, npt.NDArra
 # --- Filling a buffer -----------------------------------------------------------------------------
 
 
-@inner
+@allocating
 def buffer(strips: Any, images: Any, like: Any) -> Any:
     """Return a buffer for the strips of some images.
 
     It has two vectors to spare at the end, for vectors are copied and read whole.
     """
     spare = 2 * VECTOR_BYTES // like.itemsize
-    planes = np.empty(images * strips.size + spare, like.dtype)
+    planes = aligned(images * strips.size + spare, like)
     clear(planes, images * strips.size, spare)
     return planes
 
@@ -193,14 +194,14 @@ def _copy_shifted(
     left, right = min(max(-shift, 0), width), min(max(shift, 0), width)
     if below <= above or left + right >= width:
         clear(planes, at, size)
-        return
-    clear(planes, at, above)
-    first = start + top * width + above + right
-    copy(planes, at + above + left, image, first, below - above - left - right)
-    clear(planes, at + below, size - below)
-    for i in range(left + right):  # what has come from a neighbouring line
-        column = i if i < left else i - left - right + width
-        clear_every(planes, at + above + column, width, (below - above) // width)
+    else:
+        clear(planes, at, above)
+        first = start + top * width + above + right
+        copy(planes, at + above + left, image, first, below - above - left - right)
+        clear(planes, at + below, size - below)
+        for i in range(left + right):  # what has come from a neighbouring line
+            column = i if i < left else i - left - right + width
+            clear_every(planes, at + above + column, width, (below - above) // width)
 
 
 @inner

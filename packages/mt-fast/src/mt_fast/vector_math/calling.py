@@ -10,10 +10,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.core.typing import templates
 from numba.extending import intrinsic
 
+from mt_fast.compilation.jit import jit
 from mt_fast.vector_math.values import FLOAT32, FLOAT64, Format, Value
 
 Written = Callable[..., Value]
@@ -21,7 +22,7 @@ Written = Callable[..., Value]
 
 TYPES: dict[Format, Any] = {FLOAT32: types.float32, FLOAT64: types.float64}
 
-_apart = njit(error_model="numpy", forceinline=True, fastmath=False)  # else it is the caller's
+_apart = jit(forceinline=True, fastmath=False)  # else it is the caller's
 
 
 def callable_in_kernels(written: Written, kind: Format) -> Any:

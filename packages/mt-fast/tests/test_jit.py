@@ -1,0 +1,47 @@
+"""How wide the vectors are that LLVM takes for a kernel, and for what is not one."""
+
+import numpy as np
+import pytest
+from numba import njit
+
+from mt_fast.compilation.jit import jit
+from mt_fast.compilation.kernel import compiled
+from mt_fast.generation import codegen
+from mt_fast.generation.spelling import TABLE
+from mt_fast.processor import VECTOR_BYTES
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import float32
+
+wide = pytest.mark.skipif(VECTOR_BYTES != 64, reason="the processor's vectors are not of 64 bytes")
+
+
+def _twice(x, out):
+    for i in range(x.size):
+        out[i] = x[i] + x[i]
+
+
+@wide
+@pytest.mark.parametrize("name", ["add", "exp"])
+def test_a_kernel_uses_vectors_of_the_whole_width(name, monkeypatch):
+    monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no assembly
+    operator = OPERATORS[name]
+    views = (float32,) * operator.arity
+    source = codegen.elementwise(
+        operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
+    )
+    serial = compiled.__wrapped__(source).serial
+    row = np.ones(3, np.float32)
+    serial(0, 3, *(row, 0) * (operator.arity + 1))
+    (assembly,) = serial.inspect_asm().values()
+    assert "%zmm" in assembly
+
+
+@wide
+def test_what_a_program_compiles_for_itself_is_left_alone():
+    row = np.ones(3, np.float32)
+    ours, theirs = jit()(_twice), njit(_twice)
+    for function in (ours, theirs):
+        function(row, row)
+    for function, told in ((ours, True), (theirs, False)):
+        (text,) = function.inspect_llvm().values()
+        assert ('"prefer-vector-width"="512"' in text) == told
