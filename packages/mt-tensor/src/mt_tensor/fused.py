@@ -133,11 +133,12 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
     if True in needs:
         node: FusedNode = _new(FusedNode)
         node.last_fn, node.name, node.needs = kernel, name, needs
-        # The result itself would lead back to what is saved here, and be freed late.
-        kept = [value.detach() if value is result else value for value in saved]
-        node.arguments, node.saved = arguments, tuple(kept)
-        node.changes = changes(arguments) + changes(kept)
-        connect(result, node, [x.variable for x, need in zip(arguments, needs) if need])  # noqa: B905 - one for each
+        if saved:  # the result itself would lead back to what is saved here, and be freed late
+            saved = tuple([value.detach() if value is result else value for value in saved])
+        node.arguments, node.saved = arguments, saved
+        node.changes = changes(arguments) + changes(saved)
+        inputs = [x.variable for x, need in zip(arguments, needs) if need]  # noqa: B905 - one for each
+        connect(result, node, inputs)
     return result
 
 
