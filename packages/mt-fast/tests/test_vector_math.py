@@ -212,13 +212,20 @@ def test_the_ends_of_two_are_those_of_the_table(name: str, dtype: str) -> None:
     assert np.array_equal(np.signbit(found[known]), np.signbit(wanted[known]))
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", [*ODD, "gelu"])
 def test_zeros_keep_their_sign(name: str) -> None:
     for dtype, kind in KINDS.items():
         if name in WRITTEN[kind]:
             found = _applied(_loop(name, dtype), np.array([0.0, -0.0], dtype))
             assert found.tolist() == [0.0, 0.0]
             assert np.signbit(found).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_what_vanishes_on_the_left_is_a_negative_zero(dtype: str) -> None:
+    found = _applied(_loop("gelu", dtype), np.array([-14.3, -39.0, -1e30, -math.inf], dtype))
+    assert np.signbit(found).all()
+    assert found[1:].tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("dtype", KINDS)

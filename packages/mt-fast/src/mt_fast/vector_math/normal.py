@@ -23,6 +23,7 @@ from mt_fast.vector_math.values import (
     FLOAT64,
     Value,
     at_most,
+    copysign,
     fma,
     nearest_and_bits,
     polynomial,
@@ -104,4 +105,6 @@ def ndtr(x: Value) -> Value:
 def gelu(x: Value) -> Value:
     """Return `x ndtr(x)`: x, if it is positive, less `|x| ndtr(-|x|)`."""
     size = at_most(abs(x), END[x.format])
-    return fma(-(size * _density(size)), _mills_ratio(size), where(x < 0.0, x.like(0.0), x))
+    right = where(x < 0.0, x.like(0.0), x)
+    found = fma(-(size * _density(size)), _mills_ratio(size), right)
+    return copysign(found, x)  # also where it vanishes

@@ -285,11 +285,15 @@ def exponent_and_fraction(x: Value) -> tuple[Value, Value]:
     root_of_half = x.integer(int(np.sqrt(np.array(0.5, kind.name)).view(f"u{itemsize}")))
     from_root = builder.sub(x.pattern(), root_of_half)
 
-    fraction = builder.and_(from_root, x.integer((1 << kind.places) - 1))
-    fraction = builder.add(fraction, root_of_half)
+    exponent = builder.and_(from_root, x.integer(-1 << kind.places))
+    fraction = x.of_pattern(builder.sub(x.pattern(), exponent))
+    if kind is FLOAT32:
+        shifted = builder.ashr(exponent, x.integer(kind.places))
+        return x.new(builder.sitofp(shifted, kind.type)), fraction
 
-    biased = builder.add(from_root, x.integer(kind.bias << kind.places))
+    # AVX2 has no conversion of 64 bits: they become the last ones of a large float.
+    biased = builder.add(exponent, x.integer(kind.bias << kind.places))
     biased = builder.lshr(biased, x.integer(kind.places))
     large = x.like(2.0**kind.places)  # whose last bits count from 0
-    exponent = x.of_pattern(builder.or_(biased, large.pattern())) - (2.0**kind.places + kind.bias)
-    return exponent, x.of_pattern(fraction)
+    counted = x.of_pattern(builder.or_(biased, large.pattern()))
+    return counted - (2.0**kind.places + kind.bias), fraction
