@@ -25,7 +25,9 @@ def _rows(lo: Any, hi: Any, table: Any, numbers: Any, out: Any, wrong: Any) -> N
         if number < 0 or number >= len(table):
             wrong[0] = True
         else:
-            out[i] = table[number]
+            into, row = out[i], table[number]
+            for j in range(row.size):
+                into[j] = row[j]
 
 
 def _gradient_rows(lo: Any, hi: Any, grad: Any, numbers: Any, out: Any) -> None:

@@ -128,8 +128,17 @@ DECAY = {kind: tuple(c * 2.0**-LIFT for c in (*powers, 1.0, 1.0)) for kind, powe
 
 def decay(x: Value) -> Value:
     """Return e to the power x, for an x that is not positive, or hardly: with one power of 2."""
+    power, high, _ = _decay_in_parts(x)
+    return high * power
+
+
+def _decay_in_parts(x: Value) -> tuple[Value, Value, Value]:
+    """Return a power of 2, and a factor of it that makes `exp(x)`, as a number and its error."""
     _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + LIFT)
-    return polynomial(r, DECAY[x.format]) * power_of_two(bits, x)
+    *powers, one = DECAY[x.format]
+    slope = polynomial(r, powers)
+    high = fma(slope, r, x.like(one))
+    return power_of_two(bits, x), high, fma(slope, r, one - high)
 
 
 def exp2(x: Value) -> Value:
@@ -199,9 +208,19 @@ def tanh(x: Value) -> Value:
 
 
 def sigmoid(x: Value) -> Value:
-    """Return `1 / (1 + exp(-x))`, by an exponential that is at most 1."""
-    falling = decay(-abs(x))
-    return where(x < 0.0, falling, x.like(1.0)) / (1.0 + falling)
+    """Return `1 / (1 + exp(-x))`, by an exponential that is at most 1.
+
+    With `e = exp(-|x|)` it is `1 / (1 + e)`, or `e / (1 + e)` if x is negative. What was rounded
+    away from e and `1 + e` changes the quotient q by `(rest - q (rests of 1 + e)) / (1 + e)`.
+    """
+    power, high, low = _decay_in_parts(-abs(x))
+    falling, rest = high * power, low * power
+    total = 1.0 + falling
+    lost = (falling - (total - 1.0)) + rest
+    negative = x < 0.0
+    quotient = where(negative, falling, x.like(1.0)) / total
+    share = where(negative, 1.0 - quotient, quotient)  # 1 / (1 + e)
+    return fma(share, fma(-quotient, lost, where(negative, rest, x.like(0.0))), quotient)
 
 
 @in_float64
