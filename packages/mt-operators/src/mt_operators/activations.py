@@ -45,8 +45,6 @@ define_real(
     lambda x, out: silu_slope(1.702 * x),
     note="x sigmoid(1.702 x), which is close to gelu",
 )
-
-
 define_real(
     "gelu",
     lambda x: maximum(x, -FAR) * ndtr(x),
