@@ -40,6 +40,7 @@ from mt_fast.matrices.windows import (
     plan,
     rows_that_fit,
 )
+from mt_fast.memory import empty
 from mt_tensor.backends.silence import silently
 
 Array = npt.NDArray[Any]
@@ -119,17 +120,11 @@ def convolve(
     if _is_a_line(images.shape, kernels.shape, padding):
         turned = (stride[::-1], padding[::-1], dilation[::-1])
         return _turned(convolve(_turned(images), _turned(kernels), bias, *turned, groups))
-    n, _, height, width = images.shape
-    outputs, _, *kernel = kernels.shape
-    rows, columns = (
-        (images.shape[d + 2] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
-        for d in range(2)
-    )
-    windows = Windows._make((height, width, rows, columns, *kernel, *stride, *padding, *dilation))
-    out = np.empty((n, outputs, rows, columns), images.dtype)
-    whole = _whole(outputs, rows, columns, math.prod(kernel))
-    start = np.zeros(outputs, images.dtype) if bias is None else bias
-    _convolve_into(out, whole, images, kernels.reshape(-1), start, windows, groups)
+    settings = (stride, padding, dilation, groups, images.itemsize, thread_count())
+    shape, work = _forward_plan(images.shape, kernels.shape, *settings)
+    out = empty(shape, images.dtype)
+    start = np.zeros(shape[1], images.dtype) if bias is None else bias
+    _convolve_into(out, work, images, kernels, start)
     return out
 
 
@@ -144,56 +139,95 @@ def _turned(array: Array) -> Array:
     return array.reshape(*outer, width, height)
 
 
-@functools.lru_cache(256)
-def _whole(outputs: int, rows: int, columns: int, taps: int) -> tuple[Part, ...]:
-    """Return a whole result, contiguous, as its only part."""
-    layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
-    return (Part(layout, rows, columns, tuple(range(taps))),)
+class Work(NamedTuple):
+    """A convolution, arranged for the kernel.
 
-
-def _convolve_into(
-    out: Array,
-    parts: tuple[Part, ...],
-    images: Array,
-    weights: Array,
-    bias: Array,
-    windows: Windows,
-    groups: int,
-) -> None:
-    """Convolve: the weights of all parts follow each other, each of shape (outputs, taps)."""
-    n, outputs, channels = len(images), len(bias) // groups, images.shape[1] // groups
-    positions = n * windows.rows * windows.columns
-    if not positions * outputs:
-        return
-    threads = _threads(positions * weights.size)
-    at_once = min(
-        rows_that_fit(windows, channels, images.itemsize), -(-windows.rows * n * groups // threads)
-    )
-    strips, offsets, table = _arrangement(windows, channels, at_once, parts)
-    extents = (groups, channels, outputs)
-    arguments = (images.reshape(-1), weights, bias, offsets, out.reshape(-1), table)
-    settings = (extents, tuple(windows), tuple(strips))
-    _CONVOLUTION.run(n * groups * strips.number, threads > 1, *arguments, *settings)
-
-
-@functools.lru_cache(256)
-def _arrangement(
-    windows: Windows, channels: int, rows: int, parts: tuple[Part, ...]
-) -> tuple[Strips, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the strips, the offsets of the taps of all parts, and a table of the parts.
-
-    A row of the table has the layout of a part, how many rows and columns it has, and where its
-    offsets begin and end.
+    Attributes:
+        units: how many units of work there are.
+        parallel: whether all threads share them.
+        offsets: for each part, where the rows of the windows begin in the buffer.
+        table: the parts; a row has the layout of one, how many rows and columns it has, and where
+            its offsets begin and end.
+        settings: what the kernel takes after the arrays.
     """
-    strips, offsets = plan(windows, channels, rows)
+
+    units: int
+    parallel: bool
+    offsets: npt.NDArray[np.int64]
+    table: npt.NDArray[np.int64]
+    settings: tuple[Any, ...]
+
+
+@functools.lru_cache(256)
+def _forward_plan(
+    images: tuple[int, ...],
+    kernels: tuple[int, ...],
+    stride: Pair,
+    padding: Pair,
+    dilation: Pair,
+    groups: int,
+    itemsize: int,
+    threads: int,
+) -> tuple[tuple[int, ...], Work | None]:
+    """Return the shape of a result, and how it is computed, given the shapes of the factors."""
+    n, _, *extents = images
+    outputs, channels, *kernel = kernels
+    rows, columns = (
+        (extents[d] + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
+        for d in range(2)
+    )
+    windows = Windows._make((*extents, rows, columns, *kernel, *stride, *padding, *dilation))
+    layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
+    parts = [Part(layout, rows, columns, tuple(range(math.prod(kernel))))]
+    sizes = (n, groups, channels, outputs // groups)
+    return (n, outputs, rows, columns), _arranged(windows, parts, sizes, itemsize, threads)
+
+
+def _arranged(
+    windows: Windows,
+    parts: Sequence[Part],
+    sizes: tuple[int, int, int, int],
+    itemsize: int,
+    threads: int,
+) -> Work | None:
+    """Return how parts of a result are computed; None if there is nothing to compute.
+
+    Args:
+        windows: which elements positions see.
+        parts: what is computed of the result.
+        sizes: the number of images, of groups, and of a group's channels and outputs.
+        itemsize: bytes of an element.
+        threads: how many threads may be used.
+    """
+    n, groups, channels, outputs = sizes
+    taps = sum(len(part.taps) for part in parts)
+    positions = n * groups * windows.rows * windows.columns
+    if not positions * outputs * taps:
+        return None
+    parallel = positions * outputs * channels * taps >= PARALLEL_FROM
+    units = n * groups
+    share = -(-windows.rows * units // (threads if parallel else 1))
+    at_once = min(rows_that_fit(windows, channels, itemsize), share)
+    strips, offsets = plan(windows, channels, at_once)
     by_tap = offsets.reshape(channels, windows.kernel_height * windows.kernel_width)
     seen = [by_tap[:, part.taps].reshape(-1) for part in parts]
-    ends = list(itertools.accumulate((len(taps) for taps in seen), initial=0))
+    ends = list(itertools.accumulate((len(each) for each in seen), initial=0))
     table = [
         (*part.layout, part.rows, part.columns, *bounds)
         for part, bounds in zip(parts, itertools.pairwise(ends), strict=True)
     ]
-    return strips, np.concatenate(seen), np.array(table, np.int64)
+    settings = ((groups, channels, outputs), tuple(windows), tuple(strips))
+    arrays = (np.concatenate(seen), np.array(table, np.int64))
+    return Work(units * strips.number, parallel, *arrays, settings)
+
+
+def _convolve_into(
+    out: Array, work: Work | None, images: Array, weights: Array, bias: Array
+) -> None:
+    """Convolve: the weights of all parts follow each other, each of shape (outputs, taps)."""
+    if work is not None:
+        arguments = (images.reshape(-1), weights.reshape(-1), bias, work.offsets, out.reshape(-1))
+        _CONVOLUTION.run(work.units, work.parallel, *arguments, work.table, *work.settings)
 
 
 def _convolution(
@@ -296,22 +330,22 @@ def image_gradient(
     Returns:
         Shape (n, channels, height, width).
     """
-    settings = (image_shape, stride, padding, dilation)
+    settings = (image_shape, stride, padding, dilation, groups)
     if _is_a_line(image_shape, kernels.shape, padding):
         turned = (image_shape[::-1], stride[::-1], padding[::-1], dilation[::-1])
         return _turned(image_gradient(_turned(grad), _turned(kernels), *turned, groups))
-    if not math.isfinite(silently(np.sum, kernels)):
-        return _image_gradient_by_windows(grad, kernels, *settings, groups)
-    outputs, channels, *kernel = kernels.shape
-    by_channel = kernels.reshape(groups, outputs // groups, channels, *kernel).swapaxes(1, 2)
-    windows, parts, taps = _gradient_plan(*kernel, *grad.shape[2:], channels * groups, *settings)
-    seen = sum(part.rows * part.columns for part in parts)
-    room = np.empty if seen == math.prod(image_shape) else np.zeros
-    out = room((len(grad), channels * groups, *image_shape), grad.dtype)
-    if parts:
-        weights = np.concatenate([by_channel[..., i, j].reshape(-1) for i, j in taps])
-        nothing = np.zeros(channels * groups, grad.dtype)
-        _convolve_into(out, parts, grad, weights, nothing, windows, groups)
+    if not math.isfinite(silently(np.add.reduce, kernels.reshape(-1))):
+        return _image_gradient_by_windows(grad, kernels, *settings)
+    shape, taps, whole, work = _gradient_plan(
+        grad.shape, kernels.shape, *settings, grad.itemsize, thread_count()
+    )
+    out = empty(shape, grad.dtype) if whole else np.zeros(shape, grad.dtype)
+    if work is not None:
+        outputs, channels, *kernel = kernels.shape
+        by_channel = kernels.reshape(groups, outputs // groups, channels, *kernel).swapaxes(1, 2)
+        weights = [by_channel[..., i, j].reshape(-1) for i, j in taps]
+        nothing = np.zeros(shape[1], grad.dtype)
+        _convolve_into(out, work, grad, np.concatenate(weights), nothing)
     return out
 
 
@@ -354,23 +388,27 @@ def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) 
 
 @functools.lru_cache(256)
 def _gradient_plan(
-    kernel_height: int,
-    kernel_width: int,
-    rows: int,
-    columns: int,
-    channels: int,
+    grad: tuple[int, ...],
+    kernels: tuple[int, ...],
     image: Pair,
     stride: Pair,
     padding: Pair,
     dilation: Pair,
-) -> tuple[Windows, tuple[Part, ...], list[tuple[slice, slice]]]:
-    """Return how the gradient of the images is a convolution of `rows` x `columns` gradients.
+    groups: int,
+    itemsize: int,
+    threads: int,
+) -> tuple[tuple[int, ...], list[tuple[slice, slice]], bool, Work | None]:
+    """Return how the gradient of the images is a convolution of the gradients.
+
+    The windows' kernel has all shifts of all phases. For each phase of rows and one of columns
+    there is a part of the images.
 
     Returns:
-        The windows, whose kernel has all shifts of all phases; for each phase of rows and one of
-        columns, a part of the images; and the elements of the kernel that see this part.
+        The shape of the gradient; for each part the elements of the kernel that see it; whether all
+        elements are seen; and how the parts are computed.
     """
-    kernel = kernel_height, kernel_width
+    n, outputs, rows, columns = grad
+    _, channels, *kernel = kernels
     phases = [
         list(_phases(kernel[d], image[d], stride[d], padding[d], dilation[d])) for d in range(2)
     ]
@@ -382,7 +420,7 @@ def _gradient_plan(
     parts, taps = [], []
     for vertical, horizontal in itertools.product(*phases):
         start = vertical.first * image[1] + horizontal.first
-        layout = Layout(start, channels * size, size, stride[0] * image[1], stride[1])
+        layout = Layout(start, channels * groups * size, size, stride[0] * image[1], stride[1])
         numbers = tuple(
             (i - top) // down * width + (j - left) // across
             for i in vertical.shifts
@@ -390,7 +428,9 @@ def _gradient_plan(
         )
         parts.append(Part(layout, vertical.extent, horizontal.extent, numbers))
         taps.append((vertical.taps, horizontal.taps))
-    return windows, tuple(parts), taps
+    whole = sum(part.rows * part.columns for part in parts) == size
+    work = _arranged(windows, parts, (n, groups, outputs // groups, channels), itemsize, threads)
+    return (n, channels * groups, *image), taps, whole and work is not None, work
 
 
 def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
