@@ -154,10 +154,11 @@ class FastOps(HostBackend):
 
     def product(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with BLAS, and keep the array that it returns."""
-        if a.dtype not in (float32, float64):
+        dtype = a.layout.dtype
+        if dtype is not float32 and dtype is not float64:
             return super().product(a, b)
         result = products.product(a.array, b.array)
-        return TensorData.of(result, result.shape, a.dtype)
+        return TensorData.of(result, result.shape, dtype)
 
     def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
         """Read by index, on all threads if it pays."""

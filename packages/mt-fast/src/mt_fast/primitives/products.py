@@ -49,10 +49,11 @@ def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
 
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
-    if a.ndim == b.ndim > 1 and gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1], a.itemsize):
+    if a.size * b.shape[-1] >= gemm.FROM and a.ndim == b.ndim > 1:
         turned_a, turned_b = _turned(a), _turned(b)
-        if turned_a is not None and turned_b is not None and a.shape[:-2] == b.shape[:-2]:
-            return _by_tiles(a, b, turned_a, turned_b)
+        pays = gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1], a.itemsize)
+        if pays and None not in (turned_a, turned_b) and a.shape[:-2] == b.shape[:-2]:
+            return _by_tiles(a, b, bool(turned_a), bool(turned_b))
     if a.ndim <= 2 and b.ndim <= 2:
         return np.asarray(silently(a.dot, b))  # which knows more layouts, and begins sooner
     return np.asarray(silently(np.matmul, _for_blas(a), _for_blas(b)), order="C")

@@ -58,10 +58,11 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
         DTypeError: the tensors are bool.
     """
     require_tensors("matmul", input, other)
-    backend = input.backend
+    backend, a, b = input.backend, input._tensor, other._tensor
     if backend is not other.backend:
         common_backend(input, other)
-    rows, columns = input._tensor.shape, other._tensor.shape
+    left, right = a.layout, b.layout
+    rows, columns = left.shape, right.shape
     if not rows or not columns:
         raise ShapeError(
             f"matmul() needs at least one dimension on both sides; shapes {rows} and {columns} "
@@ -73,11 +74,11 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
             f"matmul() cannot multiply shapes {rows} and {columns}: the inner extents {rows[-1]} "
             f"and {inner} differ."
         )
-    if input._tensor.dtype is not other._tensor.dtype:
+    if left.dtype is not right.dtype:
         dtype = result_type(input, other)
-        input, other = input.to(dtype), other.to(dtype)
-    if input._tensor.dtype is bool_:
+        return matmul(input.to(dtype), other.to(dtype))
+    if left.dtype is bool_:
         check_not_bool("matmul", input)
     if recording.enabled and (input.requires_grad or other.requires_grad):
         return MatMul.apply(input, other)
-    return TensorBase._make(backend.product(input._tensor, other._tensor), backend)
+    return TensorBase._make(backend.product(a, b), backend)
