@@ -21,19 +21,23 @@ def _twice(x, out):
 
 
 @wide
-@pytest.mark.parametrize("name", ["add", "exp"])
-def test_a_kernel_uses_vectors_of_the_whole_width(name, monkeypatch):
+@pytest.mark.parametrize(("name", "light"), [("add", True), ("exp", False), ("log", False)])
+def test_a_kernel_that_does_not_wait_for_memory_uses_whole_vectors(name, light, monkeypatch):
     monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no assembly
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
     source = codegen.elementwise(
         operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
     )
+    assert source.light == light
     serial = compiled.__wrapped__(source).serial
     row = np.ones(3, np.float32)
     serial(0, 3, *(row, 0) * (operator.arity + 1))
-    (assembly,) = serial.inspect_asm().values()
-    assert "%zmm" in assembly
+    (text,) = serial.inspect_llvm().values()
+    assert ('"prefer-vector-width"="512"' in text) != light
+    if not light:
+        (assembly,) = serial.inspect_asm().values()
+        assert "%zmm" in assembly
 
 
 @wide

@@ -60,12 +60,14 @@ class _WideCompiler(Compiler):
         return pipelines
 
 
-jit = functools.partial(
-    njit,
-    error_model="numpy",
-    pipeline_class=_WideCompiler if VECTOR_BYTES == NARROWED else Compiler,
-)
-"""Compiles a function of this package; takes options, as `njit` does, and then the function.
+light_jit = functools.partial(njit, error_model="numpy")
+"""Compiles a function that waits for memory: with whole vectors it would take a tenth longer."""
 
-What is divided by 0 is infinite or nan, and no exception.
+jit = functools.partial(
+    light_jit, pipeline_class=_WideCompiler if VECTOR_BYTES == NARROWED else Compiler
+)
+"""Compiles any other function of this package.
+
+Both take options, as `njit` does, and then the function. What is divided by 0 is infinite or nan,
+and no exception.
 """

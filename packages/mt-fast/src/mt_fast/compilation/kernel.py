@@ -22,7 +22,7 @@ from numba.core.typing import templates
 from numba.extending import intrinsic
 
 from mt_fast.compilation.cache import kept
-from mt_fast.compilation.jit import jit
+from mt_fast.compilation.jit import jit, light_jit
 from mt_fast.compilation.threads import launching, thread_count
 from mt_fast.generation.codegen import Source
 from mt_fast.generation.spelling import NAMESPACE
@@ -96,7 +96,8 @@ class Kernel:
         self, source: Source, function: Callable[..., None], allocates: bool = False
     ) -> None:
         self.source = source
-        compiled = jit(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
+        compiler = light_jit if source.light else jit
+        compiled = compiler(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}

@@ -22,7 +22,7 @@ import keyword
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mt_fast.generation.rendering import (
@@ -34,7 +34,7 @@ from mt_fast.generation.rendering import (
     traced,
 )
 from mt_operators import Formula, Operator
-from mt_operators.tracing import Graph
+from mt_operators.tracing import PYTHON, Graph
 from mt_tensor.dtypes import DType, bool_
 
 Form = Literal["flat", "rows", "strided"]
@@ -64,12 +64,14 @@ class Source:
         text: the definition of the function.
         arguments: the names of its parameters after `lo` and `hi`.
         fastmath: what LLVM may assume; never that there is no nan or infinity.
+        light: whether there is so little to do for an element that the loop waits for memory.
     """
 
     name: str
     text: str
     arguments: tuple[str, ...]
     fastmath: frozenset[str] = frozenset()
+    light: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +259,14 @@ def elementwise(
     views += [View(name) for name in results]
     kinds = {dtype.name, *(stored.name for stored in (*inputs, *outputs))}
     suffix = "_".join((dtype.name, *sorted(kinds - {dtype.name}), form))
-    return loop(form, f"{formula.name}_{suffix}", views, body)
+    kernel = loop(form, f"{formula.name}_{suffix}", views, body)
+    return replace(kernel, light=_is_light(graph, len(views)))
+
+
+def _is_light(graph: Graph, views: int) -> bool:
+    """Whether there are but a few simple steps for what is read and written."""
+    steps = [step.operation for step in graph.expressions[graph.arity :]]
+    return len(steps) <= views and set(steps) <= {*PYTHON, "constant"}
 
 
 # --- Movement -----------------------------------------------------------------------------------
