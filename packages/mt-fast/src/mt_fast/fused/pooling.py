@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.fused import halving
+from mt_fast.fused import halving, tiling
 from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import maximum
 from mt_fast.memory import empty
@@ -119,22 +119,15 @@ def _mean_gradient_planes(
     height, width = out.shape[1], np.uintp(out.shape[2])
     outputs, step, margin = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
     share = grad.dtype.type(1.0 / (size[0] * size[1]))
-    spread = np.zeros(width + margin + margin, grad.dtype)
-    apart = stride[1] >= size[1]  # no element is seen by two windows
+    spread = np.empty(width + margin + margin, grad.dtype)
     for plane in range(lo, hi):
         out[plane] = 0
         for i in range(grad.shape[1]):
             given = grad[plane, i]
-            if apart:
+            spread[:] = 0
+            for q in range(np.uintp(size[1])):  # windows do not wait for each other
                 for j in range(outputs):
-                    part = given[j] * share
-                    for q in range(np.uintp(size[1])):
-                        spread[j * step + q] = part
-            else:
-                spread[:] = 0
-                for q in range(np.uintp(size[1])):
-                    for j in range(outputs):
-                        spread[j * step + q] += given[j] * share
+                    spread[j * step + q] += given[j] * share
             for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
                 if 0 <= h < height:
                     for j in range(width):
@@ -177,6 +170,10 @@ class _Pooling(FusedKernel):
             kernel, arguments = (halving.POSITIONS, ()) if halved else (_POSITION, windows)
         elif halved:
             kernel, arguments = halving.LARGEST if self.largest else halving.MEANS, ()
+        elif not self.largest and tiling.tiles(*windows):
+            sizes = (size, (*planes.shape[1:], *out.shape[1:]), out.reshape(-1))
+            tiling.MEANS.run(len(planes), parallel, planes.reshape(-1), *sizes)
+            return tensor_of(out.reshape(*x.shape[:2], *out.shape[1:]), x), saved
         else:
             kernel, arguments = _POOL, (*windows, self.largest)
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
@@ -194,6 +191,10 @@ class _Pooling(FusedKernel):
             _MAX_GRADIENT.run(len(targets), parallel, *flat)
         elif halving.halves(*settings):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
+        elif tiling.tiles(*settings):
+            extents = (*targets.shape[1:], *upstream.shape[1:])
+            arrays = (upstream.reshape(-1), settings[0], extents, targets.reshape(-1))
+            tiling.MEAN_GRADIENT.run(len(targets), parallel, *arrays)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(found, x), *[None] * len(settings)

@@ -262,6 +262,36 @@ def copy_to_every(
 
 
 @instruction
+def sum_of_rows(
+    v: Vectors, target: Any, at: Any, source: Any, start: Any, apart: Any, rows: Any, count: Any
+) -> None:
+    """Add up rows of `count` neighbours, which are `apart`, the first at `start`.
+
+    The sums are written to `at`; the last vector may overlap the one before.
+    """
+    b = v.builder
+    target, source = b.gep(target, [at]), b.gep(source, [start])
+
+    def add_up(place: Any, load: Callable[[Any], Any]) -> Any:
+        total = v.variable(v.zero)
+        with v.loop(rows) as row:
+            loaded = load(b.gep(source, [b.add(place, b.mul(row, apart))]))
+            b.store(b.fadd(b.load(total), loaded), total)
+        return b.load(total)
+
+    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
+        with few:
+            mask = v.first(count)
+            v.store_masked(add_up(index(0), lambda p: v.load_masked(p, mask)), target, mask)
+        with many:
+            last = b.sub(count, index(v.lanes))
+            with v.loop(b.udiv(b.sub(count, index(1)), index(v.lanes))) as vector:
+                place = b.mul(vector, index(v.lanes))
+                v.store(add_up(place, v.load), b.gep(target, [place]))
+            v.store(add_up(last, v.load), b.gep(target, [last]))
+
+
+@instruction
 def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
     """Set `count` neighbours from `at` to 0; the last vector may overlap the one before."""
     b = v.builder
