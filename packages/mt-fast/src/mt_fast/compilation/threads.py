@@ -19,14 +19,14 @@ from contextlib import AbstractContextManager
 
 import numba
 
-WAITING = {"GOMP_SPINCOUNT": "5000", "KMP_BLOCKTIME": "1"}
-"""How OpenMP's threads wait for work: they look for it as long as Python takes from one loop to the
-next, which is less than a hundred microseconds, and then sleep.
+WAITING = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
+"""How OpenMP's threads wait for work: they look for it as long as a step of training mostly needs
+from one loop to the next, a hundred microseconds or two, and then sleep.
 
-Threads that sleep at once have to be woken for each loop, which takes longer than half a million
-additions. By default they look for milliseconds, and on a machine with other work to do each loop
-waits for a thread that has so lost its processor. (The first is for GNU's library, turns of a loop;
-the second for LLVM's, milliseconds.)
+A thread that sleeps has to be woken, which takes longer than half a million additions. By default
+they look for milliseconds, and on a machine with other work to do each loop waits for a thread that
+has so lost its processor. (The first is for GNU's library, turns of a loop; the second for LLVM's,
+milliseconds.)
 """
 
 
