@@ -14,7 +14,7 @@ import pytest
 from mt_fast import cache_folder
 from mt_fast.compilation import cache
 from mt_fast.compilation.kernel import Kernel, defined
-from mt_fast.generation.codegen import Source
+from mt_fast.generation.source import Source
 from mt_fast.generation.spelling import NAMESPACE
 
 TEXT = """\

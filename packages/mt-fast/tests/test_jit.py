@@ -6,7 +6,7 @@ from numba import njit
 
 from mt_fast.compilation.jit import jit
 from mt_fast.compilation.kernel import compiled
-from mt_fast.generation import codegen
+from mt_fast.generation.elementwise import elementwise
 from mt_fast.generation.spelling import TABLE
 from mt_fast.processor import VECTOR_BYTES
 from mt_operators import OPERATORS
@@ -26,7 +26,7 @@ def test_a_kernel_that_does_not_wait_for_memory_uses_whole_vectors(name, light, 
     monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no assembly
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
-    source = codegen.elementwise(
+    source = elementwise(
         operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
     )
     assert source.light == light

@@ -14,7 +14,7 @@ import mt_tensor as mt
 from mt_fast import vector_math
 from mt_fast.backend import FastOps
 from mt_fast.compilation.kernel import compiled
-from mt_fast.generation import codegen
+from mt_fast.generation.elementwise import elementwise
 from mt_fast.generation.spelling import TABLE
 from mt_fast.primitives import loops, movement, reductions
 from mt_operators import OPERATORS
@@ -186,7 +186,7 @@ def test_float32_is_never_computed_in_float64(name, monkeypatch):
     monkeypatch.setenv("MT_FAST_CACHE", "off")  # of what comes from the disk there is no LLVM code
     operator = OPERATORS[name]
     views = (float32,) * operator.arity
-    source = codegen.elementwise(
+    source = elementwise(
         operator.value, views, (float32,), table=TABLE, form="flat", repeats=(False,) * len(views)
     )
     serial = compiled.__wrapped__(source).serial

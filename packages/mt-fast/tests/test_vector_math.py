@@ -15,7 +15,7 @@ from numba import njit
 
 from mt_fast import vector_math
 from mt_fast.compilation import cache
-from mt_fast.generation import codegen
+from mt_fast.generation.reductions import REASSOCIATE
 from mt_fast.generation.spelling import VECTORISED
 from mt_fast.vector_math import FLOAT32, FLOAT64, IN_FLOAT64, WRITTEN
 from mt_operators import OPERATORS
@@ -293,7 +293,7 @@ def test_results_do_not_depend_on_the_neighbours(
 def test_a_kernel_that_adds_up_in_any_order_leaves_them_exact(dtype: str) -> None:
     function = VECTORISED["log1p"]
 
-    @njit(fastmath=set(codegen.REASSOCIATE))
+    @njit(fastmath=set(REASSOCIATE))
     def total(x: Any) -> Any:
         found = x.dtype.type(0)
         for i in range(x.size):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_fast.generation import codegen
-from mt_fast.generation.codegen import Form
+from mt_fast.generation.elementwise import elementwise
+from mt_fast.generation.loops import Form
+from mt_fast.generation.reductions import columns, fold_rows
 from mt_fast.generation.spelling import TABLE
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import as_dtype, bool_, float16
@@ -35,9 +36,9 @@ def kernel_source(
                 f"arguments and its value; {name!r} has {operator.arity} argument(s)."
             )
         if layout == "fold":
-            kernel = codegen.fold_rows(operator, element, stored, table=TABLE)
+            kernel = fold_rows(operator, element, stored, table=TABLE)
         else:
-            kernel = codegen.columns(operator, element, stored, table=TABLE)
+            kernel = columns(operator, element, stored, table=TABLE)
         return kernel.text
     if gradient is not None and (len(gradient) != operator.arity or not any(gradient)):
         raise ValueError(
@@ -48,7 +49,7 @@ def kernel_source(
     inputs = [element] * formula.arity
     if name == "where":
         inputs[0 if gradient is None else 1] = bool_
-    return codegen.elementwise(
+    return elementwise(
         formula,
         inputs,
         [stored] * formula.outputs,

@@ -25,8 +25,8 @@ class Layout:
             element, negative runs backwards.
         offset: where in the storage the element at index (0, 0, ...) lies.
         size: the number of elements of the view.
-        row_major: whether it was made as one whose elements follow each other in rows. Strides may
-            say the same of others: see `is_contiguous`.
+        row_major: whether the strides are those of elements that follow each other in rows. Where
+            they are not, the elements may still do so: see `is_contiguous`.
         from_start: whether it is `row_major` and the offset is 0.
         repeats: whether every index is known to name the same element.
     """
@@ -84,7 +84,9 @@ def row_major(shape: Shape, dtype: DType) -> Layout:
 def layout_of(
     dtype: DType, shape: Shape, strides: Strides | None = None, offset: int = 0
 ) -> Layout:
-    """Return a layout; without strides, one in rows."""
+    """Return a layout; without strides, or with those of rows, one in rows."""
+    if strides == _row_major_strides(shape):
+        strides = None
     if strides is None and offset == 0:
         return row_major(shape, dtype)
     return Layout(dtype, shape, strides, offset)

@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 from mt_fast.compilation.cache import kept
 from mt_fast.compilation.jit import jit, light_jit
 from mt_fast.compilation.threads import launching, thread_count
-from mt_fast.generation.codegen import Source
+from mt_fast.generation.source import Source
 from mt_fast.generation.spelling import NAMESPACE
 
 _WITHOUT_WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -24,6 +24,7 @@ from mt_fast.compilation.threads import thread_count
 from mt_fast.matrices.room import aligned
 from mt_fast.matrices.simd import copy
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, inner_products, product
+from mt_fast.memory import empty
 from mt_fast.processor import VECTOR_BYTES
 
 Array = npt.NDArray[Any]
@@ -72,7 +73,8 @@ def multiply(a: Array, b: Array, turned_a: bool = False, turned_b: bool = False)
     parallel = batch * n * m * k >= PARALLEL_FROM
     threads = thread_count() if parallel else 1
     units, extents, offsets = _plan(batch, n, m, k, a.itemsize, turned_b, threads)
-    out = (np.zeros if turned_b else np.empty)((*a.shape[:-2], n, k), a.dtype)
+    shape = (*a.shape[:-2], n, k)
+    out = np.zeros(shape, a.dtype) if turned_b else empty(shape, a.dtype)
     flat = (a.reshape(-1), b.reshape(-1), offsets, out.reshape(-1))
     if turned_b:
         _MULTIPLY_BY_ROWS.run(units, parallel, *flat, extents)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.jit import jit
-from mt_fast.generation.codegen import REASSOCIATE
+from mt_fast.generation.reductions import REASSOCIATE
 from mt_fast.generation.spelling import decay, larger
 
 _summing = jit(fastmath=set(REASSOCIATE))

@@ -11,8 +11,8 @@ import functools
 from collections.abc import Sequence
 
 from mt_fast.compilation.kernel import Kernel, compiled
-from mt_fast.generation import codegen
-from mt_fast.generation.codegen import Form
+from mt_fast.generation.elementwise import elementwise
+from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.memory import empty
 from mt_fast.primitives import loops, movement
@@ -30,10 +30,8 @@ def elementwise_kernel(
     form: Form,
     repeats: tuple[bool, ...],
 ) -> Kernel:
-    """Return the kernel of a formula; see `codegen.elementwise`."""
-    return compiled(
-        codegen.elementwise(formula, inputs, outputs, table=TABLE, form=form, repeats=repeats)
-    )
+    """Return the kernel of a formula; see `generation/elementwise.py`."""
+    return compiled(elementwise(formula, inputs, outputs, table=TABLE, form=form, repeats=repeats))
 
 
 def run_formula(

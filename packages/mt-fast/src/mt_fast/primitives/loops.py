@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.generation.codegen import OUTER, TILE, Form
+from mt_fast.generation.loops import OUTER, Form
+from mt_fast.generation.movement import TILE
 from mt_fast.primitives.layouts import Layout, collapse
 from mt_tensor.strides import Strides, size_of
 from mt_tensor.tensor_data import TensorData
@@ -84,7 +85,7 @@ def run_tiles(
     """Run a kernel that makes rows of columns over two views of one shape, if they are that.
 
     Args:
-        find: returns the kernel; see `codegen.transpose`.
+        find: returns the kernel; see `generation/movement.py`.
         source: what it reads.
         out: what it writes.
         parallel: whether to use all threads.

@@ -11,8 +11,8 @@ import functools
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel, compiled
-from mt_fast.generation import codegen
-from mt_fast.generation.codegen import Form
+from mt_fast.generation import movement as texts
+from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.generation.turning import lanes_of
 from mt_fast.memory import empty
@@ -32,8 +32,8 @@ def bits(data: TensorData) -> TensorData:
 
 @functools.lru_cache(None)
 def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kernel:
-    """Return the kernel that copies and converts; see `codegen.copy`."""
-    return compiled(codegen.copy(source, target, form=form, repeats=repeats))
+    """Return the kernel that copies and converts; see `generation/movement.py`."""
+    return compiled(texts.copy(source, target, form=form, repeats=repeats))
 
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
@@ -62,14 +62,14 @@ def _row_like(data: TensorData) -> TensorData:
 
 @functools.lru_cache(None)
 def transpose_kernel(lanes: int) -> Kernel:
-    """Return the kernel that copies columns to rows; see `codegen.transpose`."""
-    return compiled(codegen.transpose(lanes))
+    """Return the kernel that copies columns to rows; see `generation/movement.py`."""
+    return compiled(texts.transpose(lanes))
 
 
 @functools.lru_cache(None)
 def gather_kernel() -> Kernel:
     """Return the kernel that reads by index."""
-    return compiled(codegen.gather())
+    return compiled(texts.gather())
 
 
 def gather(
@@ -84,7 +84,7 @@ def gather(
 @functools.lru_cache(None)
 def scatter_kernel(operator: Operator | None, dtype: DType) -> Kernel:
     """Return the kernel that writes by index, combining if there is an operator."""
-    return compiled(codegen.scatter(operator, dtype, TABLE))
+    return compiled(texts.scatter(operator, dtype, TABLE))
 
 
 def scatter(

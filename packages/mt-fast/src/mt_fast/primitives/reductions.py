@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel, compiled
-from mt_fast.generation import codegen
-from mt_fast.generation.codegen import NESTED, OUTER
+from mt_fast.generation import reductions as texts
+from mt_fast.generation.loops import OUTER
+from mt_fast.generation.reductions import NESTED
 from mt_fast.generation.spelling import TABLE
 from mt_fast.primitives.layouts import REMEMBERED, collapse
 from mt_operators import Operator
@@ -54,20 +55,20 @@ Place = tuple[int, int]
 
 @functools.lru_cache(None)
 def fold_kernel(operator: Operator, source: DType, target: DType, contiguous: bool) -> Kernel:
-    """Return the kernel that folds runs; see `codegen.fold`."""
-    return compiled(codegen.fold(operator, source, target, table=TABLE, contiguous=contiguous))
+    """Return the kernel that folds runs; see `generation/reductions.py`."""
+    return compiled(texts.fold(operator, source, target, table=TABLE, contiguous=contiguous))
 
 
 @functools.lru_cache(None)
 def columns_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
-    """Return the kernel that folds rows with rows; see `codegen.columns`."""
-    return compiled(codegen.columns(operator, source, target, table=TABLE))
+    """Return the kernel that folds rows with rows; see `generation/reductions.py`."""
+    return compiled(texts.columns(operator, source, target, table=TABLE))
 
 
 @functools.lru_cache(None)
 def rows_kernel(operator: Operator, source: DType, target: DType) -> Kernel:
-    """Return the kernel that folds rows; see `codegen.fold_rows`."""
-    return compiled(codegen.fold_rows(operator, source, target, table=TABLE))
+    """Return the kernel that folds rows; see `generation/reductions.py`."""
+    return compiled(texts.fold_rows(operator, source, target, table=TABLE))
 
 
 # --- Tensors that lie in a row ------------------------------------------------------------------

@@ -1,0 +1,116 @@
+"""Kernels of formulas: loops around the statements of one."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mt_fast.generation.loops import Element, Form, View, loop
+from mt_fast.generation.rendering import Table, computation_type, converted, render, traced
+from mt_fast.generation.source import Source
+from mt_operators import Formula
+from mt_operators.tracing import PYTHON, Graph
+from mt_tensor.dtypes import DType
+
+_RESERVED = frozenset(
+    [
+        "lo",
+        "hi",
+        "i",
+        "n",
+        "extents",
+        "unit",
+        "index",
+        "unravel",
+        "place",
+        "min",
+        "max",
+        "range",
+        "abs",
+        "inf",
+        "nan",
+        "out",
+    ]
+)
+_GENERATED = re.compile(r"(t|n|i|rest|out)\d+|.*_(data|layout|row|value|at|first|start|step|s\d)")
+
+
+def argument_names(formula: Formula, table: Table) -> list[str]:
+    """Return names for the arguments of a formula: those of its own parameters where they serve.
+
+    A gradient takes the upstream gradient, the arguments of its operator, and the output.
+    """
+    parameters = list(inspect.signature(formula.function).parameters.values())
+    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    if names == ["upstream"]:
+        known = formula.arity - 2
+        names += list("xyz"[:known]) if known <= 3 else [f"x{i}" for i in range(known)]
+        return [*names, "output"]
+    usable = len(set(names)) == formula.arity and all(
+        name not in _RESERVED
+        and name not in table
+        and not _GENERATED.fullmatch(name)
+        and name.isascii()
+        and not keyword.iskeyword(name)
+        and name not in _TYPES
+        for name in names
+    )
+    return names if usable else [f"x{i}" for i in range(formula.arity)]
+
+
+_TYPES = frozenset(["float32", "float64", "int8", "int16", "int32", "int64", "uint8"])
+
+
+def elementwise(
+    formula: Formula,
+    inputs: Sequence[DType],
+    outputs: Sequence[DType],
+    *,
+    table: Table,
+    form: Form,
+    repeats: Sequence[bool],
+) -> Source:
+    """Return the kernel of a formula over whole tensors.
+
+    Args:
+        formula: what to compute for each element.
+        inputs: the element type of each input.
+        outputs: the element type of each output.
+        table: how elementary functions are written.
+        form: `flat` or `rows`.
+        repeats: for each input, whether it stays at one element in the innermost loop.
+    """
+    graph = traced(formula, table)
+    dtype = computation_type(inputs)
+    names = argument_names(formula, table)
+    results = ["out"] if len(outputs) == 1 else [f"out{i}" for i in range(len(outputs))]
+    rendered = render(graph, names, dtype, outputs, table)
+
+    def body(element: Element) -> list[str]:
+        return [
+            *(
+                f"{name} = {converted(element(name), stored, dtype)}"
+                for name, stored in zip(names, inputs, strict=True)
+            ),
+            *rendered.statements,
+            *(
+                f"{element(name)} = {text}"
+                for name, text in zip(results, rendered.results, strict=True)
+            ),
+        ]
+
+    views = [View(n, r) for n, r in zip(names, repeats, strict=True)]
+    views += [View(name) for name in results]
+    kinds = {dtype.name, *(stored.name for stored in (*inputs, *outputs))}
+    suffix = "_".join((dtype.name, *sorted(kinds - {dtype.name}), form))
+    kernel = loop(form, f"{formula.name}_{suffix}", views, body)
+    return replace(kernel, light=_is_light(graph, len(views)))
+
+
+def _is_light(graph: Graph, views: int) -> bool:
+    """Whether there are but a few simple steps for what is read and written."""
+    steps = [step.operation for step in graph.expressions[graph.arity :]]
+    return len(steps) <= views and set(steps) <= {*PYTHON, "constant"}

@@ -1,0 +1,100 @@
+"""Loops over memory, for statements about one element of each view.
+
+There are three forms:
+
+- `flat`: one loop over contiguous memory;
+- `rows`: up to four dimensions; the innermost is contiguous in each view, or repeats one element;
+- `strided`: up to four dimensions with any strides, of copies and of what goes by an index.
+
+A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
+first element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut
+out of the storage before the inner loop, which then runs from 0: that is the form that LLVM
+vectorises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from mt_fast.generation.source import Source, function, indented
+
+Form = Literal["flat", "rows", "strided"]
+
+OUTER = 3
+"""How many dimensions a kernel has around its innermost loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view in a loop.
+
+    Attributes:
+        name: how its variables begin.
+        repeats: whether it stays at one element in the innermost loop.
+    """
+
+    name: str
+    repeats: bool = False
+
+
+Element = Callable[[str], str]
+"""Maps the name of a view to an expression of its current element, or of its position."""
+
+
+def loop(
+    form: Form,
+    name: str,
+    views: Sequence[View],
+    body: Callable[[Element], list[str]],
+    parameters: Sequence[str] = (),
+) -> Source:
+    """Return a kernel that runs `body` once for every element.
+
+    Args:
+        form: the form of the loop.
+        name: the name of the kernel.
+        views: what the loop walks over.
+        body: from the expressions for the current elements, the statements to run. In the form
+            `strided`, the variable `<view>_at` is the position of a view's current element.
+        parameters: what else the kernel takes, before the views.
+    """
+    by_name = {view.name: view for view in views}
+
+    def element(view: str) -> str:
+        if form == "strided":
+            return f"{view}_data[{view}_at]"
+        return f"{view}_value" if by_name[view].repeats else f"{view}_row[i]"
+
+    place = "start" if form == "flat" else "layout"
+    arguments = [*parameters, *(f"{v.name}_{part}" for v in views for part in ("data", place))]
+    if form == "flat":
+        lines = [line for view in views for line in _cut(view, f"{view.name}_start", "lo", "hi")]
+        lines += ["for i in range(hi - lo):", *indented(body(element))]
+        return function(name, arguments, lines)
+    return function(name, ("extents", *arguments), _rows(form, views, body(element)))
+
+
+def _cut(view: View, start: str, lo: str, hi: str) -> list[str]:
+    """Return the statement that reads a repeated element, or cuts out a row."""
+    if view.repeats:
+        return [f"{view.name}_value = {view.name}_data[{start}]"]
+    begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))
+    return [f"{view.name}_row = {view.name}_data[{begin} : {end}]"]
+
+
+def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
+    """Return the loops over rows and over the elements of a row."""
+    lines = ["n = extents[3]", "for unit in range(lo, hi):", "    index = unravel(unit, extents)"]
+    inner = []
+    for view in views:
+        v = view.name
+        lines.append(f"    {v}_first = place({v}_layout, index)")
+        if form == "strided":
+            lines.append(f"    {v}_step = {v}_layout[4]")
+            inner.append(f"{v}_at = {v}_first + i * {v}_step")
+        else:
+            lines += indented(_cut(view, f"{v}_first", "0", "n"))
+    lines += ["    for i in range(n):", *indented([*inner, *body], 2)]
+    return lines
