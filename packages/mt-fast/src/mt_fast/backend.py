@@ -65,11 +65,9 @@ class FastOps(HostBackend):
         """Return a contiguous view with the elements of an array, placed like other tensors."""
         found = super().upload(array)
         storage = aligned(found.storage)
-        return (
-            found
-            if storage is found.storage
-            else TensorData(storage, found.shape, dtype=found.dtype)
-        )
+        if storage is found.storage:
+            return found
+        return TensorData(storage, found.shape, dtype=found.dtype)
 
     def from_host(self, values: Array) -> Array:
         """Return the array itself, or a copy where kernels could not write into it."""

@@ -118,8 +118,8 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
         *arguments: those of the composed form, in order.
     """
     if not isinstance(kernel, FusedKernel):
-        composed: Tensor = kernel(*arguments)
-        return composed
+        result: Tensor = kernel(*arguments)
+        return result
     if not kernel.fits(*arguments):
         return FUSED[name](*arguments)
     if not recording.enabled:

@@ -171,9 +171,7 @@ class _Pooling(FusedKernel):
         elif halved:
             kernel, arguments = halving.LARGEST if self.largest else halving.MEANS, ()
         elif not self.largest and tiling.tiles(*windows):
-            sizes = (size, (*planes.shape[1:], *out.shape[1:]), out.reshape(-1))
-            tiling.MEANS.run(len(planes), parallel, planes.reshape(-1), *sizes)
-            return tensor_of(out.reshape(*x.shape[:2], *out.shape[1:]), x), saved
+            kernel, arguments = tiling.MEANS, (size,)
         else:
             kernel, arguments = _POOL, (*windows, self.largest)
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
@@ -192,9 +190,7 @@ class _Pooling(FusedKernel):
         elif halving.halves(*settings):
             halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
         elif tiling.tiles(*settings):
-            extents = (*targets.shape[1:], *upstream.shape[1:])
-            arrays = (upstream.reshape(-1), settings[0], extents, targets.reshape(-1))
-            tiling.MEAN_GRADIENT.run(len(targets), parallel, *arrays)
+            tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
         return tensor_of(found, x), *[None] * len(settings)

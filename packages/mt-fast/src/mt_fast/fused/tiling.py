@@ -17,12 +17,13 @@ from mt_fast.matrices.simd import clear, copy, sum_of_rows
 
 Pair = tuple[int, int]
 
-# --- Kernels on flat arrays of planes; `extents` are height and width of an image and a result ----
+# --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
 
 
-def _means_of_tiles(lo: Any, hi: Any, x: Any, size: Any, extents: Any, out: Any) -> None:
-    """Write the mean of each window of some planes."""
-    height, width, rows, columns = extents
+def _means_of_tiles(lo: Any, hi: Any, x: Any, size: Any, out: Any) -> None:
+    """Write the mean of each window."""
+    _, height, width = x.shape
+    _, rows, columns = out.shape
     down, across = size
     share = x.dtype.type(1.0 / (down * across))
     line = np.empty(width, x.dtype)
@@ -30,25 +31,26 @@ def _means_of_tiles(lo: Any, hi: Any, x: Any, size: Any, extents: Any, out: Any)
         for i in range(rows):
             start = (plane * height + i * down) * width
             sum_of_rows(line, 0, x, start, width, down, columns * across)
-            at = (plane * rows + i) * columns
+            result = out[plane, i]
             for j in range(columns):
                 total = line[j * across]
                 for q in range(1, across):
                     total += line[j * across + q]
-                out[at + j] = total * share
+                result[j] = total * share
 
 
-def _mean_gradient_of_tiles(lo: Any, hi: Any, grad: Any, size: Any, extents: Any, out: Any) -> None:
-    """Write the gradient of some planes: to each element its share of that of its window."""
-    height, width, rows, columns = extents
+def _mean_gradient_of_tiles(lo: Any, hi: Any, grad: Any, size: Any, out: Any) -> None:
+    """Write the gradient of the image: to each element its share of that of its window."""
+    _, height, width = out.shape
+    _, rows, columns = grad.shape
     down, across = size
     share = grad.dtype.type(1.0 / (down * across))
     line = np.zeros(width, grad.dtype)
     for plane in range(lo, hi):
         for i in range(rows):
-            at = (plane * rows + i) * columns
+            given = grad[plane, i]
             for j in range(columns):
-                part = grad[at + j] * share
+                part = given[j] * share
                 for q in range(across):
                     line[j * across + q] = part
             for row in range(i * down, (i + 1) * down):

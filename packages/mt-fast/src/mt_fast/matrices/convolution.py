@@ -244,7 +244,7 @@ def _convolution(
         bias: the biases of all outputs.
         offsets: for each part, where the rows of the windows begin in the buffer.
         out: the results, flat.
-        table: the parts, see `_arrangement`.
+        table: the parts, see `Work`.
         extents: groups, channels of one group, and outputs of one group.
         windows: which elements positions see.
         strips: how an image is cut.

@@ -231,5 +231,4 @@ def _sharing(array: Array, dtype: DType, backend: TensorBackend) -> TensorData:
         lowest, (1 + sum(map(abs, steps)),), (array.itemsize,), writeable=True
     )
     offset = -sum(step for step in steps if step < 0)
-    known = None if array.flags.c_contiguous else strides
-    return TensorData(backend.from_host(row), array.shape, known, offset, dtype=dtype)
+    return TensorData(backend.from_host(row), array.shape, strides, offset, dtype=dtype)
