@@ -8,13 +8,14 @@ Numba compiles what is inside. `python tools/parallel_check.py` shows what it ha
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit, prange
 
-from mt_fast.compilation.threads import launching, start_threads
+from mt_fast.compilation.threads import start_threads, turns
 from mt_tensor.tensor_data import TensorData
 
 
@@ -161,5 +162,5 @@ def _parts(data: TensorData) -> tuple[Any, Any, int]:
 def _launch(loop: Callable[..., None], *arguments: Any) -> None:
     """Run a loop on all threads."""
     start_threads()
-    with launching():
+    with turns() or contextlib.nullcontext():
         loop(*arguments)

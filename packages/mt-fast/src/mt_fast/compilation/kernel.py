@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 
 from mt_fast.compilation.cache import kept
 from mt_fast.compilation.jit import jit, light_jit
-from mt_fast.compilation.threads import launching, thread_count
+from mt_fast.compilation.threads import thread_count, turns
 from mt_fast.generation.source import Source
 from mt_fast.generation.spelling import NAMESPACE
 
@@ -90,7 +90,7 @@ class Kernel:
         serial: the compiled function; called as `serial(lo, hi, *args)`.
     """
 
-    __slots__ = ("_addresses", "_parallel", "serial", "source")
+    __slots__ = ("_addresses", "_is_compiled", "_parallel", "serial", "source")
 
     def __init__(
         self, source: Source, function: Callable[..., None], allocates: bool = False
@@ -101,6 +101,7 @@ class Kernel:
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}
+        self._is_compiled = hasattr(compiled, "overloads")  # not if Numba has been told not to
 
     @classmethod
     def of(cls, function: Callable[..., None], allocates: bool = False) -> Kernel:
@@ -144,22 +145,31 @@ class Kernel:
             *args: the arguments of the kernel after `lo` and `hi`.
         """
         threads = thread_count() if parallel else 1
-        if threads > 1 and units > 1 and hasattr(self.serial, "overloads"):  # it is compiled
-            with launching():
-                self.parallel(min(threads, units), units, self._address(args), *args)
-        else:
+        if threads == 1 or units == 1 or not self._is_compiled:
             self.serial(0, units, *args)
+            return
+        launch, parts, address = self.parallel, min(threads, units), self._address(args)
+        lock = turns()
+        if lock is None:
+            launch(parts, units, address, *args)
+        else:
+            with lock:
+                launch(parts, units, address, *args)
 
     def _address(self, args: tuple[Any, ...]) -> int:
         """Return where the serial function for arguments of these types is."""
         key: bytes = _dispatcher.compute_fingerprint(args)
-        if key not in self._addresses:
-            serial: Any = self.serial
-            signature = (types.int64, types.int64, *map(numba.typeof, args))
-            serial.compile(signature)
-            found = serial.overloads[signature]
-            name = found.fndesc.llvm_func_name
-            self._addresses[key] = found.library.get_pointer_to_function(name)
+        known = self._addresses.get(key)
+        return self._compiled_for(args, key) if known is None else known
+
+    def _compiled_for(self, args: tuple[Any, ...], key: bytes) -> int:
+        """Compile the serial function, and remember where it is."""
+        serial: Any = self.serial
+        signature = (types.int64, types.int64, *map(numba.typeof, args))
+        serial.compile(signature)
+        found = serial.overloads[signature]
+        name = found.fndesc.llvm_func_name
+        self._addresses[key] = found.library.get_pointer_to_function(name)
         return self._addresses[key]
 
 

@@ -10,12 +10,10 @@ neither happens.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 import numba
 
@@ -53,9 +51,10 @@ def thread_count() -> int:
     return 1 if _process.alone else _process.count()
 
 
-def launching() -> AbstractContextManager[object]:
-    """Return what must be held while threads are at work: nothing, or a lock."""
-    return _process.turns if _layer() == "workqueue" else _NO_TURNS
+@functools.cache
+def turns() -> threading.Lock | None:
+    """Return what must be held while threads are at work: None, or a lock of the work queue's."""
+    return threading.Lock() if _layer() == "workqueue" else None
 
 
 class _Process:
@@ -63,22 +62,20 @@ class _Process:
 
     Attributes:
         alone: whether there are no threads, although Numba believes that there are.
-        turns: a lock for a layer that serves one thread of Python at a time.
         count: returns how many threads Numba may use.
     """
 
     def __init__(self, alone: bool) -> None:
         self.alone = alone
-        self.turns = threading.Lock()
         self.count: Callable[[], int] = numba.get_num_threads
 
     def fork(self) -> None:
         """Become the child: its parent's threads are not there, nor whoever held the lock."""
         self.__init__(_layer() == "omp")  # type: ignore[misc]
+        turns.cache_clear()
 
 
 _process = _Process(alone=False)
-_NO_TURNS = contextlib.nullcontext()
 
 
 def _layer() -> str:

@@ -158,7 +158,7 @@ class _Pooling(FusedKernel):
         return is_compiled(x) and x.shape[-2] * x.shape[-1] < int(_NOWHERE)
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the pooled images, and where the maxima lie if a gradient will be wanted."""
+        """Return the pooled images, and for a gradient, which elements are the maxima."""
         x, size, stride, padding = arguments
         planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
         out = empty(_pooled(planes, size, stride, padding), planes.dtype)
@@ -166,8 +166,8 @@ class _Pooling(FusedKernel):
         windows = size, stride, padding
         halved = halving.halves(*windows)
         if self.largest and needs[0]:
-            saved = (np.empty(out.shape, np.int32),)
-            kernel, arguments = (halving.POSITIONS, ()) if halved else (_POSITION, windows)
+            saved = (np.empty(out.shape, np.uint8 if halved else np.int32),)
+            kernel, arguments = (halving.CHOICES, ()) if halved else (_POSITION, windows)
         elif halved:
             kernel, arguments = halving.LARGEST if self.largest else halving.MEANS, ()
         elif not self.largest and tiling.tiles(*windows):
@@ -184,7 +184,9 @@ class _Pooling(FusedKernel):
         x, *settings = arguments
         found = empty(x.shape, x.dtype.numpy)
         targets, upstream, parallel = _planes(found), _planes(array_of(grad)), shared(x.numel(), x)
-        if self.largest:
+        if self.largest and halving.halves(*settings):
+            halving.MAX_GRADIENT.run(len(targets), parallel, upstream, saved[0], targets)
+        elif self.largest:
             flat = [array.reshape(len(targets), -1) for array in (upstream, saved[0], targets)]
             _MAX_GRADIENT.run(len(targets), parallel, *flat)
         elif halving.halves(*settings):

@@ -51,33 +51,31 @@ class Vectors:
         self._type = ir.VectorType(self._element, self.lanes)
         self.zero = ir.Constant(self._type, [0.0] * self.lanes)
         self._suffix = f"v{self.lanes}f{bits}"
-        self._alignment = bits // 8
 
-    def load(self, pointer: Any) -> Any:
-        """Return the elements from a pointer on."""
+    def load(self, pointer: Any, few: Any = None) -> Any:
+        """Return the elements from a pointer on, which may be integers.
+
+        Args:
+            pointer: where they begin.
+            few: how many are read, if not all; the others are 0.
+        """
+        kind, size, suffix = self._elements_at(pointer)
+        if few is not None:
+            nothing = ir.Constant(kind, None)
+            arguments = [self._at(pointer), ir.Constant(_PLACE, size), self._first(few), nothing]
+            return self._call(f"llvm.masked.load.{suffix}", kind, arguments)
         loaded = self.builder.load(self._at(pointer))
-        loaded.align = self._alignment
+        loaded.align = size
         return loaded
 
-    def store(self, vector: Any, pointer: Any) -> None:
-        """Write the elements from a pointer on."""
-        self.builder.store(vector, self._at(pointer)).align = self._alignment
-
-    def first(self, count: Any) -> Any:
-        """Return the mask of the first `count` elements."""
-        kind = ir.VectorType(INDEX, self.lanes)
-        places = ir.Constant(kind, list(range(self.lanes)))
-        return self.builder.icmp_signed("<", places, self._repeated(count, kind))
-
-    def load_masked(self, pointer: Any, mask: Any) -> Any:
-        """Return the elements that a mask selects, and for the others, which are not read, 0."""
-        arguments = [self._at(pointer), ir.Constant(_PLACE, self._alignment), mask, self.zero]
-        return self._call(f"llvm.masked.load.{self._suffix}.p0", self._type, arguments)
-
-    def store_masked(self, vector: Any, pointer: Any, mask: Any) -> None:
-        """Write the elements that a mask selects."""
-        arguments = [vector, self._at(pointer), ir.Constant(_PLACE, self._alignment), mask]
-        self._call(f"llvm.masked.store.{self._suffix}.p0", ir.VoidType(), arguments)
+    def store(self, vector: Any, pointer: Any, few: Any = None) -> None:
+        """Write the elements from a pointer on; if a number is given, only so many."""
+        _, size, suffix = self._elements_at(pointer)
+        if few is not None:
+            arguments = [vector, self._at(pointer), ir.Constant(_PLACE, size), self._first(few)]
+            self._call(f"llvm.masked.store.{suffix}", ir.VoidType(), arguments)
+        else:
+            self.builder.store(vector, self._at(pointer)).align = size
 
     def repeated(self, pointer: Any) -> Any:
         """Return a vector that has the element at a pointer in every place."""
@@ -88,6 +86,16 @@ class Vectors:
         kind = ir.VectorType(_PLACE, self.lanes)
         places = ir.Constant(kind, list(range(start, 2 * self.lanes, 2)))
         return self.builder.shuffle_vector(first, second, places)
+
+    def interleaved(self, first: Any, second: Any) -> tuple[Any, Any]:
+        """Return two vectors with the elements of two in turn: what `every_second` undoes."""
+        places = [place for i in range(self.lanes) for place in (i, self.lanes + i)]
+        kind = ir.VectorType(_PLACE, self.lanes)
+        halves = places[: self.lanes], places[self.lanes :]
+        low, high = (
+            self.builder.shuffle_vector(first, second, ir.Constant(kind, half)) for half in halves
+        )
+        return low, high
 
     def multiply_add(self, x: Any, y: Any, z: Any) -> Any:
         """Return `x * y + z`, rounded once where the processor can."""
@@ -149,6 +157,23 @@ class Vectors:
         b.branch(head).set_metadata("llvm.loop", self._as_it_is())
         b.position_at_end(after)
 
+    def neighbours(self, count: Any, write: Callable[[Any, Any], None]) -> None:
+        """Write what is done with each vector of `count` neighbours.
+
+        Args:
+            count: how many elements there are.
+            write: takes where a vector begins, and None; or if there is less than one vector, 0 and
+                the count. The last vector may overlap the one before.
+        """
+        b, lanes = self.builder, index(self.lanes)
+        with b.if_else(b.icmp_signed("<", count, lanes)) as (few, many):
+            with few:
+                write(index(0), count)
+            with many:
+                with self.loop(b.udiv(b.sub(count, index(1)), lanes)) as vector:
+                    write(b.mul(vector, lanes), None)
+                write(b.sub(count, lanes), None)
+
     def _as_it_is(self) -> Any:
         """Return what marks a loop that is not to be unrolled or vectorised."""
         module = self.builder.module
@@ -161,8 +186,23 @@ class Vectors:
         mark.operands = (mark, *rules)  # which makes it one of its own, as LLVM wants it
         return mark
 
+    def _first(self, count: Any) -> Any:
+        """Return the mask of the first `count` elements."""
+        kind = ir.VectorType(INDEX, self.lanes)
+        places = ir.Constant(kind, list(range(self.lanes)))
+        return self.builder.icmp_signed("<", places, self._repeated(count, kind))
+
     def _at(self, pointer: Any) -> Any:
-        return self.builder.bitcast(pointer, self._type.as_pointer())
+        return self.builder.bitcast(pointer, self._elements_at(pointer)[0].as_pointer())
+
+    def _elements_at(self, pointer: Any) -> tuple[Any, int, str]:
+        """Return the type of a vector of what is pointed to, an element's bytes, and its name."""
+        element = getattr(pointer.type.pointee, "element", pointer.type.pointee)
+        if isinstance(element, ir.IntType):
+            bits, letter = element.width, "i"
+        else:
+            bits, letter = (32 if isinstance(element, ir.FloatType) else 64), "f"
+        return ir.VectorType(element, self.lanes), bits // 8, f"v{self.lanes}{letter}{bits}.p0"
 
     def _repeated(self, scalar: Any, kind: Any) -> Any:
         undefined = ir.Constant(kind, ir.Undefined)
@@ -214,16 +254,11 @@ def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) 
     """Copy `count` elements from `start` to `at`; the last vector may overlap the one before."""
     b = v.builder
     target, source = b.gep(target, [at]), b.gep(source, [start])
-    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
-        with few:
-            mask = v.first(count)
-            v.store_masked(v.load_masked(source, mask), target, mask)
-        with many:
-            last = b.sub(count, index(v.lanes))
-            with v.loop(b.udiv(b.sub(count, index(1)), index(v.lanes))) as vector:
-                place = [b.mul(vector, index(v.lanes))]
-                v.store(v.load(b.gep(source, place)), b.gep(target, place))
-            v.store(v.load(b.gep(source, [last])), b.gep(target, [last]))
+
+    def move(place: Any, few: Any) -> None:
+        v.store(v.load(b.gep(source, [place]), few), b.gep(target, [place]), few)
+
+    v.neighbours(count, move)
 
 
 @instruction
@@ -272,23 +307,14 @@ def sum_of_rows(
     b = v.builder
     target, source = b.gep(target, [at]), b.gep(source, [start])
 
-    def add_up(place: Any, load: Callable[[Any], Any]) -> Any:
+    def add_up(place: Any, few: Any) -> None:
         total = v.variable(v.zero)
         with v.loop(rows) as row:
-            loaded = load(b.gep(source, [b.add(place, b.mul(row, apart))]))
+            loaded = v.load(b.gep(source, [b.add(place, b.mul(row, apart))]), few)
             b.store(b.fadd(b.load(total), loaded), total)
-        return b.load(total)
+        v.store(b.load(total), b.gep(target, [place]), few)
 
-    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
-        with few:
-            mask = v.first(count)
-            v.store_masked(add_up(index(0), lambda p: v.load_masked(p, mask)), target, mask)
-        with many:
-            last = b.sub(count, index(v.lanes))
-            with v.loop(b.udiv(b.sub(count, index(1)), index(v.lanes))) as vector:
-                place = b.mul(vector, index(v.lanes))
-                v.store(add_up(place, v.load), b.gep(target, [place]))
-            v.store(add_up(last, v.load), b.gep(target, [last]))
+    v.neighbours(count, add_up)
 
 
 @instruction
@@ -296,13 +322,7 @@ def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
     """Set `count` neighbours from `at` to 0; the last vector may overlap the one before."""
     b = v.builder
     target = b.gep(target, [at])
-    with b.if_else(b.icmp_signed("<", count, index(v.lanes))) as (few, many):
-        with few:
-            v.store_masked(v.zero, target, v.first(count))
-        with many:
-            with v.loop(b.udiv(count, index(v.lanes))) as vector:
-                v.store(v.zero, b.gep(target, [b.mul(vector, index(v.lanes))]))
-            v.store(v.zero, b.gep(target, [b.sub(count, index(v.lanes))]))
+    v.neighbours(count, lambda place, few: v.store(v.zero, b.gep(target, [place]), few))
 
 
 @instruction

@@ -106,7 +106,7 @@ def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
         with then:
             v.store(vector, pointer)
         with otherwise:
-            v.store_masked(vector, pointer, v.first(count))
+            v.store(vector, pointer, count)
 
 
 def _product(rows: int) -> Any:
@@ -228,12 +228,12 @@ def _inner_tile(rows: int, columns: int) -> Any:
 
         whole = b.sdiv(count, index(v.lanes))
         done = b.mul(whole, index(v.lanes))
-        mask = v.first(b.sub(count, done))
+        rest = b.sub(count, done)
         with v.loop(images) as image:
             with v.loop(whole) as vector:
                 add(image, b.mul(vector, index(v.lanes)), v.load)
             with b.if_then(b.icmp_signed("<", done, count)):
-                add(image, done, lambda pointer: v.load_masked(pointer, mask))
+                add(image, done, lambda pointer: v.load(pointer, rest))
         # The totals of a column become neighbours in memory, so many vectors of them.
         several = min(rows, v.lanes)
         length = rows // several
