@@ -39,21 +39,22 @@ def _cross_entropy_rows(
 
     Where `gradient` has rows, write `(softmax(scores) - 1 at the target) * weight` to them.
     """
+    beyond = largest_of(scores[lo])
     for i in range(lo, hi):
-        row, wanted = scores[i], target[i]
+        row, following = scores[i], scores[min(i + 1, hi - 1)]
+        wanted, largest = target[i], beyond
         if wanted < 0 or wanted >= row.size:
             wrong[0] = True
-            continue
-        largest = largest_of(row)
+            return
         if len(gradient):
             result = gradient[i]
-            total = exponentials_into(result, row, largest)
+            total, beyond = exponentials_into(result, row, largest, following)
             share = weight / total
             for j in range(result.size):
                 result[j] *= share
             result[wanted] -= weight
         else:
-            total = sum_of_exponentials(row, largest)
+            total, beyond = sum_of_exponentials(row, largest, following)
         logarithm = log(total)
         losses[i] = logarithm - (row[wanted] - largest)
         logarithms[i] = logarithm + largest

@@ -37,14 +37,26 @@ def _layer_rows(
     lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, scale: Any
 ) -> None:
     """Write each row normalized, scaled and shifted."""
+    total = sum_of(x[lo])
     for i in range(lo, hi):
         row, result = x[i], out[i]
-        center = sum_of(row) / row.dtype.type(row.size)
+        center = total / row.dtype.type(row.size)
         variance = sum_of_squares(row, center) / row.dtype.type(row.size)
         factor = row.dtype.type(1) / np.sqrt(variance + row.dtype.type(eps))
         mean[i], scale[i] = center, factor
-        for j in range(row.size):
-            result[j] = (row[j] - center) * factor * weight[j] + bias[j]
+        total = _scaled_into(result, row, center, factor, weight, bias, x[min(i + 1, hi - 1)])
+
+
+@_summing
+def _scaled_into(
+    result: Any, row: Any, center: Any, factor: Any, weight: Any, bias: Any, following: Any
+) -> Any:
+    """Write a row normalized, scaled and shifted, and return the sum of the following one."""
+    total = row.dtype.type(0)
+    for j in range(row.size):
+        result[j] = (row[j] - center) * factor * weight[j] + bias[j]
+        total += following[j]
+    return total
 
 
 @_summing

@@ -30,9 +30,11 @@ from mt_tensor.fused import FusedKernel
 
 def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     """Write the exponentials of each row, scaled to add up to 1."""
+    largest = largest_of(x[lo])
     for i in range(lo, hi):
         row, result = x[i], out[i]
-        share = row.dtype.type(1) / exponentials_into(result, row, largest_of(row))
+        total, largest = exponentials_into(result, row, largest, x[min(i + 1, hi - 1)])
+        share = row.dtype.type(1) / total
         for j in range(row.size):
             result[j] *= share
 
@@ -48,10 +50,11 @@ def _softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -
 
 def _log_softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     """Write `x - log(sum(exp(x)))`, with the largest element subtracted first."""
+    beyond = largest_of(x[lo])
     for i in range(lo, hi):
-        row, result = x[i], out[i]
-        largest = largest_of(row)
-        logarithm = log(sum_of_exponentials(row, largest))
+        row, result, largest = x[i], out[i], beyond
+        total, beyond = sum_of_exponentials(row, largest, x[min(i + 1, hi - 1)])
+        logarithm = log(total)
         for j in range(row.size):
             result[j] = (row[j] - largest) - logarithm
 

@@ -1,4 +1,9 @@
-"""What kernels ask of a row of elements: its largest, and sums over it."""
+"""What kernels ask of a row of elements: its largest, and sums over it.
+
+A kernel that goes over each row several times finds it in the cache, but for the first time: then
+it waits for memory, and memory waits for it afterwards. So where a row is gone over for the last
+time, the next one is looked at as well, element by element; such functions take `following`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ import numpy as np
 
 from mt_fast.compilation.jit import jit
 from mt_fast.generation.reductions import REASSOCIATE
-from mt_fast.generation.spelling import decay, larger
+from mt_fast.generation.spelling import decay, larger, maximum
 
 _summing = jit(fastmath=set(REASSOCIATE))
 """Compiles a function that is a sum, so that it may be added up in any order."""
@@ -53,28 +58,33 @@ def sum_of_squares(row: Any, center: Any) -> Any:
 
 
 @_summing
-def sum_of_exponentials(row: Any, largest: Any) -> Any:
-    """Return the sum of `exp(element - largest)`."""
-    total = row.dtype.type(0)
+def sum_of_exponentials(row: Any, largest: Any, following: Any) -> Any:
+    """Return the sum of `exp(element - largest)`, and the largest element of the following row."""
+    total, beyond = row.dtype.type(0), following[0]
     for i in range(row.size):
         total += decay(row[i] - largest)
-    return total
+        beyond = maximum(beyond, following[i])
+    return total, beyond
 
 
 @_summing
-def exponentials_into(result: Any, row: Any, largest: Any) -> Any:
-    """Write `exp(element - largest)`, and return the sum."""
-    total = row.dtype.type(0)
+def exponentials_into(result: Any, row: Any, largest: Any, following: Any) -> Any:
+    """Write `exp(element - largest)`, and return the same."""
+    total, beyond = row.dtype.type(0), following[0]
     for i in range(row.size):
         value = decay(row[i] - largest)
         result[i] = value
         total += value
-    return total
+        beyond = maximum(beyond, following[i])
+    return total, beyond
 
 
 @_summing
 def exponentials_in_place(row: Any, largest: Any) -> Any:
-    """Do the same in place, which is not vectorised if `row` and `result` may be one."""
+    """Write `exp(element - largest)` in place, and return the sum.
+
+    With `row` twice `exponentials_into` would not be vectorised.
+    """
     total = row.dtype.type(0)
     for i in range(row.size):
         value = decay(row[i] - largest)
