@@ -46,7 +46,7 @@ from mt_tensor.backends.silence import silently
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
-PARALLEL_FROM = 2**20
+PARALLEL_FROM = 2**18
 """Multiplications from which all threads are used: waking one that sleeps costs as much as so
 many, and one that is awake next to nothing."""
 
