@@ -72,3 +72,11 @@ def test_memory_that_is_shared_with_numpy_stays_where_it_is() -> None:
 def test_too_many_elements_are_refused() -> None:
     with mt.use_backend("fast"), pytest.raises(ShapeError, match="more elements than"):
         mt.empty(2**62)
+
+
+def test_memory_that_may_not_be_written_is_looked_at_too() -> None:
+    memory = empty(LARGE + 1, "f4")
+    memory[:] = 1
+    memory.flags.writeable = False
+    assert aligned(memory) is memory
+    assert np.all(aligned(memory[1:]) == 1)
