@@ -19,9 +19,10 @@ from mt_nn.layers.dropout import Dropout
 from mt_nn.layers.linear import Flatten, Linear
 from mt_nn.layers.loss import CrossEntropyLoss, MSELoss
 from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
+from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.saving import load, save
-from mt_operators import Buffer, Module, StateDictError
+from mt_operators import Buffer, StateDictError
 
 __version__ = "0.1.0"
 

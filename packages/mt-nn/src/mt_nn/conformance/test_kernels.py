@@ -9,7 +9,7 @@ import pytest
 
 import mt_nn  # noqa: F401 - it names the operations
 import mt_tensor as mt
-from mt_nn.conformance.samples import SAMPLES, STEPS
+from mt_nn.conformance.kernels import SAMPLES, STEPS
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS

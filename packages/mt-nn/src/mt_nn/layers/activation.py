@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mt_operators import Module
+from mt_nn.module import Module
 from mt_tensor import Tensor
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from mt_operators import Module
+import mt_operators
+from mt_nn.module import Module
 
 
 class Sequential(Module):
     """Modules applied one after the other; they are called "0", "1", ... in state dictionaries."""
 
-    def __init__(self, *modules: Module) -> None:
+    def __init__(self, *modules: mt_operators.Module) -> None:
         super().__init__()
         for position, module in enumerate(modules):
-            if not isinstance(module, Module):
+            if not isinstance(module, mt_operators.Module):
                 raise TypeError(
                     f"Sequential takes modules; argument {position} is {module!r}. Wrap functions "
                     "in a Module with a forward method."
@@ -31,10 +32,10 @@ class Sequential(Module):
         """Return how many modules there are."""
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Module]:
+    def __iter__(self) -> Iterator[mt_operators.Module]:
         """Iterate over the modules."""
         return iter(self._modules.values())
 
-    def __getitem__(self, position: int) -> Module:
+    def __getitem__(self, position: int) -> mt_operators.Module:
         """Return the module at a position."""
         return list(self._modules.values())[position]

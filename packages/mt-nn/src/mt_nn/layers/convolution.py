@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from mt_nn import functional, init
 from mt_nn.errors import SettingError
+from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import Pair, integer, pair
-from mt_operators import Module
 from mt_tensor import Tensor, zeros
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mt_nn import functional
 from mt_nn.functional.dropout import check_probability
-from mt_operators import Module
+from mt_nn.module import Module
 from mt_tensor import Tensor
 
 

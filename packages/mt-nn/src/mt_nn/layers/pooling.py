@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mt_nn import functional
+from mt_nn.module import Module
 from mt_nn.settings import Pair
-from mt_operators import Module
 from mt_tensor import Tensor
 
 

@@ -8,7 +8,7 @@ from mt_nn.layers.convolution import Conv2d
 from mt_nn.layers.dropout import Dropout
 from mt_nn.layers.linear import Flatten, Linear
 from mt_nn.layers.pooling import MaxPool2d
-from mt_operators import Module
+from mt_nn.module import Module
 from mt_tensor import Tensor
 
 

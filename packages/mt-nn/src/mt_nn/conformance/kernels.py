@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.dtypes import Array
+from mt_nn.conformance.drawing import EXTREMES, draw, extreme
 
 Arguments = tuple[Any, ...]
 
 SAMPLES: dict[str, Callable[[], Iterator[Arguments]]] = {}
 """For the name of each operation, a function that yields arguments; arrays stand for tensors."""
-
-EXTREMES = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 1e-40, 0.0, -0.0], np.float32)
 
 
 def of(name: str) -> Callable[[Callable[[], Iterator[Arguments]]], Any]:
@@ -26,18 +24,6 @@ def of(name: str) -> Callable[[Callable[[], Iterator[Arguments]]], Any]:
         return samples
 
     return enter
-
-
-def draw(*shape: int, dtype: str = "float32", seed: int = 0) -> Array:
-    """Return random numbers."""
-    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
-
-
-def extreme(*shape: int) -> Array:
-    """Return random numbers with one of the extremes among them here and there."""
-    array = draw(*shape)
-    array.reshape(-1)[::5] = np.resize(EXTREMES, array.size)[::5]
-    return array
 
 
 @of("linear")

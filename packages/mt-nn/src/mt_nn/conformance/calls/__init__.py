@@ -1,0 +1,33 @@
+"""The tables of calls: every layer and function of networks, with all that they can be told.
+
+A module is one subject. A new layer or function is entered in the table of its subject, in `CALLS`
+if it works and in `REFUSED` if it must not.
+"""
+
+from mt_nn.conformance.calls import (
+    activation,
+    attention,
+    convolution,
+    embedding,
+    linear,
+    losses,
+    normalization,
+    pooling,
+)
+from mt_nn.conformance.calls.call import Call, Refused
+
+_TABLES = (
+    activation,
+    attention,
+    convolution,
+    embedding,
+    linear,
+    losses,
+    normalization,
+    pooling,
+)
+
+CALLS: list[Call] = [row for table in _TABLES for row in table.CALLS]
+REFUSED: list[Refused] = [row for table in _TABLES for row in table.REFUSED]
+
+__all__ = ["CALLS", "REFUSED", "Call", "Refused"]

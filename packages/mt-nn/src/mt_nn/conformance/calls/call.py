@@ -1,0 +1,192 @@
+"""A call of a layer or a function of networks: what the tables of this folder are made of.
+
+One row serves every check: the backends against each other, gradients against differences, the
+written-out NumPy of the row's `oracle`, and torch, whose names and arguments these are.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import mt_nn
+import mt_tensor as mt
+from mt_nn import Module
+from mt_tensor.dtypes import Array
+
+SOME = 0.5
+"""How large parameters are, about, that are filled for a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A layer or a function, how it is set, and what it is called on.
+
+    Attributes:
+        name: its name in `mt_nn` and in `torch.nn`; that of a function begins with `functional.`.
+        inputs: what is passed by position: arrays stand for tensors, also within tuples and lists.
+        settings: keyword arguments, of a function or of the constructor of a layer.
+        options: keyword arguments when a layer is called.
+        oracle: the same in NumPy, of arrays of float64: it takes the inputs, for a layer then its
+            parameters by name, and the settings and options; None if another row's says it all.
+        in_training: the mode of a layer.
+        smooth: whether its gradient is continuous at the inputs, so that differences approach it.
+    """
+
+    name: str
+    inputs: tuple[Any, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    oracle: Callable[..., Any] | None = None
+    in_training: bool = True
+    smooth: bool = True
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function, and no layer."""
+        return self.name.startswith("functional.")
+
+    def __str__(self) -> str:
+        """Name the call, for a test's name."""
+        shapes = "x".join(str(array.shape) for array in arrays_of(self.inputs))
+        settings = ",".join(f"{key}={value}" for key, value in self.settings.items())
+        return f"{self.name}{shapes}{settings}".replace(" ", "")
+
+
+def call(
+    name: str,
+    *inputs: Any,
+    oracle: Callable[..., Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    in_training: bool = True,
+    smooth: bool = True,
+    **settings: Any,
+) -> Call:
+    """Return a row of a table; see `Call`."""
+    return Call(name, inputs, settings, options or {}, oracle, in_training, smooth)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call that must raise one of the package's errors.
+
+    Attributes:
+        call: the call; without inputs, it is making the layer that must raise.
+        says: a regular expression that the message holds.
+    """
+
+    call: Call
+    says: str
+
+    def __str__(self) -> str:
+        """Name the call, for a test's name."""
+        return str(self.call)
+
+
+def refused(name: str, *inputs: Any, says: str, **settings: Any) -> Refused:
+    """Return a row of a table; see `Refused`."""
+    return Refused(Call(name, inputs, settings), says)
+
+
+def arrays_of(value: Any) -> Iterator[Any]:
+    """Yield the arrays or tensors in a value, also in tuples, lists and dictionaries of them."""
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from arrays_of(part)
+    elif isinstance(value, Mapping):
+        yield from arrays_of(list(value.values()))
+    elif hasattr(value, "shape"):
+        yield value
+
+
+def mapped(function: Callable[[Array], Any], value: Any) -> Any:
+    """Return a value with each array in it replaced by what a function makes of it."""
+    if isinstance(value, np.ndarray):
+        return function(value)
+    if isinstance(value, tuple | list):
+        return type(value)(mapped(function, part) for part in value)
+    if isinstance(value, Mapping):
+        return {key: mapped(function, part) for key, part in value.items()}
+    return value
+
+
+def parameter_values(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """Return numbers for parameters: the same for a name and a shape, whoever asks."""
+    return {
+        name: SOME * np.random.default_rng(zlib.crc32(name.encode())).standard_normal(shape)
+        for name, shape in shapes.items()
+    }
+
+
+@dataclass
+class Outcome:
+    """What came of a call.
+
+    Attributes:
+        values: its results.
+        gradients: those of the inputs and then of the parameters that have one, for upstream
+            gradients that are cosines; None for one that the results do not depend on.
+        buffers: what a layer has kept, by name.
+    """
+
+    values: list[Array]
+    gradients: list[Array | None]
+    buffers: dict[str, Array]
+
+
+def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor]]:
+    """Return the function or layer of a call, and its parameters, which are filled."""
+    made: Any = mt_nn
+    for part in call.name.split("."):
+        made = getattr(made, part)
+    if call.is_function:
+        return made, []
+    layer: Module = made(**call.settings).to(dtype)
+    layer.train(call.in_training)
+    parameters = dict(layer.named_parameters())
+    shapes = {name: parameter.value.shape for name, parameter in parameters.items()}
+    for name, array in parameter_values(shapes).items():
+        parameters[name].update(array)
+    return layer, [parameter.value for parameter in parameters.values()]
+
+
+def leaves_of(inputs: Any, dtype: str) -> Any:
+    """Return inputs with tensors for arrays: those of floats are leaves, of one dtype."""
+
+    def leaf(array: Array) -> mt.Tensor:
+        floats = array.dtype.kind == "f"
+        return mt.tensor(array.astype(dtype) if floats else array).requires_grad_(floats)
+
+    return mapped(leaf, inputs)
+
+
+def outcome(call: Call, dtype: str) -> Outcome:
+    """Make a call on the current backend, in float32 or float64, and differentiate it."""
+    function, parameters = prepared(call, dtype)
+    inputs, options = leaves_of(call.inputs, dtype), leaves_of(call.options, dtype)
+    keywords = {**options, **(leaves_of(call.settings, dtype) if call.is_function else {})}
+    results = list(arrays_of(function(*inputs, **keywords)))
+    leaves = [x for x in arrays_of([*inputs, keywords]) if x.requires_grad] + parameters
+    smooth = [result for result in results if result.requires_grad]
+    if smooth:
+        total = sum(
+            (result * mt.tensor(upstream_of(result.shape).astype(dtype))).sum() for result in smooth
+        )
+        total.backward()
+    return Outcome(
+        [result.detach().numpy() for result in results],
+        [None if leaf.grad is None else leaf.grad.numpy() for leaf in leaves],
+        {name: np.array(value) for name, value in function.named_buffers()}
+        if isinstance(function, Module)
+        else {},
+    )
+
+
+def upstream_of(shape: tuple[int, ...]) -> Array:
+    """Return the upstream gradient of a result."""
+    count = int(np.prod(shape))
+    return np.cos(np.arange(count)).reshape(shape)

@@ -1,0 +1,35 @@
+"""Every row of the tables of calls on the backend under test, against NumPy in float64."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_nn.conformance.calls import CALLS, Call
+from mt_nn.conformance.calls.call import outcome
+from mt_tensor.backends import TensorBackend
+
+TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 2e-5}
+"""For values of float32 about as large as 1, of which a few are added up."""
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_calls_agree_with_the_reference(backend: TensorBackend, call: Call) -> None:
+    mt.manual_seed(0)
+    ours = outcome(call, "float32")
+    with mt.use_backend("numpy"):
+        mt.manual_seed(0)
+        reference = outcome(call, "float64")
+    assert len(ours.values) == len(reference.values)
+    for mine, theirs in zip(ours.values, reference.values, strict=True):
+        np.testing.assert_allclose(mine, theirs, **TOLERANCE)
+    for gradient, wanted in zip(ours.gradients, reference.gradients, strict=True):
+        assert (gradient is None) == (wanted is None)
+        if gradient is not None and wanted is not None:
+            np.testing.assert_allclose(gradient, wanted, **TOLERANCE)
+    assert ours.buffers.keys() == reference.buffers.keys()
+    for name, buffer in ours.buffers.items():
+        np.testing.assert_allclose(buffer, reference.buffers[name], err_msg=name, **TOLERANCE)

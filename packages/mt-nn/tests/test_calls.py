@@ -1,0 +1,101 @@
+"""The tables of calls against NumPy, against differences, and against what must be refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.conformance.calls import CALLS, REFUSED, Call, Refused
+from mt_nn.conformance.calls.call import arrays_of, leaves_of, mapped, outcome, prepared
+from mt_nn.conformance.test_calls import *  # noqa: F403
+from mt_tensor.backends import backends
+from mt_tensor.errors import TensorError
+
+ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
+
+WITHOUT_ROWS: dict[str, str] = {
+    "Sequential": "it has no function of its own: test_layers.py",
+    "Dropout": "it draws random numbers: test_functional.py",
+    "functional.dropout": "it draws random numbers: test_functional.py",
+    "functional.windows": "torch has it for tensors only, as unfold: test_functional.py",
+    "functional.accuracy": "torch does not have it: test_functional.py",
+}
+"""Layers and functions without a row in the tables, and where they are tested instead."""
+
+
+@pytest.fixture(scope="session", params=ON)
+def backend_name(request: pytest.FixtureRequest) -> str:
+    """Each backend in turn."""
+    name: str = request.param
+    return name
+
+
+def with_oracle() -> Any:
+    return [pytest.param(call, id=str(call)) for call in CALLS if call.oracle]
+
+
+@pytest.mark.parametrize("call", with_oracle())
+def test_calls_do_what_numpy_written_out_does(call: Call) -> None:
+    layer, parameters = prepared(call, "float64")
+    arrays = [parameter.detach().numpy() for parameter in parameters]
+    names = [name for name, _ in layer.named_parameters()] if parameters else []
+    wide = lambda x: x.astype(np.float64) if x.dtype.kind == "f" else x  # noqa: E731
+    assert call.oracle is not None
+    told = {key: value for key, value in call.settings.items() if key != "bias" or not names}
+    expected = call.oracle(
+        *mapped(wide, list(call.inputs)),
+        **dict(zip(names, arrays, strict=True)),
+        **told,
+        **call.options,
+    )
+    found = outcome(call, "float64").values
+    wanted = list(arrays_of(expected if isinstance(expected, tuple | list) else [expected]))
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if call.smooth], ids=str)
+def test_gradients_are_limits_of_differences(call: Call) -> None:
+    function, parameters = prepared(call, "float64")
+    inputs, options = leaves_of(call.inputs, "float64"), leaves_of(call.options, "float64")
+    keywords = {**options, **(leaves_of(call.settings, "float64") if call.is_function else {})}
+    leaves = [x for x in arrays_of([*inputs, keywords]) if x.requires_grad] + parameters
+    state = function.state_dict() if isinstance(function, nn.Module) else {}
+
+    def again(*_: mt.Tensor) -> Any:
+        """Call it as if for the first time."""
+        if state:
+            for name, buffer in function.named_buffers():
+                buffer.copy_(state[name])
+        mt.manual_seed(0)
+        results = [r for r in arrays_of(function(*inputs, **keywords)) if r.requires_grad]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    assert mt.gradcheck(again, leaves)
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=str)
+def test_what_makes_no_sense_is_refused(refused: Refused) -> None:
+    call = refused.call
+    with pytest.raises((nn.NetworkError, TensorError), match=refused.says):
+        outcome(call, "float32")
+
+
+def test_every_layer_and_function_has_a_row() -> None:
+    def public(module: Any, prefix: str) -> set[str]:
+        return {
+            prefix + name
+            for name in module.__all__
+            if callable(getattr(module, name)) and getattr(module, name).__module__[:6] == "mt_nn."
+        }
+
+    layers = {
+        name
+        for name in public(nn, "")
+        if isinstance(getattr(nn, name), type) and issubclass(getattr(nn, name), nn.Module)
+    }
+    tested = {call.name for call in CALLS} | WITHOUT_ROWS.keys()
+    wanted = (layers - {"Module"}) | public(nn.functional, "functional.")
+    assert sorted(wanted - tested) == []

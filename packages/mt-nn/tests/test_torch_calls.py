@@ -1,0 +1,139 @@
+"""Every row of the tables of calls on torch as well: names, arguments, values, gradients, states.
+
+Layers are compared with torch's parameters in them, which travel through safetensors, both ways.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.conformance.calls import CALLS, REFUSED, Call, Refused
+from mt_nn.conformance.calls.call import (
+    arrays_of,
+    mapped,
+    outcome,
+    parameter_values,
+    prepared,
+    upstream_of,
+)
+
+torch = pytest.importorskip("torch")
+safetensors = pytest.importorskip("safetensors.torch")
+
+TOLERANCE = {"rtol": 1e-9, "atol": 1e-11}
+
+NOT_IN_TORCH: dict[str, str] = {}
+"""Layers and functions that torch does not have, with the reason why they are here."""
+
+ACCEPTED_BY_TORCH: dict[str, str] = {}
+"""Refusals that torch does not share, by the expression for their message, with the reason."""
+
+
+def theirs(name: str) -> Any:
+    """Return torch's layer or function of a name."""
+    made: Any = torch.nn
+    for part in name.split("."):
+        made = getattr(made, part)
+    return made
+
+
+def leaf(array: Any) -> Any:
+    found = torch.from_numpy(np.array(array))
+    return found.double().requires_grad_() if array.dtype.kind == "f" else found
+
+
+def torch_layer(call: Call) -> Any:
+    layer = theirs(call.name)(**call.settings).double()
+    layer.train(call.in_training)
+    shapes = {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}
+    with torch.no_grad():
+        for name, array in parameter_values(shapes).items():
+            layer.get_parameter(name).copy_(torch.from_numpy(array))
+    return layer
+
+
+IN_TORCH = [call for call in CALLS if call.name not in NOT_IN_TORCH]
+LAYERS = [call for call in IN_TORCH if not call.is_function]
+
+
+@pytest.mark.parametrize("call", IN_TORCH, ids=str)
+def test_values_and_gradients_are_torchs(call: Call) -> None:
+    ours = outcome(call, "float64")
+    function = theirs(call.name) if call.is_function else torch_layer(call)
+    inputs, options = mapped(leaf, list(call.inputs)), mapped(leaf, dict(call.options))
+    keywords = {**options, **(mapped(leaf, dict(call.settings)) if call.is_function else {})}
+    results = list(arrays_of(function(*inputs, **keywords)))
+    leaves = [x for x in arrays_of([*inputs, keywords]) if x.requires_grad]
+    buffers = {}
+    if not call.is_function:
+        leaves += list(function.parameters())
+        buffers = dict(function.named_buffers())
+    recorded = [result for result in results if result.requires_grad]
+    if recorded:
+        sum((r * torch.from_numpy(upstream_of(tuple(r.shape)))).sum() for r in recorded).backward()
+    assert [tuple(r.shape) for r in results] == [value.shape for value in ours.values]
+    for mine, other in zip(ours.values, results, strict=True):
+        np.testing.assert_allclose(mine, other.detach().numpy(), **TOLERANCE)
+    for mine, other in zip(ours.gradients, leaves, strict=True):
+        wanted = np.zeros(other.shape) if other.grad is None else other.grad.numpy()
+        np.testing.assert_allclose(0.0 if mine is None else mine, wanted, **TOLERANCE)
+    assert ours.buffers.keys() == buffers.keys()
+    for name, buffer in buffers.items():
+        np.testing.assert_allclose(ours.buffers[name], buffer.numpy(), err_msg=name, **TOLERANCE)
+
+
+@pytest.mark.parametrize("call", LAYERS, ids=str)
+def test_states_travel_to_torch_and_back(call: Call, tmp_path: Path) -> None:
+    layer, _ = prepared(call, "float64")
+    twin = theirs(call.name)(**call.settings).double()
+    path = tmp_path / "ours.safetensors"
+    nn.save(layer.state_dict(), path)
+    twin.load_state_dict(safetensors.load_file(path))
+    assert [name for name, _ in layer.named_parameters()] == [n for n, _ in twin.named_parameters()]
+    state = {name: value.contiguous() for name, value in torch_layer(call).state_dict().items()}
+    path = tmp_path / "theirs.safetensors"
+    safetensors.save_file(state, path)
+    layer.load_state_dict(nn.load(path))
+    for name, value in layer.state_dict().items():
+        np.testing.assert_array_equal(np.array(value), state[name].numpy(), err_msg=name)
+
+
+@pytest.mark.parametrize("call", LAYERS, ids=str)
+def test_layers_start_as_torchs_do(call: Call) -> None:
+    """Compare mean and deviation of the first values of many layers made alike."""
+    many = 200
+    mt.manual_seed(0)
+    torch.manual_seed(0)
+    made = getattr(nn, call.name)
+    ours = [dict(made(**call.settings).named_parameters()) for _ in range(many)]
+    others = [dict(theirs(call.name)(**call.settings).named_parameters()) for _ in range(many)]
+    for name, first in ours[0].items():
+        mine = np.array([np.array(layer[name].value.detach()) for layer in ours])
+        other = np.array([layer[name].detach().numpy() for layer in others])
+        assert first.value.requires_grad == others[0][name].requires_grad
+        spread = max(other.std(), 1e-12)
+        noise = 6 / np.sqrt(mine.size)  # six standard deviations of a mean
+        assert abs(mine.mean() - other.mean()) <= noise * spread + 1e-9, name
+        assert abs(mine.std() - other.std()) <= noise * spread + 1e-9, name
+        assert abs(np.abs(mine).max() - np.abs(other).max()) <= 0.5 * np.abs(other).max(), name
+
+
+@pytest.mark.parametrize("refused", REFUSED, ids=str)
+def test_torch_refuses_the_same(refused: Refused) -> None:
+    call = refused.call
+    if refused.says in ACCEPTED_BY_TORCH or call.name in NOT_IN_TORCH:
+        return
+    inputs, settings = mapped(leaf, list(call.inputs)), mapped(leaf, dict(call.settings))
+
+    def run() -> None:
+        if call.is_function:
+            theirs(call.name)(*inputs, **settings)
+        else:
+            theirs(call.name)(**settings).double()(*inputs)
+
+    with pytest.raises(Exception):  # noqa: B017, PT011 - torch raises many kinds
+        run()
