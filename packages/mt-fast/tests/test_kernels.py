@@ -16,7 +16,7 @@ from mt_fast.backend import FastOps
 from mt_fast.compilation.kernel import compiled
 from mt_fast.generation.elementwise import elementwise
 from mt_fast.generation.spelling import TABLE
-from mt_fast.primitives import loops, movement, reductions
+from mt_fast.primitives import loops, reductions
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS
@@ -257,7 +257,7 @@ def test_columns_become_rows(fast, shape, dtype, data):
     array = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
     turned = np.ascontiguousarray(array.transpose(order))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(movement, "WORTH_A_KERNEL", 0)
+        patch.setattr(loops, "WORTH_A_KERNEL", 0)
         patch.setattr(fast, "parallel_from", data.draw(st.sampled_from([1, 10**9])))
         x = mt.tensor(array).permute(*order)
         assert np.array_equal(x.contiguous(), turned)

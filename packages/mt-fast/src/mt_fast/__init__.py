@@ -50,7 +50,8 @@ def source(
         operation: the operator's name in the table, or a function made by `mt_tensor.fuse`.
         gradient: for the fused backward, which arguments want a gradient; None for the value.
         dtype: the element type of the arguments.
-        layout: `"flat"` for contiguous tensors, `"rows"` for contiguous rows;
+        layout: `"flat"` for contiguous tensors, `"rows"` for contiguous rows,
+            `"turned"` for rows too, but of which the first argument's are columns;
             `"fold"` and `"columns"` for the reduction over the last and the first
             dimension, of operators that reduce.
 

@@ -13,7 +13,7 @@ from mt_operators import OPERATORS
 from mt_tensor.dtypes import as_dtype, bool_, float16
 from mt_tensor.pointwise.fusing import operator_of
 
-LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows"}
+LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "turned": "turned"}
 LAYOUTS = (*LOOPS, "fold", "columns")
 
 
@@ -56,4 +56,5 @@ def kernel_source(
         table=TABLE,
         form=LOOPS[layout],
         repeats=[False] * formula.arity,
+        turned=[layout == "turned", *[False] * (formula.arity - 1)],
     ).text

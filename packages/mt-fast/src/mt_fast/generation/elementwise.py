@@ -24,6 +24,12 @@ _RESERVED = frozenset(
         "extents",
         "unit",
         "index",
+        "start",
+        "height",
+        "row",
+        "tile",
+        "room",
+        "turn_tile",
         "unravel",
         "place",
         "min",
@@ -35,7 +41,9 @@ _RESERVED = frozenset(
         "out",
     ]
 )
-_GENERATED = re.compile(r"(t|n|i|rest|out)\d+|.*_(data|layout|row|value|at|first|start|step|s\d)")
+_GENERATED = re.compile(
+    r"(t|n|i|rest|out)\d+|.*_(data|layout|row|room|value|at|first|start|step|s\d)"
+)
 
 
 def argument_names(formula: Formula, table: Table) -> list[str]:
@@ -72,6 +80,7 @@ def elementwise(
     table: Table,
     form: Form,
     repeats: Sequence[bool],
+    turned: Sequence[bool] | None = None,
 ) -> Source:
     """Return the kernel of a formula over whole tensors.
 
@@ -80,8 +89,9 @@ def elementwise(
         inputs: the element type of each input.
         outputs: the element type of each output.
         table: how elementary functions are written.
-        form: `flat` or `rows`.
+        form: `flat`, `rows` or `turned`.
         repeats: for each input, whether it stays at one element in the innermost loop.
+        turned: for each input, whether its elements in a row come from a column; else none do.
     """
     graph = traced(formula, table)
     dtype = computation_type(inputs)
@@ -102,7 +112,8 @@ def elementwise(
             ),
         ]
 
-    views = [View(n, r) for n, r in zip(names, repeats, strict=True)]
+    columns = (False,) * len(names) if turned is None else turned
+    views = [View(*view) for view in zip(names, repeats, columns, strict=True)]
     views += [View(name) for name in results]
     kinds = {dtype.name, *(stored.name for stored in (*inputs, *outputs))}
     suffix = "_".join((dtype.name, *sorted(kinds - {dtype.name}), form))

@@ -1,9 +1,11 @@
 """Loops over memory, for statements about one element of each view.
 
-There are three forms:
+There are four forms:
 
 - `flat`: one loop over contiguous memory;
 - `rows`: up to four dimensions; the innermost is contiguous in each view, or repeats one element;
+- `turned`: the same where elements in a row of some views come from a column: these are turned
+  around tile by tile (`turning.py`), into a room from which the rows of a tile are read;
 - `strided`: up to four dimensions with any strides, of copies and of what goes by an index.
 
 A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
@@ -19,8 +21,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mt_fast.generation.source import Source, function, indented
+from mt_fast.generation.turning import TILE_COLUMNS
 
-Form = Literal["flat", "rows", "strided"]
+Form = Literal["flat", "rows", "turned", "strided"]
 
 OUTER = 3
 """How many dimensions a kernel has around its innermost loop."""
@@ -33,10 +36,12 @@ class View:
     Attributes:
         name: how its variables begin.
         repeats: whether it stays at one element in the innermost loop.
+        turned: whether its elements in a row come from a column; in the form `turned` only.
     """
 
     name: str
     repeats: bool = False
+    turned: bool = False
 
 
 Element = Callable[[str], str]
@@ -73,7 +78,8 @@ def loop(
         lines = [line for view in views for line in _cut(view, f"{view.name}_start", "lo", "hi")]
         lines += ["for i in range(hi - lo):", *indented(body(element))]
         return function(name, arguments, lines)
-    return function(name, ("extents", *arguments), _rows(form, views, body(element)))
+    lines = _tiles(views, body(element)) if form == "turned" else _rows(form, views, body(element))
+    return function(name, ("extents", *arguments), lines)
 
 
 def _cut(view: View, start: str, lo: str, hi: str) -> list[str]:
@@ -81,7 +87,8 @@ def _cut(view: View, start: str, lo: str, hi: str) -> list[str]:
     if view.repeats:
         return [f"{view.name}_value = {view.name}_data[{start}]"]
     begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))
-    return [f"{view.name}_row = {view.name}_data[{begin} : {end}]"]
+    storage = "room" if view.turned else "data"
+    return [f"{view.name}_row = {view.name}_{storage}[{begin} : {end}]"]
 
 
 def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
@@ -98,3 +105,26 @@ def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
             lines += indented(_cut(view, f"{v}_first", "0", "n"))
     lines += ["    for i in range(n):", *indented([*inner, *body], 2)]
     return lines
+
+
+def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
+    """Return the loops over tiles, over their rows and over the elements of a row."""
+    lines = [f"{view.name}_room = room({view.name}_data)" for view in views if view.turned]
+    lines += [
+        "for unit in range(lo, hi):",
+        "    index, start, height, n = tile(unit, extents)",
+    ]
+    rows = []
+    for view in views:
+        v = view.name
+        first, step = f"{v}_first", f"{v}_layout[4]"
+        lines.append(f"    {first} = place({v}_layout, index) + start * {step}")
+        if view.turned:
+            target = f"{v}_room, 0, {TILE_COLUMNS}"
+            lines.append(f"    turn_tile({v}_data, {first}, {step}, {target}, height, n)")
+            rows += _cut(view, f"row * {TILE_COLUMNS}", "0", "n")
+        else:
+            rows.append(f"{v}_start = {first} + row * {v}_layout[3]")
+            rows += _cut(view, f"{v}_start", "0", "n")
+    lines += ["    for row in range(height):", *indented(rows, 2)]
+    return [*lines, *indented(["for i in range(n):", *indented(body)], 2)]

@@ -28,6 +28,7 @@ from mt_fast import vector_math
 from mt_fast.compilation.jit import jit
 from mt_fast.generation import turning, whole
 from mt_fast.generation.rendering import Table, call
+from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 
@@ -259,6 +260,27 @@ def place(layout: Any, index: Any) -> Any:
     return layout[0] + index[0] * layout[1] + index[1] * layout[2] + index[2] * layout[3]
 
 
+@jit()
+def tile(ordinal: Any, extents: Any) -> Any:
+    """Return where the `ordinal`-th tile of the last two of four dimensions is, and how large.
+
+    Tiles follow each other row by row, so that threads that share them do not write side by side.
+
+    Returns:
+        The index of its first row in three dimensions, its first column, and how many rows and
+        columns it has.
+    """
+    rows, columns = extents[2], extents[3]
+    down = (rows + TILE_ROWS - 1) // TILE_ROWS
+    across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
+    strip = ordinal // across
+    column = (ordinal - strip * across) * TILE_COLUMNS
+    first, second, third = unravel(strip, (extents[0], extents[1], down))
+    row = third * TILE_ROWS
+    index = first, second, row
+    return index, column, min(TILE_ROWS, rows - row), min(TILE_COLUMNS, columns - column)
+
+
 # --- The table ----------------------------------------------------------------------------------
 
 FUNCTIONS: dict[str, Any] = {
@@ -284,9 +306,11 @@ NAMESPACE: dict[str, Any] = {
     "smaller": smaller,
     "unravel": unravel,
     "place": place,
+    "tile": tile,
     "inf": math.inf,
     "nan": math.nan,
-    "turn": turning.turn,
+    "room": turning.room,
+    "turn_tile": turning.turn_tile,
     **{
         name: getattr(np, name)
         for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")

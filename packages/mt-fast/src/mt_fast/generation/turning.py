@@ -5,6 +5,9 @@ each. Here as many rows as a vector has elements are loaded as vectors, and inte
 again: the first half of the rows with the second half, element by element, like two halves of a
 pack of cards. After as many shuffles as it takes to halve the block down to one row, each vector is
 what was a column.
+
+Blocks make up tiles, which are what a loop does at a time: into where its result lies, or into a
+room of its own that the cache holds until its rows have been used.
 """
 
 from __future__ import annotations
@@ -13,15 +16,27 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.typing import templates
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
+from numba.np.numpy_support import as_dtype
 
+from mt_fast.compilation.jit import jit
 from mt_fast.processor import VECTOR_BYTES
 
 MOST_LANES = 16
 """The largest block: its rows, and as many vectors made of them, have to fit the registers."""
 
+TILE_ROWS = 32
+"""How many rows are made of columns before the next columns are read: what follows in these, to the
+end of what memory fetches at a time, is still in the cache then."""
 
+TILE_COLUMNS = 256
+"""How many columns a tile has at most: few enough for its elements to stay in the cache, and enough
+for loops over its rows."""
+
+
+@register_jitable
 def lanes_of(itemsize: int) -> int:
     """Return how many rows and columns a block has, of elements of so many bytes."""
     return min(MOST_LANES, VECTOR_BYTES // itemsize)
@@ -50,11 +65,12 @@ def turn(
     """
     positions = (types.int64, types.int64)
     arguments = (source, *positions, target, *positions)
-    lanes = lanes_of(source.dtype.bitwidth // 8)
+    itemsize = as_dtype(source.dtype).itemsize
+    lanes = lanes_of(itemsize)
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         read, start, apart, written, to, stride = values
-        kind = ir.VectorType(context.get_value_type(source.dtype), lanes)
+        kind = ir.VectorType(context.get_data_type(source.dtype), lanes)
 
         def vector_at(array: Any, place: int, first: Any, step: Any) -> Any:
             data = context.make_array(signature.args[place])(context, builder, array).data
@@ -65,11 +81,11 @@ def turn(
         vectors = []
         for pointer in vector_at(read, 0, start, apart):
             vectors.append(builder.load(pointer))
-            vectors[-1].align = source.dtype.bitwidth // 8
+            vectors[-1].align = itemsize
         for pointer, vector in zip(
             vector_at(written, 3, to, stride), _turned(builder, vectors), strict=True
         ):
-            builder.store(vector, pointer).align = source.dtype.bitwidth // 8
+            builder.store(vector, pointer).align = itemsize
         return context.get_dummy_value()
 
     return templates.signature(types.void, *arguments), generate  # type: ignore[no-untyped-call]
@@ -88,3 +104,57 @@ def _turned(builder: Any, rows: list[Any]) -> list[Any]:
             for half in halves
         ]
     return rows
+
+
+@jit(no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+def turn_tile(
+    source: Any,
+    start: int,
+    apart: int,
+    target: Any,
+    to: int,
+    stride: int,
+    rows: int,
+    columns: int,
+) -> None:
+    """Copy as `turn` does, but any number of rows and columns.
+
+    What lies together is read together, and turned around in square blocks; what does not fill
+    these is copied one by one.
+    """
+    lanes = lanes_of(source.itemsize)
+    whole = rows - rows % lanes
+    for first in range(0, columns, lanes):
+        width = min(lanes, columns - first)
+        turned = whole if width == lanes else 0
+        read, written = start + first * apart, to + first
+        for i in range(0, turned, lanes):
+            turn(source, read + i, apart, target, written + i * stride, stride)  # type: ignore[call-arg]
+        for i in range(turned, rows):
+            for j in range(width):
+                target[written + i * stride + j] = source[read + i + j * apart]
+
+
+@intrinsic
+def room(_context: Any, like: Any) -> Any:
+    """Return room on the stack for a tile of elements like those of an array, row by row.
+
+    A kernel that asked for memory would have to count references to all of its arrays.
+    """
+    kind = types.Array(like.dtype, 1, "C")
+
+    def generate(context: Any, builder: Any, _signature: Any, _values: Any) -> Any:
+        element = context.get_data_type(like.dtype)
+        count, itemsize = (
+            context.get_constant(types.intp, number)
+            for number in (TILE_ROWS * TILE_COLUMNS, context.get_abi_sizeof(element))
+        )
+        data = cgutils.alloca_once(builder, element, size=count)  # type: ignore[no-untyped-call]
+        data.align = VECTOR_BYTES
+        array = context.make_array(kind)(context, builder)
+        context.populate_array(
+            array, data=data, shape=[count], strides=[itemsize], itemsize=itemsize, meminfo=None
+        )
+        return array._getvalue()
+
+    return templates.signature(kind, like), generate  # type: ignore[no-untyped-call]

@@ -1,8 +1,9 @@
 """Formulas over whole tensors: the element-wise primitive.
 
 Contiguous memory, and numbers broadcast over it, need one loop. Broadcast rows have a kernel of
-their own once a tensor is large enough to repay compiling it. All else is copied into a row first:
-that costs a pass over memory, but loops that jump would cost more, and a kernel for each formula.
+their own once a tensor is large enough to repay compiling it, and so have rows that are made of
+columns, a tile at a time. All else is copied into a row first: that costs a pass over memory, but
+loops that jump would cost more, and a kernel for each formula.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.memory import empty
 from mt_fast.primitives import loops, movement
-from mt_fast.primitives.layouts import collapse
+from mt_fast.primitives.layouts import Layout, collapse
 from mt_operators import Formula
 from mt_tensor.dtypes import DType
 from mt_tensor.tensor_data import TensorData
@@ -29,9 +30,13 @@ def elementwise_kernel(
     outputs: tuple[DType, ...],
     form: Form,
     repeats: tuple[bool, ...],
+    turned: tuple[bool, ...] | None = None,
 ) -> Kernel:
     """Return the kernel of a formula; see `generation/elementwise.py`."""
-    return compiled(elementwise(formula, inputs, outputs, table=TABLE, form=form, repeats=repeats))
+    source = elementwise(
+        formula, inputs, outputs, table=TABLE, form=form, repeats=repeats, turned=turned
+    )
+    return compiled(source)
 
 
 def run_formula(
@@ -43,31 +48,56 @@ def run_formula(
     """Run a formula over views of one shape, which is not empty; none is float16."""
     views = (*inputs, *outputs)
     layout = collapse(views[0].shape, tuple(view.strides for view in views))
-    form, _ = loops.form_of(layout, len(inputs))
-    small = layout.size < loops.WORTH_A_KERNEL
-    if form == "strided" or (small and form != "flat"):
-        steps = layout.steps()
-        in_rows = [
-            view if step in (0, 1) and not small else _in_a_row(view, parallel)
-            for view, step in zip(inputs, steps, strict=False)
-        ]
-        rows = [_row(view) for view in outputs]
-        run_formula(formula, in_rows, rows, parallel)
-        for row, out in zip(rows, outputs, strict=True):
-            if row is not out:
-                movement.copy(row, out, parallel)
+    shortest = loops.shortest_row(views)
+    form, *_ = loops.form_of(layout, len(inputs), shortest)
+    if form == "strided":
+        fit = _fitting(layout, len(inputs), shortest)
+        _run_in_rows(formula, inputs, fit, outputs, parallel)
         return
 
-    def find(form: Form, repeats: tuple[bool, ...]) -> Kernel:
+    def find(form: Form, repeats: tuple[bool, ...], turned: tuple[bool, ...]) -> Kernel:
         return elementwise_kernel(
             formula,
             tuple(view.dtype for view in inputs),
             tuple(view.dtype for view in outputs),
             form,
             repeats[: len(inputs)],
+            turned[: len(inputs)],
         )
 
     loops.run_loop(find, views, len(inputs), parallel)
+
+
+def _fitting(layout: Layout, inputs: int, shortest: int) -> list[bool]:
+    """Return which of the inputs a kernel of the formula's own reads where they are.
+
+    The arguments are those of `loops.form_of`.
+    """
+    if layout.size < loops.WORTH_A_KERNEL:
+        return [False] * inputs
+    turned = loops.turned_views(layout, inputs, shortest)[:inputs]
+    return [
+        step in (0, 1) or column
+        for step, column in zip(layout.steps()[:inputs], turned, strict=True)
+    ]
+
+
+def _run_in_rows(
+    formula: Formula,
+    inputs: Sequence[TensorData],
+    fit: Sequence[bool],
+    outputs: Sequence[TensorData],
+    parallel: bool,
+) -> None:
+    """Run a formula over rows that are copies of inputs which do not fit, and back to outputs."""
+    fitting = [
+        view if fits else _in_a_row(view, parallel) for view, fits in zip(inputs, fit, strict=True)
+    ]
+    rows = [_row(view) for view in outputs]
+    run_formula(formula, fitting, rows, parallel)
+    for row, out in zip(rows, outputs, strict=True):
+        if row is not out:
+            movement.copy(row, out, parallel)
 
 
 def _row(view: TensorData) -> TensorData:

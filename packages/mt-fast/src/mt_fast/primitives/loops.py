@@ -6,14 +6,15 @@ of loops only. Where more dimensions are left than a kernel has, the outermost a
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.generation.loops import OUTER, Form
-from mt_fast.generation.movement import TILE
-from mt_fast.primitives.layouts import Layout, collapse
+from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
+from mt_fast.primitives.layouts import REMEMBERED, Layout, collapse
 from mt_tensor.strides import Strides, size_of
 from mt_tensor.tensor_data import TensorData
 
@@ -27,23 +28,63 @@ WORTH_A_KERNEL = 16384
 """Elements from which rows get a kernel of their own. Any kernel of the form `strided` does smaller
 ones as well, and compiling one more takes longer than many such loops."""
 
-Find = Callable[[Form, tuple[bool, ...]], Kernel]
-"""Returns the kernel for a form and, for each view, whether it repeats an element."""
+LONG = 128
+"""How many bytes rows have at least that are turned around for a kernel which then reads them: over
+shorter ones a loop would hardly do more than begin and end."""
+
+MOST_TURNED = 4
+"""How many views a kernel turns around at most, in rooms on the stack of a thread."""
+
+Find = Callable[[Form, tuple[bool, ...], tuple[bool, ...]], Kernel]
+"""Returns the kernel for a form and, for each view, whether it repeats an element, and whether its
+elements in a row come from a column."""
 
 
-def form_of(layout: Layout, inputs: int) -> tuple[Form, tuple[bool, ...]]:
-    """Return the leanest form of a loop that fits, and which of the views repeat an element.
+def shortest_row(views: Sequence[TensorData]) -> int:
+    """Return how many elements a row has that is `LONG`, of the widest type among the views."""
+    return LONG // max([view.dtype.itemsize for view in views])
+
+
+def form_of(
+    layout: Layout, inputs: int, shortest: int = 0
+) -> tuple[Form, tuple[bool, ...], tuple[bool, ...]]:
+    """Return the leanest form of a loop that fits, and which of the views are what `Find` asks.
 
     Args:
         layout: the loop.
-        inputs: how many of its views, the first, may repeat an element.
+        inputs: how many of its views, the first, may be anything but rows.
+        shortest: how many elements rows have at least that are made of columns.
     """
-    steps = layout.steps() if layout.extents else (1,) * len(layout.strides)
-    dense = all(step == 1 for step in steps[inputs:]) and all(step in (0, 1) for step in steps)
+    none = (False,) * len(layout.strides)
     flat = len(layout.extents) <= 1
-    if not dense or not (flat or layout.size >= WORTH_A_KERNEL):
-        return "strided", (False,) * len(steps)
-    return ("flat" if flat else "rows"), tuple(step == 0 for step in steps)
+    if not flat and layout.size < WORTH_A_KERNEL:
+        return "strided", none, none
+    steps = layout.steps() if layout.extents else (1,) * len(none)
+    turned = none if {0, 1}.issuperset(steps) else turned_views(layout, inputs, shortest)
+    others = {step for step, column in zip(steps, turned, strict=True) if not column}
+    if not ({0, 1}.issuperset(others) and {1}.issuperset(steps[inputs:])):
+        return "strided", none, none
+    form: Form = "flat" if flat else "turned" if any(turned) else "rows"
+    return form, tuple([step == 0 for step in steps]), turned
+
+
+@functools.lru_cache(REMEMBERED)
+def turned_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, ...]:
+    """Return which of the views have elements in a row that come from a column.
+
+    These columns run along the same dimension in all of them. The arguments are those of `form_of`.
+    """
+    if layout.extents[-1] < shortest:
+        return (False,) * len(layout.strides)
+    columns = [_column(strides) for strides in layout.strides[:inputs]]
+    column = next((found for found in columns if found is not None), None)
+    places = [i for i, found in enumerate(columns) if found is not None and found == column]
+    return tuple(i in places[:MOST_TURNED] for i in range(len(layout.strides)))
+
+
+def _column(strides: Strides) -> int | None:
+    """Return the dimension in which neighbours lie, if it is not the innermost."""
+    return strides.index(1) if 1 in strides and strides[-1] not in (0, 1) else None
 
 
 def run_loop(
@@ -66,47 +107,37 @@ def run_loop(
     """
     layout = collapse(views[0].shape, tuple(view.strides for view in views))
     starts = [view.offset + shift for view, shift in zip(views, layout.shifts, strict=True)]
-    form, repeats = ("strided", ()) if strided else form_of(layout, inputs)
-    kernel = find(form, repeats)
+    form, repeats, turned = ("strided", (), ()) if strided else form_of(layout, inputs)
+    kernel = find(form, repeats, turned)
     if form == "flat":
         pairs = zip((view.storage for view in views), starts, strict=True)
         kernel.run(layout.size, parallel, *parameters, *itertools.chain(*pairs))
         return
-    for extents, strides, moved in _nests(layout.extents, layout.strides, starts, parallel):
+    split = parallel and form != "turned"
+    if form == "turned":
+        layout = _in_tiles(layout, layout.strides[turned.index(True)].index(1))
+    for extents, strides, moved in _nests(layout.extents, layout.strides, starts, split):
         arguments: list[Any] = [extents, *parameters]
         for view, start, steps in zip(views, moved, strides, strict=True):
             arguments += (view.storage, (start, *steps))
-        kernel.run(extents[0] * extents[1] * extents[2], parallel, *arguments)
+        kernel.run(_units(form, extents), parallel, *arguments)
 
 
-def run_tiles(
-    find: Callable[[], Kernel], source: TensorData, out: TensorData, parallel: bool
-) -> bool:
-    """Run a kernel that makes rows of columns over two views of one shape, if they are that.
+@functools.lru_cache(REMEMBERED)
+def _in_tiles(layout: Layout, column: int) -> Layout:
+    """Return a layout with the dimension along which columns run last but one."""
+    last = len(layout.extents) - 1
+    order = (*(d for d in range(last) if d != column), column, last)
+    extents, *strides = (tuple([of[d] for d in order]) for of in (layout.extents, *layout.strides))
+    return Layout(extents, tuple(strides), layout.shifts)
 
-    Args:
-        find: returns the kernel; see `generation/movement.py`.
-        source: what it reads.
-        out: what it writes.
-        parallel: whether to use all threads.
 
-    Returns:
-        Whether it was run.
-    """
-    layout = collapse(source.shape, (source.strides, out.strides))
-    read, written = layout.strides
-    if not layout.extents or written[-1] != 1 or read[-1] in (0, 1) or 1 not in read:
-        return False
-    column = read.index(1)
-    order = (*(d for d in range(len(read)) if d != column and d != len(read) - 1), column, -1)
-    counts, *strides = (tuple(of[d] for d in order) for of in (layout.extents, read, written))
-    starts = [view.offset + shift for view, shift in zip((source, out), layout.shifts, strict=True)]
-    for extents, steps, moved in _nests(counts, strides, starts, False):
-        units = extents[0] * extents[1] * -(-extents[2] // TILE)
-        layouts = [(start, *step) for start, step in zip(moved, steps, strict=True)]
-        views = (source.storage, layouts[0], out.storage, layouts[1])
-        find().run(units, parallel, extents, *views)
-    return True
+def _units(form: Form, extents: tuple[int, ...]) -> int:
+    """Return how many rows, or tiles, a loop of four dimensions has."""
+    if form != "turned":
+        return extents[0] * extents[1] * extents[2]
+    tiles = -(-extents[2] // TILE_ROWS) * -(-extents[3] // TILE_COLUMNS)
+    return extents[0] * extents[1] * tiles
 
 
 Nest = tuple[tuple[int, ...], Sequence[Strides], Sequence[int]]

@@ -14,9 +14,9 @@ from mt_fast.compilation.kernel import Kernel, compiled
 from mt_fast.generation import movement as texts
 from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
-from mt_fast.generation.turning import lanes_of
 from mt_fast.memory import empty
-from mt_fast.primitives.loops import WORTH_A_KERNEL, run_loop, run_tiles
+from mt_fast.primitives.layouts import collapse
+from mt_fast.primitives.loops import form_of, run_loop, shortest_row
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
 from mt_tensor.tensor_data import TensorData
@@ -38,32 +38,33 @@ def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kern
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     """Copy between views of one shape, which is not empty; float16 is not converted here."""
-    if source.size >= WORTH_A_KERNEL:
-        same = source.dtype is out.dtype
-        turned = out if same else _row_like(source)
-        find_transpose = functools.partial(transpose_kernel, lanes_of(source.dtype.itemsize))
-        if run_tiles(find_transpose, bits(source), bits(turned), parallel):
-            if same:
-                return
-            source = turned
-    if source.dtype is out.dtype:
+    same = source.dtype is out.dtype
+    if same:
         source, out = bits(source), bits(out)
+    elif _is_turned_in_short_rows(source, out):
+        row = TensorData(empty(source.size, source.dtype.numpy), source.shape, dtype=source.dtype)
+        copy(source, row, parallel)
+        source = row
 
-    def find(form: Form, repeats: tuple[bool, ...]) -> Kernel:
+    def find(form: Form, repeats: tuple[bool, ...], _turned: tuple[bool, ...]) -> Kernel:
+        if same and form == "turned":
+            return transpose_kernel()
         return copy_kernel(source.dtype, out.dtype, form, repeats[0])
 
     run_loop(find, (source, out), 1, parallel)
 
 
-def _row_like(data: TensorData) -> TensorData:
-    """Return a contiguous view of the same shape and type, with arbitrary content."""
-    return TensorData(empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)
+def _is_turned_in_short_rows(source: TensorData, out: TensorData) -> bool:
+    """Whether rows are made of columns, and too short to be turned around and read in one loop."""
+    layout = collapse(source.shape, (source.strides, out.strides))
+    form, *_ = form_of(layout, 1)
+    return form == "turned" and layout.extents[-1] < shortest_row((source, out))
 
 
 @functools.lru_cache(None)
-def transpose_kernel(lanes: int) -> Kernel:
+def transpose_kernel() -> Kernel:
     """Return the kernel that copies columns to rows; see `generation/movement.py`."""
-    return compiled(texts.transpose(lanes))
+    return compiled(texts.transpose())
 
 
 @functools.lru_cache(None)

@@ -1,0 +1,219 @@
+"""Formulas over rows that are columns in memory: turned around within the kernel, or copied."""
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_fast
+import mt_tensor as mt
+from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
+from mt_fast.primitives import elementwise, loops, movement
+from mt_fast.primitives.layouts import collapse
+from mt_operators import OPERATORS
+
+THREADS = min(2, numba.config.NUMBA_NUM_THREADS)
+
+SHAPES = [
+    (TILE_ROWS, TILE_COLUMNS),
+    (TILE_ROWS + 1, TILE_COLUMNS + 1),
+    (TILE_COLUMNS + 45, TILE_ROWS - 1),
+    (3, 50, 40),
+    (7, 2, 300),
+    (2, 3, 35, 33),
+    (2, 3, 2, 17, 34),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fast():
+    before = numba.get_num_threads()
+    with mt.use_backend("fast"):
+        yield mt.get_backend("fast")
+    numba.set_num_threads(before)
+
+
+@pytest.fixture
+def large(fast, monkeypatch):
+    """Treat every tensor as a large one of long rows, on two threads."""
+    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
+    monkeypatch.setattr(loops, "LONG", 0)
+    monkeypatch.setattr(fast, "parallel_from", 1)
+    numba.set_num_threads(THREADS)
+    return fast
+
+
+@pytest.fixture
+def uncopied(large, monkeypatch):
+    """Refuse to copy an operand before a kernel reads it."""
+    monkeypatch.setattr(elementwise, "_in_a_row", lambda *_: pytest.fail("copied"))
+    return large
+
+
+def random(shape, dtype="float32"):
+    return np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
+
+
+def permuted(array, order):
+    """Return the tensor that `array` is, in memory that is contiguous in another order."""
+    stored = np.ascontiguousarray(array.transpose(order))
+    return mt.tensor(stored).permute(*np.argsort(order))
+
+
+def run(backend, name, inputs, shape, dtype="float32", gradient=None):
+    """Run an operator's formula on views as they are, and return its results as arrays."""
+    operator = OPERATORS[name]
+    formula = operator.value if gradient is None else operator.gradient(gradient)
+    outputs = [mt.zeros(*shape, dtype=dtype) for _ in range(formula.outputs)]
+    backend.elementwise(formula, [x._tensor for x in inputs], [out._tensor for out in outputs])
+    return [out.numpy() for out in outputs]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    shape=st.sampled_from(SHAPES),
+    dtype=st.sampled_from(["float32", "float64", "int8", "int64"]),
+    threads=st.sampled_from([1, THREADS]),
+    data=st.data(),
+)
+def test_any_order_with_any_other(fast, shape, dtype, threads, data):
+    orders = [data.draw(st.permutations(range(len(shape)))) for _ in range(2)]
+    a, b = random((2, *shape), dtype)
+    kept = data.draw(st.sampled_from(["all", "rows", "columns"]))  # what is not is broadcast
+    if kept != "all":
+        b = b[..., :1, :] if kept == "rows" else b[..., :1]
+    x, y = permuted(a, orders[0]), permuted(b, orders[1]).expand(*shape)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "WORTH_A_KERNEL", 0)
+        patch.setattr(loops, "LONG", data.draw(st.sampled_from([0, 128])))
+        patch.setattr(fast, "parallel_from", 1)
+        numba.set_num_threads(threads)
+        (out,) = run(fast, "sub", (x, y), shape, dtype)
+        assert np.array_equal(out, a - b)
+        (out,) = run(fast, "lt", (x, y), shape, "bool")
+        assert np.array_equal(out, a < b)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_nothing_is_copied(uncopied, shape):
+    a, b = random((2, *shape))
+    x, y = mt.tensor(a).mT, mt.tensor(b).mT
+    rows = mt.tensor(np.ascontiguousarray(b.swapaxes(-1, -2)))
+    for left, right in ((x, rows), (rows, x), (x, y), (x, rows[..., :1].expand(*x.shape))):
+        (out,) = run(uncopied, "sub", (left, right), x.shape)
+        assert np.array_equal(out, left.numpy() - right.numpy())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int32"])
+def test_truth_values_among_numbers(large, dtype):
+    condition, (a, b) = random((40, 300), "bool"), random((2, 40, 300), dtype)
+    mask, x, y = mt.tensor(condition), mt.tensor(a), mt.tensor(b)
+    for x_turned, y_turned in ((x.T, y.T), (x.T, mt.tensor(b.T.copy()))):
+        chosen = mt.where(mask.T, x_turned, y_turned)
+        assert np.array_equal(chosen, np.where(condition, a, b).T)
+    assert np.array_equal(mt.where(mask.T, mt.tensor(a.T.copy()), 0), np.where(condition, a, 0).T)
+    assert np.array_equal(
+        mt.logical_or(mask.T, mask[0, :, None].expand(300, 40)), condition.T | condition[0, :, None]
+    )
+
+
+@pytest.mark.parametrize("threads", [1, THREADS])
+def test_several_results(uncopied, threads):
+    numba.set_num_threads(threads)
+    upstream, a, b = random((3, 70, 261))
+    x, y = permuted(a, (1, 0)), permuted(b, (1, 0))
+    inputs = (mt.tensor(upstream), x, y, mt.tensor(a * b))
+    left, right = run(uncopied, "mul", inputs, a.shape, gradient=(True, True))
+    assert np.array_equal(left, upstream * b)
+    assert np.array_equal(right, upstream * a)
+
+
+def test_the_same_bits_as_of_rows(large):
+    x = mt.randn(70, 261)
+    (turned,) = run(large, "tanh", (x.T,), x.T.shape)
+    (rows,) = run(large, "tanh", (x.T.contiguous(),), x.T.shape)
+    assert turned.tobytes() == rows.tobytes()
+
+
+def test_more_than_a_kernel_turns(large):
+    arrays = random((loops.MOST_TURNED + 2, 40, 300))
+
+    @mt.fuse
+    def total(a, b, c, d, e, f):
+        return a + b * 2 + c * 3 + d * 4 + e * 5 + f * 6
+
+    found = total(*(mt.tensor(array).T for array in arrays)).contiguous()
+    assert np.array_equal(found, sum(array.T * (i + 1) for i, array in enumerate(arrays)))
+
+
+def test_columns_along_several_dimensions(large):
+    a, b, c = random((3, 20, 30, 40))
+    x, y, z = (permuted(v, order) for v, order in ((a, (1, 2, 0)), (b, (0, 2, 1)), (c, (2, 1, 0))))
+    for left, right in ((x, y), (y, z), (z, x)):
+        (out,) = run(large, "sub", (left, right), a.shape)
+        assert np.array_equal(out, left.numpy() - right.numpy())
+    stepped = mt.tensor(np.repeat(a, 2, -1))[..., ::2]
+    for other in (stepped, mt.tensor(a[..., ::-1].copy()).flip(-1)):
+        (out,) = run(large, "sub", (other, y), a.shape)
+        assert np.array_equal(out, a - b)
+
+
+def test_results_in_place(large):
+    a, b = random((2, 200, 200))
+    y = mt.tensor(b)
+    y += mt.tensor(a).T
+    assert np.array_equal(y, b + a.T)
+    x = mt.tensor(a)
+    x += x.T
+    assert np.array_equal(x, a + a.T)
+    x = mt.tensor(a)
+    x.T.add_(mt.tensor(b))
+    assert np.array_equal(x, a + b.T)
+    x = mt.tensor(a)
+    x.T.mul_(x)
+    assert np.array_equal(x, a * a.T)
+    x = mt.tensor(a)
+    x[:100].sub_(x.T[100:])  # the same memory, in part
+    assert np.array_equal(x[:100], a[:100] - a.T[100:])
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("float32", "float64"), ("bool", "float32"), ("int64", "int8")]
+)
+def test_conversions(large, source, target, monkeypatch):
+    for long in (0, 10**6):
+        monkeypatch.setattr(loops, "LONG", long)
+        array = random((2, 70, 261), source)
+        assert np.array_equal(mt.tensor(array).mT.to(target), array.swapaxes(1, 2).astype(target))
+
+
+def test_who_is_turned():
+    def form(shape, *strides, shortest=0):
+        return loops.form_of(collapse(shape, strides), len(strides) - 1, shortest)
+
+    size = (400, 300)
+    row, column, one = (300, 1), (1, 400), (0, 0)
+    assert form(size, column, row, row) == ("turned", (False,) * 3, (True, False, False))
+    assert form(size, column, one, row) == ("turned", (False, True, False), (True, False, False))
+    assert form(size, column, row, row, shortest=301)[0] == "strided"
+    assert form(size, column, column, column)[0] == "flat"
+    assert form(size, row, (300, -1), row)[0] == "strided"
+    assert form(size, (1, 800), (2, 800), row)[0] == "strided"
+    assert form((40, 30), (1, 40), (30, 1))[0] == "strided"  # too small
+
+
+def test_small_and_narrow_operands_are_copied(fast, monkeypatch):
+    copied = []
+    monkeypatch.setattr(movement, "copy", lambda *views: copied.append(views))
+    for shape in ((300, 300), (30000, 8), (30, 30)):
+        x = mt.zeros(*shape[::-1]).T
+        run(fast, "maximum", (x, mt.zeros(*shape)), shape)
+    assert len(copied) == 2
+
+
+def test_the_source_shows_how():
+    text = mt_fast.source("mul", layout="turned")
+    assert "x_room = room(x_data)" in text
+    assert "y_room" not in text
+    compile(text, "text", "exec")
