@@ -188,6 +188,7 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
     several rows of the source at a time, so that it is loaded and stored less often than these.
     """
     how = _Combining(operator, source, target, table)
+    begin, first = how.begin("row[i]")
     body = [
         "n, length = width",
         "for unit in range(lo, hi):",
@@ -199,11 +200,12 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
         "    total = out_data[out_first : out_first + count]",
         "    row = source_data[source_first : source_first + count]",
         "    for i in range(count):",
-        f"        total[i] = {converted(how.start('row[i]'), how.held, target)}",
+        *indented(begin, 2),
+        f"        total[i] = {converted('part', how.held, target)}",
         "    for j0 in range(folded[0]):",
         "        for j1 in range(folded[1]):",
         "            run_first = source_first + j0 * strides[0] + j1 * strides[1]",
-        "            done = 1 if j0 == 0 and j1 == 0 else 0",
+        f"            done = {first} if j0 == 0 and j1 == 0 else 0",
         f"            rest = (folded[2] - done) % {ROWS}",
         f"            for j in range(done, folded[2] - rest, {ROWS}):",
         *indented(_columns_of_rows(how, ROWS), 4),

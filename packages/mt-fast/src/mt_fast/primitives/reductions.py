@@ -37,7 +37,7 @@ COLUMNS = 4096
 SHARE = 16384
 """A fold is not split into parts of fewer elements than this."""
 
-PARTS = 64
+PARTS = 32
 """A fold is split into at most this many parts."""
 
 FEW = 16

@@ -128,17 +128,8 @@ DECAY = {kind: tuple(c * 2.0**-LIFT for c in (*powers, 1.0, 1.0)) for kind, powe
 
 def decay(x: Value) -> Value:
     """Return e to the power x, for an x that is not positive, or hardly: with one power of 2."""
-    power, high, _ = _decay_in_parts(x)
-    return high * power
-
-
-def _decay_in_parts(x: Value) -> tuple[Value, Value, Value]:
-    """Return a power of 2, and a factor of it that makes `exp(x)`, as a number and its error."""
     _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + LIFT)
-    *powers, one = DECAY[x.format]
-    slope = polynomial(r, powers)
-    high = fma(slope, r, x.like(one))
-    return power_of_two(bits, x), high, fma(slope, r, one - high)
+    return polynomial(r, DECAY[x.format]) * power_of_two(bits, x)
 
 
 def exp2(x: Value) -> Value:
@@ -207,20 +198,29 @@ def tanh(x: Value) -> Value:
     return copysign(where(size < NEAR, near, far), x)
 
 
+INVERSE = (-0.2218370883882149, 1.3310225303292894, -2.9393414211438475, 2.8284228769497402)
+"""Of 1 / t for t from 1 to 2, with a relative error of at most 1 / 577: what is left of 1 is a
+Chebyshev polynomial of degree 4."""
+
+STEPS = {FLOAT32: 1, FLOAT64: 2}
+"""How often that is squared, so that its square is lost in rounding."""
+
+
 def sigmoid(x: Value) -> Value:
     """Return `1 / (1 + exp(-x))`, by an exponential that is at most 1.
 
-    With `e = exp(-|x|)` it is `1 / (1 + e)`, or `e / (1 + e)` if x is negative. What was rounded
-    away from e and `1 + e` changes the quotient q by `(rest - q (rests of 1 + e)) / (1 + e)`.
+    With `e = exp(-|x|)` it is `1 / (1 + e)`, or `e / (1 + e)` if x is negative. Dividing would take
+    as long as ten multiplications. So `1 / (1 + e)` is approximated (Newton's method), and what the
+    quotient q then lacks is found from `part - q - q e`, in which `1 + e` is not rounded.
     """
-    power, high, low = _decay_in_parts(-abs(x))
-    falling, rest = high * power, low * power
+    falling = decay(-abs(x))
     total = 1.0 + falling
-    lost = (falling - (total - 1.0)) + rest
-    negative = x < 0.0
-    quotient = where(negative, falling, x.like(1.0)) / total
-    share = where(negative, 1.0 - quotient, quotient)  # 1 / (1 + e)
-    return fma(share, fma(-quotient, lost, where(negative, rest, x.like(0.0))), quotient)
+    inverse = polynomial(total, INVERSE)
+    for _ in range(STEPS[x.format]):
+        inverse = fma(inverse, fma(-total, inverse, 1.0), inverse)
+    part = where(x < 0.0, falling, x.like(1.0))
+    quotient = part * inverse
+    return fma(fma(-quotient, falling, part - quotient), inverse, quotient)
 
 
 @in_float64

@@ -23,7 +23,6 @@ from mt_fast.vector_math.values import (
     FLOAT64,
     Value,
     at_most,
-    copysign,
     fma,
     nearest_and_bits,
     polynomial,
@@ -105,6 +104,5 @@ def ndtr(x: Value) -> Value:
 def gelu(x: Value) -> Value:
     """Return `x ndtr(x)`: x, if it is positive, less `|x| ndtr(-|x|)`."""
     size = at_most(abs(x), END[x.format])
-    right = where(x < 0.0, x.like(0.0), x)
-    found = fma(-(size * _density(size)), _mills_ratio(size), right)
-    return copysign(found, x)  # also where it vanishes
+    right = where(x < 0.0, x.like(-0.0), x)  # so that the sign stays where the product vanishes
+    return fma(-(size * _density(size)), _mills_ratio(size), right)
