@@ -32,7 +32,7 @@ Array = npt.NDArray[Any]
 IN_PLACE_BYTES = 2**18
 """How large a second factor may be that is read where it is: it stays in the second cache."""
 
-REUSED = 256
+REUSED = 128
 """From how many rows on it is worth a copy nevertheless. There, no vector lies across two lines of
 the cache, and no more of these lines than their share fall into one set of it."""
 
