@@ -11,6 +11,7 @@ end, would have to be told apart for each element, and nothing would be vectoris
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from mt_fast.generation.spelling import maximum
 from mt_fast.memory import empty
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
+from mt_tensor.strides import Shape
 
 Pair = tuple[int, int]
 
@@ -160,8 +162,9 @@ class _Pooling(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the pooled images, and for a gradient, which elements are the maxima."""
         x, size, stride, padding = arguments
+        shape, pooled = _shapes(x.shape, size, stride, padding)
         planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
-        out = empty(_pooled(planes, size, stride, padding), planes.dtype)
+        out = empty(pooled, planes.dtype)
         saved: tuple[Any, ...] = ()
         windows = size, stride, padding
         halved = halving.halves(*windows)
@@ -175,7 +178,7 @@ class _Pooling(FusedKernel):
         else:
             kernel, arguments = _POOL, (*windows, self.largest)
         kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
-        return tensor_of(out.reshape(*x.shape[:2], *out.shape[1:]), x), saved
+        return tensor_of(out.reshape(shape), x), saved
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -200,13 +203,19 @@ class _Pooling(FusedKernel):
 
 def _planes(images: Array) -> Array:
     """Return images of shape (batch, channels, height, width) as planes."""
-    return images.reshape(-1, *images.shape[2:])
+    batch, channels, height, width = images.shape
+    return images.reshape(batch * channels, height, width)
 
 
-def _pooled(planes: Array, size: Pair, stride: Pair, padding: Pair) -> tuple[int, ...]:
-    """Return the shape of the result."""
-    extents = zip(planes.shape[1:], size, stride, padding, strict=True)
-    return (len(planes), *((n + 2 * margin - k) // step + 1 for n, k, step, margin in extents))
+@functools.lru_cache(1024)
+def _shapes(
+    images: Shape, size: Pair, stride: Pair, padding: Pair
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shape of the result, and that of its planes."""
+    batch, channels, *plane = images
+    extents = zip(plane, size, stride, padding, strict=True)
+    pooled = [(n + 2 * margin - k) // step + 1 for n, k, step, margin in extents]
+    return (batch, channels, *pooled), (batch * channels, *pooled)
 
 
 MAX_POOL, MEAN_POOL = _Pooling(largest=True), _Pooling(largest=False)
