@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.compilation.threads import thread_count
-from mt_fast.matrices.room import aligned
+from mt_fast.matrices.room import scratch
 from mt_fast.matrices.simd import copy
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, inner_products, product
 from mt_fast.memory import empty
@@ -129,7 +129,7 @@ def _multiply(
     """
     n, m, k, width, panels, parts = extents
     in_place = width == k
-    panel = b if in_place else aligned(m * width, b)
+    panel = b if in_place else scratch(m * width, b)
     nothing = np.zeros(LARGEST, b.dtype)
     tiles = (n + LARGEST - 1) // LARGEST
     filled = -1

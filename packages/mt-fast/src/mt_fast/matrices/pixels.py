@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.generation.turning import turn
-from mt_fast.matrices.room import aligned
+from mt_fast.matrices.room import scratch
 from mt_fast.matrices.simd import clear
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, product
 from mt_fast.matrices.windows import BUFFER, Windows
@@ -194,8 +194,8 @@ def _kernel_gradients_by_pixels(
     """
     number, groups, channels, outputs, size = extents
     windows, strips = Windows(*windows), Strips(*strips)
-    pixels = aligned(strips.lines * strips.width * channels, images)
-    sums = aligned(LARGEST * size, images)
+    pixels = scratch(strips.lines * strips.width * channels, images)
+    sums = scratch(LARGEST * size, images)
     nothing = np.zeros(LARGEST, images.dtype)
     positions = windows.rows * windows.columns
     parts = totals.size // (groups * outputs * runs.size * size)

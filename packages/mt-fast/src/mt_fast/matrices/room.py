@@ -1,4 +1,4 @@
-"""Room for what kernels copy, where vectors are read fastest."""
+"""Scratch memory for what kernels copy, where vectors are read fastest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mt_fast.processor import VECTOR_BYTES
 
 
 @allocating
-def aligned(size: Any, like: Any) -> Any:
+def scratch(size: Any, like: Any) -> Any:
     """Return room for `size` elements like those of an array, from a multiple of a vector on.
 
     A vector that lies across the border between two lines of the cache takes twice as long to read.

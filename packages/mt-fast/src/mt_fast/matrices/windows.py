@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation.kernel import allocating, inner
-from mt_fast.matrices.room import aligned
+from mt_fast.matrices.room import scratch
 from mt_fast.matrices.simd import clear, clear_every, copy, copy_every
 from mt_fast.processor import VECTOR_BYTES
 
@@ -139,7 +139,7 @@ def buffer(strips: Any, images: Any, like: Any) -> Any:
     It has two vectors to spare at the end, for vectors are copied and read whole.
     """
     spare = 2 * VECTOR_BYTES // like.itemsize
-    planes = aligned(images * strips.size + spare, like)
+    planes = scratch(images * strips.size + spare, like)
     clear(planes, images * strips.size, spare)
     return planes
 
