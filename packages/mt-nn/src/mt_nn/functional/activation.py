@@ -121,8 +121,9 @@ def rrelu(
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     slopes = rand_like(input) * (upper - lower) + lower
-    result = elementwise("leaky_relu", input, slopes)
-    return input.copy_(result) if inplace else result
+    if inplace:
+        return input._computed("leaky_relu", slopes)
+    return elementwise("leaky_relu", input, slopes)
 
 
 def check_slopes(lower: float, upper: float) -> None:

@@ -7,7 +7,6 @@ cannot be changed so.
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
@@ -17,7 +16,7 @@ from mt_tensor.strides import Shape
 
 def check_probability(p: Any) -> None:
     """Raise SettingError unless `p` can be the probability of dropout."""
-    if not isinstance(p, Real) or not 0.0 <= p <= 1.0:
+    if not (isinstance(p, int | float) and 0.0 <= p <= 1.0):
         raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
 
 

@@ -36,7 +36,7 @@ def _leaky(x: Array, negative_slope: float = 0.01, **_: Any) -> Array:
     return np.where(x > 0, x, negative_slope * x)
 
 
-def _selu(x: Array, **_: Any) -> Array:
+def _selu(x: Array, **_: Any) -> Any:
     return 1.0507009873554805 * _elu(x, 1.6732632423543772)
 
 
@@ -44,7 +44,7 @@ def _softplus(x: Array, beta: float = 1.0, threshold: float = 20.0) -> Array:
     return np.where(beta * x > threshold, x, np.log1p(np.exp(beta * x)) / beta)
 
 
-def _gelu(x: Array, approximate: str = "none") -> Array:
+def _gelu(x: Array, approximate: str = "none") -> Any:
     if approximate == "tanh":
         return x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
     return x / 2 * (1 + np.vectorize(erf)(x / np.sqrt(2)))
@@ -126,8 +126,8 @@ CALLS: list[Call] = [
     call("Softmax2d", draw(3, 2, 2), oracle=lambda x: softmax(x, -3)),
     call("GLU", draw(4, 3), dim=0, oracle=_glu),
     *(
-        call("RReLU", X, in_training=False, oracle=_rrelu, **told)
-        for told in ({}, {"lower": 0.1, "upper": 0.9})
+        call("RReLU", X, in_training=False, oracle=_rrelu, lower=lower, upper=upper)
+        for lower, upper in ((1 / 8, 1 / 3), (0.1, 0.9))
     ),
     call("RReLU", X, lower=0.25, upper=0.25, oracle=_rrelu),
     call("functional.rrelu", X, oracle=_rrelu),

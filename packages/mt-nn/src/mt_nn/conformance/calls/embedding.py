@@ -53,7 +53,7 @@ def _bag(
     ends = np.append(starts, flat.size)[1:]
     if include_last_offset:
         starts, ends = starts[:-1], ends[:-1]
-    fold = {"sum": np.sum, "mean": np.mean, "max": np.max}[mode]
+    fold: Any = {"sum": np.sum, "mean": np.mean, "max": np.max}[mode]
     out = np.zeros((len(starts), weight.shape[1]))
     for bag, (start, end) in enumerate(zip(starts, ends, strict=True)):
         kept = [i for i in range(start, end) if padding_idx is None or flat[i] != padding_idx % 5]
@@ -69,7 +69,7 @@ _SETTINGS: list[dict[str, Any]] = [
     {"padding_idx": -1, "scale_grad_by_freq": True, "smooth": False},
     {"padding_idx": 2, "smooth": False},
 ]
-_TABLE = {"num_embeddings": 5, "embedding_dim": 3}
+_TABLE: dict[str, Any] = {"num_embeddings": 5, "embedding_dim": 3}
 _BAGS: list[dict[str, Any]] = [
     {},
     {"mode": "sum"},

@@ -16,10 +16,11 @@ def _linear(x: Array, weight: Array, bias: Array | float = 0.0, **_: Any) -> Arr
 
 
 def _bilinear(x: Array, y: Array, weight: Array, bias: Array | float = 0.0, **_: Any) -> Array:
-    return np.einsum("...i,oij,...j->...o", x, weight, y) + bias
+    found: Array = np.einsum("...i,oij,...j->...o", x, weight, y) + bias
+    return found
 
 
-_SIZES = {"in1_features": 3, "in2_features": 2, "out_features": 4}
+_SIZES: dict[str, Any] = {"in1_features": 3, "in2_features": 2, "out_features": 4}
 
 CALLS = [
     call("Linear", draw(5, 3), in_features=3, out_features=2, oracle=_linear),

@@ -93,6 +93,13 @@ _SETTINGS: list[dict[str, Any]] = [
     {"affine": False, "track_running_stats": False},
 ]
 
+_TRACKED: dict[str, Any] = {
+    "affine": True,
+    "track_running_stats": True,
+    "momentum": 0.3,
+    "eps": 0.1,
+}
+
 CALLS: list[Call] = [
     call("functional.layer_norm", draw(4, 3, 5), (5,), draw(5), draw(5), oracle=_layer),
     call("functional.layer_norm", draw(4, 3, 5), (3, 5), eps=0.1, oracle=_layer),
@@ -145,10 +152,7 @@ CALLS: list[Call] = [
             ("InstanceNorm2d", (3, 2, 3), 2),
             ("InstanceNorm3d", (2, 3, 1, 2, 2), 3),
         )
-        for told in (
-            {},
-            {"affine": True, "track_running_stats": True, "momentum": 0.3, "eps": 0.1},
-        )
+        for told in ({}, _TRACKED)
     ),
     call(
         "InstanceNorm1d",
