@@ -160,6 +160,24 @@ def test_a_layer_without_statistics_uses_those_of_the_batch() -> None:
     )
 
 
+def test_float16_is_normalized_beyond_the_range_of_its_squares() -> None:
+    large = np.array([[300.0, -200.0, 100.0, 5.0]], np.float16)
+    small = np.array([[3e-4, -2e-4, 1e-4, 0.0]], np.float16)
+    channels = mt.ones(4, dtype="float16")
+    calls: list[Any] = [
+        lambda x: F.layer_norm(x, (4,), x._full((4,), 1.0)),
+        lambda x: F.rms_norm(x, (4,)),
+        lambda x: F.group_norm(x, 1, channels),
+        lambda x: F.instance_norm(x.view(1, 1, 4)),
+        lambda x: F.batch_norm(x.view(4, 1), None, None, training=True),
+    ]
+    for call, array in ((call, array) for call in calls for array in (large, small)):
+        out = call(mt.tensor(array))
+        assert out.dtype is mt.float16
+        wanted = call(mt.tensor(array.astype(np.float32)))
+        np.testing.assert_allclose(np.array(out, np.float32), np.array(wanted), atol=2e-3)
+
+
 def test_settings_that_make_no_sense() -> None:
     for make, message in (
         (lambda: nn.BatchNorm1d(0), "num_features is an integer from 1 on"),

@@ -8,36 +8,36 @@ which see what goes into a module and what comes out of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import mt_operators
 from mt_operators.errors import no_attribute
 from mt_tensor import Tensor, float16, float32, float64
 from mt_tensor.recording.graph import RemovableHandle
 
-Hooks = dict[int, Callable[..., Any]]
+
+class _Hooks(NamedTuple):
+    """The hooks of a module, by number: those that run before `forward`, and those after it."""
+
+    before: dict[int, Callable[..., Any]]
+    after: dict[int, Callable[..., Any]]
 
 
 class Module(mt_operators.Module):
     """A layer or a network; subclass it as in torch, and define `forward`."""
 
-    _pre_hooks: Hooks | None = None
-    _hooks: Hooks | None = None
+    _hooks: _Hooks | None = None
 
     # --- Running, and watching that -------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, and the hooks around it."""
-        if self._pre_hooks is None and self._hooks is None:
+        if self._hooks is None:
             return self.forward(*args, **kwargs)
-        return self._run_with_hooks(args, kwargs)
-
-    def _run_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run `forward` on what the hooks before it make of the arguments, then those after it."""
-        for pre_hook in tuple((self._pre_hooks or {}).values()):
-            args, kwargs = pre_hook(self, args, kwargs)
+        for hook in tuple(self._hooks.before.values()):
+            args, kwargs = hook(self, args, kwargs)
         output = self.forward(*args, **kwargs)
-        for hook in tuple((self._hooks or {}).values()):
+        for hook in tuple(self._hooks.after.values()):
             changed = hook(self, args, kwargs, output)
             output = output if changed is None else changed
         return output
@@ -75,9 +75,7 @@ class Module(mt_operators.Module):
                 )
             return changed
 
-        if self._pre_hooks is None:
-            self._pre_hooks = {}
-        return _registered(self._pre_hooks, before, prepend)
+        return _registered(self._all_hooks().before, before, prepend)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -105,9 +103,13 @@ class Module(mt_operators.Module):
             given = (module, args, kwargs) if with_kwargs else (module, args)
             return hook(*given, output)
 
+        return _registered(self._all_hooks().after, after, prepend)
+
+    def _all_hooks(self) -> _Hooks:
+        """Return the hooks, of which there may be none yet."""
         if self._hooks is None:
-            self._hooks = {}
-        return _registered(self._hooks, after, prepend)
+            self._hooks = _Hooks({}, {})
+        return self._hooks
 
     # --- Finding by name ------------------------------------------------------------------------
 
@@ -218,7 +220,9 @@ def _check_callable(hook: object) -> None:
         raise TypeError(f"a hook is a function of the module and its arguments; got {hook!r}.")
 
 
-def _registered(hooks: Hooks, hook: Callable[..., Any], prepend: bool) -> RemovableHandle:
+def _registered(
+    hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
+) -> RemovableHandle:
     """Enter a hook after the others, or before them."""
     earlier = dict(hooks) if prepend else {}
     handle = RemovableHandle(hooks, hook)

@@ -67,7 +67,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the positive part, `max(input, 0)`."""
-    return input.relu_() if inplace else input.relu()
+    return input.relu_() if inplace else mt.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:

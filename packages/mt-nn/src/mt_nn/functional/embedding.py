@@ -155,7 +155,8 @@ def embedding_bag(
         padding_idx: the number of a row that is left out of the bags; from the end if negative.
 
     Returns:
-        Shape (bags, width); zeros for a bag with nothing in it.
+        Shape (bags, width); zeros for a bag with nothing in it. Where several rows are largest they
+        share the gradient, which in torch the first of them gets.
 
     Raises:
         InputError: the input holds no integers, or shapes, dtypes or offsets do not fit.

@@ -10,6 +10,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import integer
 from mt_tensor import Tensor, fused, no_grad, pad
 from mt_tensor.recording.function import common_backend
+from mt_tensor.reductions.sums import wide
 from mt_tensor.strides import Shape
 
 
@@ -241,8 +242,8 @@ def rms_norm(
         input: shape (*batch, *normalized_shape).
         normalized_shape: the extents of the dimensions that are scaled together.
         weight: shape `normalized_shape`, or None for ones.
-        eps: keeps the division finite; the distance from 1 to the next number of the input's type
-            if None.
+        eps: keeps the division finite; if None the distance from 1 to the next number, of float32
+            for float16.
 
     Returns:
         The shape of the input.
@@ -254,9 +255,10 @@ def rms_norm(
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     _check_last("rms_norm", input, shape, weight)
     common_backend(input, weight)
-    least = float(np.finfo(input.dtype.numpy).eps) if eps is None else float(eps)
-    dims = tuple(range(input.ndim - len(shape), input.ndim))
-    scaled = input * (input.square().mean(dims, keepdim=True) + least).rsqrt()
+    x = wide(input)
+    least = float(np.finfo(x.dtype.numpy).eps) if eps is None else float(eps)
+    dims = tuple(range(x.ndim - len(shape), x.ndim))
+    scaled = (x * (x.square().mean(dims, keepdim=True) + least).rsqrt()).to(input.dtype)
     return scaled if weight is None else scaled * weight
 
 
@@ -322,11 +324,15 @@ def _batch_scaled(
 
 
 def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Return elements with mean 0 and variance 1 over some dimensions, and what these were."""
-    mean = input.mean(dims, keepdim=True)
-    centered = input - mean
+    """Return elements with mean 0 and variance 1 over some dimensions, and what these were.
+
+    Squares of float16 are out of its range soon, and those of small differences 0.
+    """
+    x = wide(input)
+    mean = x.mean(dims, keepdim=True)
+    centered = x - mean
     variance = centered.square().mean(dims, keepdim=True)
-    return centered * (variance + eps).rsqrt(), mean, variance
+    return (centered * (variance + eps).rsqrt()).to(input.dtype), mean, variance
 
 
 def _scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
