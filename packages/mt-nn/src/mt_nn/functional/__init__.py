@@ -1,4 +1,4 @@
-"""The operations of networks as functions, under torch's names; activations are mt-tensor's.
+"""The operations of networks as functions, under torch's names; many activations are mt-tensor's.
 
 Each is composed from the operations of tensors, which is its definition and gives its derivatives.
 Some can be replaced by a kernel of the tensor's backend. These are in two parts: the public

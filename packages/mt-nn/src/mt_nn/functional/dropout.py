@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, fused, rand
 from mt_tensor.strides import Shape
@@ -16,7 +18,7 @@ from mt_tensor.strides import Shape
 
 def check_probability(p: Any) -> None:
     """Raise SettingError unless `p` can be the probability of dropout."""
-    if not (isinstance(p, int | float) and 0.0 <= p <= 1.0):
+    if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
         raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
 
 

@@ -137,9 +137,9 @@ class _List(Module, Generic[Held]):
         Raises:
             MemberError: it cannot be a member.
         """
-        self.append(member)
-        *members, last = self
-        members.insert(as_integer("index", index), last)
+        place = as_integer("index", index)
+        *members, last = self.append(member)
+        members.insert(place, last)
         self._rebuilt(members)
         return self
 
