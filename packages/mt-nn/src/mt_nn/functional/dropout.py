@@ -13,6 +13,7 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, fused, rand
+from mt_tensor.arguments import check_floating
 from mt_tensor.strides import Shape
 
 
@@ -20,6 +21,15 @@ def check_probability(p: Any) -> None:
     """Raise SettingError unless `p` can be the probability of dropout."""
     if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
         raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
+
+
+def _leaves_out(name: str, input: Tensor, p: float, training: bool) -> bool:
+    """Return whether anything is left out; then the elements must be floating-point numbers."""
+    check_probability(p)
+    if not training or p == 0.0:
+        return False
+    check_floating(name, input)
+    return True
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -33,9 +43,9 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
     Raises:
         SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
     """
-    check_probability(p)
-    if not training or p == 0.0:
+    if not _leaves_out("dropout", input, p, training):
         return input
     if p == 1.0 or inplace:
         return _scaled(input, _factors(input, input.shape, p), inplace)
@@ -68,6 +78,7 @@ def dropout1d(
     Raises:
         InputError: the input has another number of dimensions.
         SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
     """
     return _channels("dropout1d", input, 1, p, training, inplace)
 
@@ -97,13 +108,12 @@ def _channels(
     name: str, input: Tensor, rest: int, p: float, training: bool, inplace: bool
 ) -> Tensor:
     """Leave out channels, which have `rest` dimensions."""
-    check_probability(p)
     if input.ndim not in (rest + 1, rest + 2):
         raise InputError(
             f"{name}() takes {rest + 1} or {rest + 2} dimensions, of which {rest} are within a "
             f"channel; shape {input.shape} was given."
         )
-    if not training or p == 0.0:
+    if not _leaves_out(name, input, p, training):
         return input
     has_batch = input.ndim == rest + 2 or name == "dropout2d"
     return _scaled(input, _factors(input, _outer(input, 2 if has_batch else 1), p), inplace)
@@ -126,11 +136,11 @@ def drop_path(
     Raises:
         InputError: the input has no dimension.
         SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
     """
-    check_probability(p)
     if input.ndim == 0:
         raise InputError("drop_path() takes samples of shape (batch, ...); a number was given.")
-    if not training or p == 0.0:
+    if not _leaves_out("drop_path", input, p, training):
         return input
     return _scaled(input, _factors(input, _outer(input, 1), p), inplace)
 
@@ -178,8 +188,11 @@ def alpha_dropout(
 
     Raises:
         SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
     """
-    return _alpha(input, input.shape, p, training, inplace)
+    if not _leaves_out("alpha_dropout", input, p, training):
+        return input
+    return _alpha(input, input.shape, p, inplace)
 
 
 def feature_alpha_dropout(
@@ -196,19 +209,19 @@ def feature_alpha_dropout(
     Raises:
         InputError: the input has fewer than two dimensions.
         SettingError: `p` is no probability.
+        DTypeError: something is left out of integers.
     """
     if input.ndim < 2:
         raise InputError(
             "feature_alpha_dropout() takes shape (batch, channels, ...); shape "
             f"{input.shape} was given."
         )
-    return _alpha(input, _outer(input, 2), p, training, inplace)
-
-
-def _alpha(input: Tensor, shape: Shape, p: float, training: bool, inplace: bool) -> Tensor:
-    check_probability(p)
-    if not training or p == 0.0:
+    if not _leaves_out("feature_alpha_dropout", input, p, training):
         return input
+    return _alpha(input, _outer(input, 2), p, inplace)
+
+
+def _alpha(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
     if p == 1.0:
         return _scaled(input, _factors(input, shape, p), inplace)
     scale = 1.0 / math.sqrt((1.0 - p) * (1.0 + p * LOWEST * LOWEST))

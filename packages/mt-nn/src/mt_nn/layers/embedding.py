@@ -16,18 +16,11 @@ from mt_tensor import Tensor, no_grad, zeros
 class _Table(Module):
     """What both layers share: the table, and how it is used.
 
+    The other arguments are those of `Embedding`.
+
     Args:
-        num_embeddings: how many rows it has.
-        embedding_dim: how wide it is.
-        padding_idx: the number of a row that is zeros and not trained; from the end if negative.
-        max_norm: rows that are looked up and have a larger norm are scaled to it, in the table.
-        norm_type: the p of that norm.
-        scale_grad_by_freq: whether the gradient of a row is its mean, not its sum, over the places
-            where it was looked up.
-        sparse: must be False.
         weight: the table, if there is one; otherwise it is drawn from the normal distribution.
         freeze: whether the table is not trained.
-        dtype: the element type of a new table, float32 if None.
     """
 
     def __init__(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
 
@@ -50,6 +52,7 @@ REFUSED: list[Refused] = [
         refused(name, draw(*_SHAPES[layer]), p=-0.1, says="between 0 and 1")
         for layer, name in _FUNCTIONS.items()
     ),
+    refused("functional.dropout", np.arange(3), says="needs floating-point"),
     refused("functional.dropout1d", draw(3), says="takes 2 or 3 dimensions"),
     refused("functional.dropout2d", draw(3, 4), says="takes 3 or 4 dimensions"),
     refused("functional.dropout3d", draw(3, 4), says="takes 4 or 5 dimensions"),
