@@ -16,9 +16,13 @@ from mt_tensor.errors import TensorError
 ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
 
 WITHOUT_ROWS: dict[str, str] = {
-    "Sequential": "it has no function of its own: test_layers.py",
-    "Dropout": "it draws random numbers: test_functional.py",
-    "functional.dropout": "it draws random numbers: test_functional.py",
+    "ModuleDict": "it holds modules: test_containers.py",
+    "ModuleList": "it holds modules: test_containers.py",
+    "ParameterDict": "it holds parameters: test_containers.py",
+    "ParameterList": "it holds parameters: test_containers.py",
+    "Residual": "what it does is its module's: test_containers.py",
+    "Sequential": "what it does is its modules': test_containers.py",
+    "functional.gumbel_softmax": "it draws random numbers: test_activation.py",
     "functional.windows": "torch has it for tensors only, as unfold: test_functional.py",
     "functional.accuracy": "torch does not have it: test_functional.py",
 }

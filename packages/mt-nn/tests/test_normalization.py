@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mt_nn as nn
 import mt_nn.functional as F
 import mt_tensor as mt
 from mt_nn import InputError, SettingError
@@ -120,3 +121,71 @@ def test_like_torch(training: bool) -> None:
         results.append([tensor.numpy() for tensor in tensors])
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+@pytest.mark.parametrize("momentum", [0.1, None])
+@pytest.mark.parametrize("name", ["BatchNorm1d", "InstanceNorm1d"])
+def test_statistics_of_several_steps_are_torchs(name: str, momentum: float | None) -> None:
+    import torch
+
+    told: dict[str, Any] = {"momentum": momentum, "affine": True, "track_running_stats": True}
+    ours = getattr(nn, name)(3, **told).double()
+    theirs = getattr(torch.nn, name)(3, **told).double()
+    for step in range(3):
+        x = draw(4, 3, 5, seed=step)
+        np.testing.assert_allclose(
+            np.array(ours(mt.tensor(x)).detach()), theirs(torch.tensor(x)).detach(), rtol=1e-9
+        )
+    state = theirs.state_dict()
+    assert list(ours.state_dict()) == list(state)
+    for key, value in ours.state_dict().items():
+        np.testing.assert_allclose(np.array(value), state[key].numpy(), err_msg=key)
+    ours.eval(), theirs.eval()
+    x = draw(4, 3, 5, seed=9)
+    np.testing.assert_allclose(
+        np.array(ours(mt.tensor(x)).detach()), theirs(torch.tensor(x)).detach(), rtol=1e-9
+    )
+    ours.reset_running_stats()
+    assert ours.running_mean.tolist() + ours.running_var.tolist() == [0.0] * 3 + [1.0] * 3
+    assert ours.num_batches_tracked.item() == 0
+
+
+def test_a_layer_without_statistics_uses_those_of_the_batch() -> None:
+    layer = nn.BatchNorm1d(3, track_running_stats=False).eval()
+    assert list(layer.state_dict()) == ["weight", "bias"]
+    layer.reset_running_stats()
+    np.testing.assert_allclose(
+        np.array(layer(mt.tensor(draw(5, 3))).detach()).mean(0), 0, atol=1e-9
+    )
+
+
+def test_float16_is_normalized_beyond_the_range_of_its_squares() -> None:
+    large = np.array([[300.0, -200.0, 100.0, 5.0]], np.float16)
+    small = np.array([[3e-4, -2e-4, 1e-4, 0.0]], np.float16)
+    channels = mt.ones(4, dtype="float16")
+    calls: list[Any] = [
+        lambda x: F.layer_norm(x, (4,), x._full((4,), 1.0)),
+        lambda x: F.rms_norm(x, (4,)),
+        lambda x: F.group_norm(x, 1, channels),
+        lambda x: F.instance_norm(x.view(1, 1, 4)),
+        lambda x: F.batch_norm(x.view(4, 1), None, None, training=True),
+    ]
+    for call, array in ((call, array) for call in calls for array in (large, small)):
+        out = call(mt.tensor(array))
+        assert out.dtype is mt.float16
+        wanted = call(mt.tensor(array.astype(np.float32)))
+        np.testing.assert_allclose(np.array(out, np.float32), np.array(wanted), atol=2e-3)
+
+
+def test_settings_that_make_no_sense() -> None:
+    for make, message in (
+        (lambda: nn.BatchNorm1d(0), "num_features is an integer from 1 on"),
+        (lambda: nn.LayerNorm(()), "at least one extent"),
+        (lambda: nn.LayerNorm((3, 2.5)), "an extent in normalized_shape is an integer"),
+        (lambda: nn.RMSNorm("3"), "an extent in normalized_shape"),
+        (lambda: nn.GroupNorm(0, 4), "num_groups is an integer from 1 on"),
+        (lambda: nn.LocalResponseNorm(0), "size is an integer from 1 on"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            make()

@@ -26,7 +26,16 @@ safetensors = pytest.importorskip("safetensors.torch")
 
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-11}
 
-NOT_IN_TORCH: dict[str, str] = {}
+ROUGH: dict[str, str] = {
+    "Hardsigmoid": "the slope, 1 / 6, has only float32's precision in torch",
+    "functional.hardsigmoid": "see Hardsigmoid",
+}
+"""Layers and functions that torch computes less exactly in float64, with the reason."""
+
+NOT_IN_TORCH: dict[str, str] = {
+    "DropPath": "of residual networks it is the usual dropout",
+    "functional.drop_path": "see DropPath",
+}
 """Layers and functions that torch does not have, with the reason why they are here."""
 
 ACCEPTED_BY_TORCH: dict[str, str] = {}
@@ -76,11 +85,12 @@ def test_values_and_gradients_are_torchs(call: Call) -> None:
     if recorded:
         sum((r * torch.from_numpy(upstream_of(tuple(r.shape)))).sum() for r in recorded).backward()
     assert [tuple(r.shape) for r in results] == [value.shape for value in ours.values]
+    tolerance = {"rtol": 1e-7} if call.name in ROUGH else TOLERANCE
     for mine, other in zip(ours.values, results, strict=True):
-        np.testing.assert_allclose(mine, other.detach().numpy(), **TOLERANCE)
+        np.testing.assert_allclose(mine, other.detach().numpy(), **tolerance)
     for mine, other in zip(ours.gradients, leaves, strict=True):
         wanted = np.zeros(other.shape) if other.grad is None else other.grad.numpy()
-        np.testing.assert_allclose(0.0 if mine is None else mine, wanted, **TOLERANCE)
+        np.testing.assert_allclose(0.0 if mine is None else mine, wanted, **tolerance)
     assert ours.buffers.keys() == buffers.keys()
     for name, buffer in buffers.items():
         np.testing.assert_allclose(ours.buffers[name], buffer.numpy(), err_msg=name, **TOLERANCE)

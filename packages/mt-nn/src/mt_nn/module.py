@@ -1,19 +1,156 @@
 """`Module`: stage 0's tree of parameters, for parameters that are tensors.
 
-What it adds are torch's methods for all tensors of a network at once: another element type or
-backend, no gradients, nothing to train.
+What it adds are torch's methods for all tensors of a network at once (another element type or
+backend, no gradients, nothing to train), those that find something by its dotted name, and hooks,
+which see what goes into a module and what comes out of it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import mt_operators
+from mt_operators.errors import no_attribute
 from mt_tensor import Tensor, float16, float32, float64
+from mt_tensor.recording.graph import RemovableHandle
+
+
+class _Hooks(NamedTuple):
+    """The hooks of a module, by number: those that run before `forward`, and those after it."""
+
+    before: dict[int, Callable[..., Any]]
+    after: dict[int, Callable[..., Any]]
 
 
 class Module(mt_operators.Module):
     """A layer or a network; subclass it as in torch, and define `forward`."""
+
+    _hooks: _Hooks | None = None
+
+    # --- Running, and watching that -------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward`, and the hooks around it."""
+        if self._hooks is None:
+            return self.forward(*args, **kwargs)
+        for hook in tuple(self._hooks.before.values()):
+            args, kwargs = hook(self, args, kwargs)
+        output = self.forward(*args, **kwargs)
+        for hook in tuple(self._hooks.after.values()):
+            changed = hook(self, args, kwargs, output)
+            output = output if changed is None else changed
+        return output
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call a function before each call of `forward`.
+
+        Args:
+            hook: called with the module and the tuple of its positional arguments. It returns None,
+                or what `forward` is given instead: a tuple of arguments, or a single one.
+            prepend: whether it comes before the hooks that are there already, not after them.
+            with_kwargs: whether it is called with the dictionary of keyword arguments as well; it
+                then returns None or both.
+
+        Returns:
+            A handle, whose `remove()` takes the hook away.
+
+        Raises:
+            TypeError: `hook` cannot be called, or does not return what it must.
+        """
+        _check_callable(hook)
+
+        def before(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            changed = hook(module, args, kwargs) if with_kwargs else hook(module, args)
+            if changed is None:
+                return args, kwargs
+            if not with_kwargs:
+                return (changed if isinstance(changed, tuple) else (changed,)), kwargs
+            if not isinstance(changed, tuple) or len(changed) != 2:
+                raise TypeError(
+                    "a hook with_kwargs returns None or a tuple of arguments and keyword "
+                    f"arguments; {changed!r} was returned."
+                )
+            return changed
+
+        return _registered(self._all_hooks().before, before, prepend)
+
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call a function after each call of `forward`.
+
+        Args:
+            hook: called with the module, the tuple of its positional arguments and its output. It
+                returns None, or what is the output instead.
+            prepend: whether it comes before the hooks that are there already, not after them.
+            with_kwargs: whether it is called with the dictionary of keyword arguments as well,
+                before the output.
+
+        Returns:
+            A handle, whose `remove()` takes the hook away.
+
+        Raises:
+            TypeError: `hook` cannot be called.
+        """
+        _check_callable(hook)
+
+        def after(
+            module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
+        ) -> Any:
+            given = (module, args, kwargs) if with_kwargs else (module, args)
+            return hook(*given, output)
+
+        return _registered(self._all_hooks().after, after, prepend)
+
+    def _all_hooks(self) -> _Hooks:
+        """Return the hooks, of which there may be none yet."""
+        if self._hooks is None:
+            self._hooks = _Hooks({}, {})
+        return self._hooks
+
+    # --- Finding by name ------------------------------------------------------------------------
+
+    def get_submodule(self, target: str) -> mt_operators.Module:
+        """Return the module of a dotted name, such as "encoder.0"; of "", this module.
+
+        Raises:
+            AttributeError: there is none; the message names the nearest.
+        """
+        found: mt_operators.Module = self
+        for name in target.split(".") if target else []:
+            if name not in found._modules:
+                raise no_attribute(found, name)
+            found = found._modules[name]
+        return found
+
+    def get_parameter(self, target: str) -> Any:
+        """Return the parameter of a dotted name, such as "encoder.0.weight".
+
+        Raises:
+            AttributeError: there is none; the message names the nearest.
+        """
+        return self._held("_parameters", target)
+
+    def get_buffer(self, target: str) -> Any:
+        """Return the value of the buffer of a dotted name, such as "norm.running_mean".
+
+        Raises:
+            AttributeError: there is none; the message names the nearest.
+        """
+        return self._held("_buffers", target).value
+
+    def _held(self, store: str, target: str) -> Any:
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        held = getattr(owner, store)
+        if name not in held:
+            raise no_attribute(owner, name)
+        return held[name]
+
+    # --- All tensors at once --------------------------------------------------------------------
 
     def to(self, target: Any = None, dtype: Any = None, *, backend: Any = None) -> Self:
         """Convert all parameters, gradients and buffers in place, and return the module.
@@ -76,3 +213,19 @@ class Module(mt_operators.Module):
         for holder in self.parameters():
             holder.value.requires_grad_(requires_grad)
         return self
+
+
+def _check_callable(hook: object) -> None:
+    if not callable(hook):
+        raise TypeError(f"a hook is a function of the module and its arguments; got {hook!r}.")
+
+
+def _registered(
+    hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
+) -> RemovableHandle:
+    """Enter a hook after the others, or before them."""
+    earlier = dict(hooks) if prepend else {}
+    handle = RemovableHandle(hooks, hook)
+    for number in earlier:
+        hooks[number] = hooks.pop(number)
+    return handle

@@ -42,3 +42,40 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Map; the arguments are those of `linear`, checked."""
     out = input @ weight.T
     return out if bias is None else out + bias
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Return `input1 @ weight @ input2 + bias`, with a matrix for each output.
+
+    Args:
+        input1: shape (*batch, first inputs).
+        input2: shape (*batch, second inputs).
+        weight: shape (outputs, first inputs, second inputs).
+        bias: shape (outputs,), or None.
+
+    Returns:
+        Shape (*batch, outputs).
+
+    Raises:
+        InputError: the shapes do not fit.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    shapes = (input1.shape, input2.shape, weight.shape, None if bias is None else bias.shape)
+    fits = (
+        weight.ndim == 3
+        and input1.shape[-1:] == weight.shape[1:2]
+        and input2.shape[-1:] == weight.shape[2:]
+        and input1.shape[:-1] == input2.shape[:-1]
+        and (bias is None or bias.shape == weight.shape[:1])
+    )
+    if not fits:
+        raise InputError(
+            "bilinear() takes inputs of shapes (*batch, first) and (*batch, second), a weight of "
+            f"shape (outputs, first, second) and a bias of shape (outputs,); {shapes} were given."
+        )
+    common_backend(input1, input2, weight, bias)
+    outputs, first, second = weight.shape
+    matrices = input1 @ weight.permute(1, 0, 2).reshape(first, outputs * second)
+    mapped = matrices.unflatten(-1, (outputs, second)) @ input2.unsqueeze(-1)
+    out = mapped.squeeze(-1)
+    return out if bias is None else out + bias

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mt_nn.errors import InputError, SettingError
-from mt_tensor import Tensor, fused, no_grad
+from mt_nn.settings import integer
+from mt_tensor import Tensor, fused, no_grad, pad
 from mt_tensor.recording.function import common_backend
+from mt_tensor.reductions.sums import wide
+from mt_tensor.strides import Shape
 
 
 def layer_norm(
@@ -36,13 +41,7 @@ def layer_norm(
         BackendMismatchError: the tensors belong to different backends.
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-    fits = shape and input.shape[-len(shape) :] == shape
-    if not fits or not input.is_floating_point() or not _are(shape, weight, bias):
-        raise InputError(
-            f"layer_norm() over {shape} takes floating-point numbers whose last extents these are, "
-            f"and weight and bias of that shape; shape {input.shape} and {input.dtype.name}"
-            f"{_shapes(weight, bias)} were given."
-        )
+    _check_last("layer_norm", input, shape, weight, bias)
     common_backend(input, weight, bias)
     return _layer_norm(input, weight, bias, len(shape), float(eps))
 
@@ -92,14 +91,7 @@ def batch_norm(
         SettingError: there are no running statistics to use.
         BackendMismatchError: the tensors belong to different backends.
     """
-    shape = input.shape[1:2]
-    fits = input.ndim >= 2 and _are(shape, running_mean, running_var, weight, bias)
-    if not fits or not input.is_floating_point():
-        raise InputError(
-            "batch_norm() takes floating-point numbers of shape (batch, channels, ...), all else "
-            f"of shape (channels,); shape {input.shape} and {input.dtype.name}"
-            f"{_shapes(running_mean, running_var, weight, bias)} were given."
-        )
+    _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
     common_backend(input, running_mean, running_var, weight, bias)
     if not training:
         if running_mean is None or running_var is None:
@@ -139,6 +131,171 @@ def _batch_norm(
     return _scaled(normalized, weight, bias)
 
 
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize groups of channels of each sample, then scale and shift each channel.
+
+    After Wu and He, Group Normalization, 2018: `layer_norm` of each group.
+
+    Args:
+        input: shape (batch, channels, *rest).
+        num_groups: into how many groups the channels are split, in their order.
+        weight: shape (channels,), or None for ones.
+        bias: shape (channels,), or None for zeros.
+        eps: keeps the division finite.
+
+    Returns:
+        The shape of the input.
+
+    Raises:
+        InputError: the shapes do not fit, there is a single value in all, or the input holds no
+            floating-point numbers.
+        SettingError: the channels cannot be split into so many groups.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    _check_channels("group_norm", input, weight, bias)
+    groups, channels = integer("num_groups", num_groups, 1), input.shape[1]
+    if channels % groups:
+        raise SettingError(
+            f"group_norm() splits channels evenly; {channels} channels and {groups} groups were "
+            "given."
+        )
+    if input.numel() == groups:
+        raise InputError(
+            f"group_norm() needs more than one value for each group; shape {input.shape} has one."
+        )
+    common_backend(input, weight, bias)
+    rows = input.reshape(input.shape[0], groups, -1) if input.numel() else input
+    return _scaled(_layer_norm(rows, None, None, 1, float(eps)).view(*input.shape), weight, bias)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalize each channel of each sample, then scale and shift it.
+
+    After Ulyanov, Vedaldi and Lempitsky, Instance Normalization, 2016.
+
+    Args:
+        input: shape (batch, channels, *rest).
+        running_mean: shape (channels,): the means of channels over all samples so far, changed in
+            place where those of the input are used; None to remember nothing.
+        running_var: shape (channels,), of samples (divided by n - 1); likewise.
+        weight: shape (channels,), or None for ones.
+        bias: shape (channels,), or None for zeros.
+        use_input_stats: whether to use the statistics of the input, not the running ones.
+        momentum: how far the running statistics move, from 0 to 1.
+        eps: keeps the division finite.
+
+    Returns:
+        The shape of the input.
+
+    Raises:
+        InputError: the shapes do not fit, there is a single value in each channel of a sample, or
+            the input holds no floating-point numbers.
+        SettingError: there are no running statistics to use.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+    _check_channels("instance_norm", input, running_mean, running_var, weight, bias)
+    common_backend(input, running_mean, running_var, weight, bias)
+    rows = input.flatten(2) if input.ndim > 2 else input.unsqueeze(2)
+    count = rows.shape[2]
+    if count == 1:
+        raise InputError(
+            "instance_norm() needs more than one value in each channel of a sample; shape "
+            f"{input.shape} has one."
+        )
+    if input.numel() and not (running_mean is None and running_var is None):
+        with no_grad():
+            means, variances = rows.mean(2), rows.var(2, correction=0)
+        _remember(running_mean, running_var, [means.mean(0), variances.mean(0)], count, momentum)
+    out = _layer_norm(rows, None, None, 1, float(eps)).view(*input.shape)
+    return _scaled(out, weight, bias)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Scale the last dimensions of each sample to a mean square of 1, then by a weight.
+
+    The result is `input / sqrt(mean(input ** 2) + eps) * weight` (Zhang and Sennrich, Root Mean
+    Square Layer Normalization, 2019).
+
+    Args:
+        input: shape (*batch, *normalized_shape).
+        normalized_shape: the extents of the dimensions that are scaled together.
+        weight: shape `normalized_shape`, or None for ones.
+        eps: keeps the division finite; if None the distance from 1 to the next number, of float32
+            for float16.
+
+    Returns:
+        The shape of the input.
+
+    Raises:
+        InputError: the shapes do not fit, or the input holds no floating-point numbers.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    _check_last("rms_norm", input, shape, weight)
+    common_backend(input, weight)
+    x = wide(input)
+    least = float(np.finfo(x.dtype.numpy).eps) if eps is None else float(eps)
+    dims = tuple(range(x.ndim - len(shape), x.ndim))
+    scaled = (x * (x.square().mean(dims, keepdim=True) + least).rsqrt()).to(input.dtype)
+    return scaled if weight is None else scaled * weight
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Divide each element by what its neighbours in other channels amount to.
+
+    The result is `input / (k + alpha mean(squares of the neighbours)) ** beta` (Krizhevsky,
+    Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012).
+
+    Args:
+        input: shape (batch, channels, *rest), with at least one more dimension.
+        size: how many channels are neighbours, the element's own in their middle; beyond the first
+            and the last one there are zeros.
+        alpha: how much they count.
+        beta: the exponent.
+        k: keeps the division finite.
+
+    Returns:
+        The shape of the input.
+
+    Raises:
+        InputError: the input has fewer than three dimensions, or holds no floating-point numbers.
+        SettingError: `size` is no integer from 1 on.
+    """
+    size = integer("size", size, 1)
+    if input.ndim < 3 or not input.is_floating_point():
+        raise InputError(
+            "local_response_norm() takes floating-point numbers of shape (batch, channels, *rest); "
+            f"shape {input.shape} and {input.dtype.name} were given."
+        )
+    beside = (0, 0) * (input.ndim - 2)
+    squares = pad(input.square(), (*beside, size // 2, (size - 1) // 2))
+    return input / (squares.unfold(1, size, 1).mean(-1) * alpha + k) ** beta
+
+
 @no_grad()
 def _remember(
     mean: Tensor | None, var: Tensor | None, statistics: list[Tensor], count: int, momentum: float
@@ -167,11 +324,15 @@ def _batch_scaled(
 
 
 def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Return elements with mean 0 and variance 1 over some dimensions, and what these were."""
-    mean = input.mean(dims, keepdim=True)
-    centered = input - mean
+    """Return elements with mean 0 and variance 1 over some dimensions, and what these were.
+
+    Squares of float16 are out of its range soon, and those of small differences 0.
+    """
+    x = wide(input)
+    mean = x.mean(dims, keepdim=True)
+    centered = x - mean
     variance = centered.square().mean(dims, keepdim=True)
-    return centered * (variance + eps).rsqrt(), mean, variance
+    return (centered * (variance + eps).rsqrt()).to(input.dtype), mean, variance
 
 
 def _scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
@@ -179,6 +340,28 @@ def _scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor
     shape = (-1, *(1,) * (input.ndim - 2))
     out = input if weight is None else input * weight.view(*shape)
     return out if bias is None else out + bias.view(*shape)
+
+
+def _check_last(name: str, input: Tensor, shape: Shape, *parameters: Tensor | None) -> None:
+    """Raise InputError unless a tensor ends in a shape, which parameters have."""
+    fits = shape and input.shape[-len(shape) :] == shape and _are(shape, *parameters)
+    if not fits or not input.is_floating_point():
+        raise InputError(
+            f"{name}() over {shape} takes floating-point numbers whose last extents these are, and "
+            f"parameters of that shape; shape {input.shape} and {input.dtype.name}"
+            f"{_shapes(*parameters)} were given."
+        )
+
+
+def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
+    """Raise InputError unless a tensor has channels, and others are one number for each."""
+    fits = input.ndim >= 2 and _are(input.shape[1:2], *others)
+    if not fits or not input.is_floating_point():
+        raise InputError(
+            f"{name}() takes floating-point numbers of shape (batch, channels, ...), all else of "
+            f"shape (channels,); shape {input.shape} and {input.dtype.name}{_shapes(*others)} "
+            "were given."
+        )
 
 
 def _are(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:

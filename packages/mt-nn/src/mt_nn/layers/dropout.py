@@ -1,4 +1,7 @@
-"""Dropout: elements left out at random, so that none is relied upon too much."""
+"""Dropout: what is left out at random in training mode, so that none is relied upon too much.
+
+The functions of these names, in `mt_nn.functional`, say what shapes they take and what they do.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,75 @@ from mt_nn.module import Module
 from mt_tensor import Tensor
 
 
-class Dropout(Module):
-    """Each element is set to zero with probability `p` in training mode; see `dropout`."""
+class _Dropout(Module):
+    """What layers of dropout share: their settings.
 
-    def __init__(self, p: float = 0.5) -> None:
+    Args:
+        p: how likely something is left out.
+        inplace: whether the result is stored in the input.
+    """
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         check_probability(p)
-        self.p = p
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.dropout(input, self.p, self.training)
+        self.p, self.inplace = p, inplace
 
     def extra_repr(self) -> str:
         """Show the settings."""
-        return f"p={self.p}"
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class AlphaDropout(_Dropout):
+    """Elements of the output of `SELU` left out so that mean and variance stay."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.alpha_dropout(input, self.p, self.training, self.inplace)
+
+
+class DropPath(_Dropout):
+    """Whole samples set to zero, and the rest scaled."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.drop_path(input, self.p, self.training, self.inplace)
+
+
+class Dropout(_Dropout):
+    """Elements set to zero, and the rest scaled."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.dropout(input, self.p, self.training, self.inplace)
+
+
+class Dropout1d(_Dropout):
+    """Channels of signals set to zero, and the rest scaled."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(_Dropout):
+    """Channels of images set to zero, and the rest scaled."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(_Dropout):
+    """Channels of volumes set to zero, and the rest scaled."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """Channels left out as `AlphaDropout` does elements."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
+        return functional.feature_alpha_dropout(input, self.p, self.training, self.inplace)

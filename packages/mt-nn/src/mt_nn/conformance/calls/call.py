@@ -34,7 +34,8 @@ class Call:
         oracle: the same in NumPy, of arrays of float64: it takes the inputs, for a layer then its
             parameters by name, and the settings and options; None if another row's says it all.
         in_training: the mode of a layer.
-        smooth: whether its gradient is continuous at the inputs, so that differences approach it.
+        smooth: whether differences approach its gradient at the inputs: there is no jump, and no
+            part of the gradient is left out on purpose.
     """
 
     name: str

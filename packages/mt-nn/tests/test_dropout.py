@@ -1,0 +1,90 @@
+"""Dropout: what is left out, how often, what becomes of the rest, and the gradient."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_nn.functional as F
+import mt_tensor as mt
+
+LAYERS = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "DropPath", "AlphaDropout",
+          "FeatureAlphaDropout"]  # fmt: skip
+
+
+def on(name: str, shape: tuple[int, ...], p: float = 0.25) -> Any:
+    """Return what a layer makes of ones."""
+    mt.manual_seed(1)
+    return getattr(nn, name)(p)(mt.ones(*shape)).numpy()
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "alike"),
+    [
+        ("Dropout", (4000,), ()),
+        ("Dropout1d", (100, 40, 3), (2,)),
+        ("Dropout1d", (4000, 3), (1,)),
+        ("Dropout2d", (100, 40, 2, 3), (2, 3)),
+        ("Dropout2d", (100, 40, 3), (2,)),
+        ("Dropout3d", (100, 40, 2, 1, 2), (2, 3, 4)),
+        ("Dropout3d", (4000, 2, 1, 2), (1, 2, 3)),
+        ("DropPath", (4000, 2, 3), (1, 2)),
+    ],
+)
+def test_so_much_is_left_out_and_the_rest_scaled(
+    name: str, shape: tuple[int, ...], alike: tuple[int, ...]
+) -> None:
+    out = on(name, shape)
+    np.testing.assert_allclose(np.unique(out), [0, 1 / 0.75], rtol=1e-6)
+    np.testing.assert_array_equal(out.min(alike), out.max(alike))
+    assert (out == 0).mean() == pytest.approx(0.25, abs=0.03)
+    np.testing.assert_array_equal(on(name, shape), out)
+    flat = out.min(alike).reshape(-1)
+    assert (flat[1:] != flat[:-1]).mean() == pytest.approx(2 * 0.25 * 0.75, abs=0.04)
+
+
+@pytest.mark.parametrize("name", ["AlphaDropout", "FeatureAlphaDropout"])
+def test_alpha_dropout_keeps_mean_and_variance(name: str) -> None:
+    mt.manual_seed(0)
+    x = mt.randn(400, 100, 2)
+    out = getattr(nn, name)(0.3)(x).numpy()
+    assert out.mean() == pytest.approx(0, abs=0.02)
+    assert out.std() == pytest.approx(1, abs=0.02)
+    scale = 1 / math.sqrt(0.7 * (1 + 0.3 * 1.7580993408473766**2))
+    low = -1.7580993408473766 * scale * (1 - 0.3)
+    left_out = np.isclose(out, low, atol=1e-6)
+    assert left_out.mean() == pytest.approx(0.3, abs=0.02)
+    kept = x.numpy() * scale + 0.3 * 1.7580993408473766 * scale
+    np.testing.assert_allclose(out[~left_out], kept[~left_out], atol=1e-5)
+    if name == "FeatureAlphaDropout":
+        np.testing.assert_array_equal(left_out[..., 0], left_out[..., 1])
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_modes_gradients_and_changes_in_place(name: str) -> None:
+    shape = {"Dropout2d": (3, 4, 2, 1), "Dropout3d": (3, 4, 2, 1, 2)}.get(name, (3, 4, 2))
+    layer = getattr(nn, name)(0.4)
+    x = mt.randn(*shape, dtype="float64")
+    assert layer.eval()(x) is x
+    layer.train()
+
+    def again(x: mt.Tensor) -> Any:
+        mt.manual_seed(0)
+        return layer(x)
+
+    assert mt.gradcheck(again, [x.clone().requires_grad_()])
+    assert mt.gradgradcheck(again, [x.clone().requires_grad_()])
+    wanted, changed = again(x), x.clone()
+    mt.manual_seed(0)
+    assert getattr(nn, name)(0.4, inplace=True)(changed) is changed
+    np.testing.assert_allclose(changed, wanted, rtol=1e-6)
+    assert layer(x.half()).dtype is mt.float16
+
+
+def test_a_probability_is_a_number() -> None:
+    assert F.dropout(mt.ones(2), np.float32(0.0)).tolist() == [1, 1]  # type: ignore[arg-type]
+    for p in ("0.5", None, [0.5], 2, math.nan):
+        with pytest.raises(nn.SettingError, match="between 0 and 1; got"):
+            F.dropout(mt.ones(2), p)  # type: ignore[arg-type]

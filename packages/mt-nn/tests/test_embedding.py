@@ -1,0 +1,93 @@
+"""Tables: first values, the row for padding, norms, tables that are given, second derivatives."""
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_nn.functional as F
+import mt_tensor as mt
+
+
+@pytest.fixture(autouse=True, params=["numpy", "simple"])
+def backend(request: pytest.FixtureRequest) -> object:
+    with mt.use_backend(request.param):
+        yield request.param
+
+
+@pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
+def test_the_row_for_padding_starts_at_zero_and_stays_there(kind: type[nn.Embedding]) -> None:
+    layer = kind(5, 3, padding_idx=-2)
+    assert layer.padding_idx == 3
+    assert layer.weight[3].tolist() == [0.0] * 3
+    assert layer.weight.detach().numpy().any(1).tolist() == [True, True, True, False, True]
+    layer(mt.tensor([[3, 1, 3, 1]])).sum().backward()
+    grad = layer.weight.grad
+    assert grad[3].tolist() == [0.0] * 3
+    assert grad[1].tolist() != [0.0] * 3
+
+
+@pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
+def test_a_table_that_is_given(kind: type[nn.Embedding]) -> None:
+    table = mt.tensor(np.random.default_rng(0).standard_normal((4, 2)))
+    before = mt.get_rng_state()
+    frozen = kind.from_pretrained(table, padding_idx=0)
+    assert not frozen.weight.requires_grad
+    assert kind.from_pretrained(table, freeze=False).weight.requires_grad
+    assert frozen.weight.tolist() == table.tolist()
+    assert frozen.weight[0].tolist() != [0.0, 0.0]
+    assert str(mt.get_rng_state()) == str(before)
+    with pytest.raises(nn.InputError, match=r"takes a table of shape .* \(2,\) was given"):
+        kind.from_pretrained(table[0])
+    with pytest.raises(nn.InputError, match=r"shape \(3, 2\) was asked for, and \(4, 2\)"):
+        kind(3, 2, _weight=table)
+
+
+def test_norms_are_limited_in_the_table() -> None:
+    table = mt.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]])
+    out = F.embedding(mt.tensor([0, 1, 0]), table, max_norm=1.0)
+    np.testing.assert_allclose(out, [[0.6, 0.8], [0.3, 0.4], [0.6, 0.8]], rtol=1e-6)
+    np.testing.assert_allclose(table, [[0.6, 0.8], [0.3, 0.4], [6.0, 8.0]], rtol=1e-6)
+    layer = nn.Embedding(3, 2, max_norm=0.1)
+    layer(mt.tensor([2])).sum().backward()
+    assert float(np.linalg.norm(layer.weight.detach()[2])) == pytest.approx(0.1, rel=1e-4)
+
+
+def test_gradients_without_a_row_can_be_differentiated() -> None:
+    numbers = mt.tensor([[0, 1, 0], [2, 0, 2]])
+    table = mt.tensor(np.random.default_rng(0).standard_normal((3, 2)), requires_grad=True)
+    out = F.embedding(numbers, table, padding_idx=1)
+    loss = (out**3).sum()
+    (first,) = mt.autograd.grad(loss, [table], create_graph=True)
+    rows = np.array([3.0, 0.0, 2.0])[:, None]  # how often each is looked up
+    np.testing.assert_allclose(first.detach(), rows * 3 * table.detach().numpy() ** 2)
+    (second,) = mt.autograd.grad(first.sum(), [table])
+    np.testing.assert_allclose(second, rows * 6 * table.detach().numpy())
+
+
+def test_bags_without_anything() -> None:
+    table = mt.ones(3, 2)
+    nothing = mt.zeros(0, dtype="int64")
+    for mode in ("sum", "mean", "max"):
+        bags = F.embedding_bag(nothing, table, mt.tensor([0, 0]), mode=mode)
+        assert bags.tolist() == [[0.0, 0.0]] * 2
+        numbers = mt.tensor([[1, 1], [1, 2]])
+        kept = F.embedding_bag(numbers, table, mode=mode, padding_idx=1)
+        assert kept.tolist() == [[0.0, 0.0], [1.0, 1.0]]
+        assert F.embedding_bag(mt.zeros(0, 3, dtype="int64"), table, mode=mode).shape == (0, 2)
+    ends = mt.tensor([0])
+    assert F.embedding_bag(nothing, table, ends, include_last_offset=True).shape == (0, 2)
+
+
+def test_what_is_not_there_is_refused() -> None:
+    table, numbers = mt.ones(3, 2), mt.tensor([0, 1])
+    for call in (
+        lambda: F.embedding(numbers, table, sparse=True),
+        lambda: nn.Embedding(3, 2, sparse=True),
+        lambda: nn.EmbeddingBag(3, 2, sparse=True),
+    ):
+        with pytest.raises(nn.SettingError, match="never sparse here"):
+            call()
+    with pytest.raises(nn.InputError, match="exactly there with include_last_offset"):
+        F.embedding_bag(numbers, table, mt.tensor([0, 1]), include_last_offset=True)
+    with pytest.raises(nn.InputError, match=r"the input's shape, \(1, 2\)"):
+        F.embedding_bag(numbers.view(1, 2), table, mode="sum", per_sample_weights=mt.ones(2))
