@@ -66,13 +66,13 @@ def test_gradients_are_limits_of_differences(call: Call) -> None:
     inputs, options = leaves_of(call.inputs, "float64"), leaves_of(call.options, "float64")
     keywords = {**options, **(leaves_of(call.settings, "float64") if call.is_function else {})}
     leaves = [x for x in arrays_of([*inputs, keywords]) if x.requires_grad] + parameters
-    state = function.state_dict() if isinstance(function, nn.Module) else {}
+    buffers = dict(function.named_buffers()) if isinstance(function, nn.Module) else {}
+    state = {name: buffer.clone() for name, buffer in buffers.items()}
 
     def again(*_: mt.Tensor) -> Any:
         """Call it as if for the first time."""
-        if state:
-            for name, buffer in function.named_buffers():
-                buffer.copy_(state[name])
+        for name, buffer in buffers.items():
+            buffer.copy_(state[name])
         mt.manual_seed(0)
         results = [r for r in arrays_of(function(*inputs, **keywords)) if r.requires_grad]
         return results[0] if len(results) == 1 else tuple(results)
