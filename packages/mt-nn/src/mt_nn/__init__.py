@@ -6,8 +6,10 @@ the backend offers a kernel for it.
 
 from mt_nn import data, functional, init, optim
 from mt_nn.errors import (
+    DownloadError,
     FileError,
     InputError,
+    LoaderError,
     MissingPackageError,
     NetworkError,
     SettingError,
@@ -31,11 +33,13 @@ __all__ = [
     "Buffer",
     "Conv2d",
     "CrossEntropyLoss",
+    "DownloadError",
     "Dropout",
     "FileError",
     "Flatten",
     "InputError",
     "Linear",
+    "LoaderError",
     "MSELoss",
     "MaxPool2d",
     "MissingPackageError",
