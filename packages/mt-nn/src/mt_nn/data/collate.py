@@ -15,10 +15,10 @@ from mt_tensor.errors import TensorError
 def default_collate(batch: Sequence[Any]) -> Any:
     """Join samples into a batch, as a loader does that is given no `collate_fn`.
 
-    Tensors and arrays of one shape are stacked along a new first dimension. Numbers become a tensor:
-    int64, bool, or float64 as in torch; those of NumPy keep their type. Strings and bytes become a
-    list. Tuples, named tuples, lists and dictionaries are joined part by part, and a tuple stays
-    one (torch makes a list of it).
+    Tensors and arrays of one shape are stacked along a new first dimension. Numbers become a
+    tensor: int64, bool, or float64 as in torch; those of NumPy keep their type. Strings and bytes
+    become a list. Tuples, named tuples, lists and dictionaries are joined part by part, and a tuple
+    stays one (torch makes a list of it).
 
         >>> default_collate([{"word": "a", "count": 1}, {"word": "b", "count": 2}])
         {'word': ['a', 'b'], 'count': tensor([1, 2])}

@@ -91,14 +91,13 @@ class DataLoader:
         self.worker_init_fn = worker_init_fn
         self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
         self.batch_size = None if batch_sampler is not None else batch_size
-        self.sampler = sampler
-        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn
         if not isinstance(dataset, IterableDataset) and batch_sampler is None:
             if sampler is None:
-                self.sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+                sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
             if batch_size is not None:
-                self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
-        self.collate_fn = collate_fn
+                batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.sampler, self.batch_sampler = sampler, batch_sampler
         self._seed: int | None = None  # of the epoch in progress
         self._position = 0  # how many of its batches have been given out
         self._generators: list[dict[str, Any]] = []  # where they were when it began
@@ -144,9 +143,7 @@ class DataLoader:
 
     def _prefetched(self, items: Iterator[Any], make: Callable[[Any], Any]) -> Iterator[Any]:
         ahead = self.num_workers * self.prefetch_factor
-        return prefetch(
-            items, make, self.num_workers, ahead, self.timeout, self.worker_init_fn
-        )
+        return prefetch(items, make, self.num_workers, ahead, self.timeout, self.worker_init_fn)
 
     def _items(self, seed: int, skipped: int) -> Iterator[tuple[int, Any]]:
         """Yield what each batch is made of: numbers of samples, or the samples; and its number."""
@@ -244,13 +241,18 @@ class DataLoader:
 
     def _all_generators(self) -> list[Generator]:
         """Return those given to the loader and to its samplers, each once."""
-        holders = (self, self.sampler, self.batch_sampler, getattr(self.batch_sampler, "sampler", 0))
+        holders = (
+            self,
+            self.sampler,
+            self.batch_sampler,
+            getattr(self.batch_sampler, "sampler", 0),
+        )
         found = (getattr(holder, "generator", None) for holder in holders)
         return list({id(each): each for each in found if isinstance(each, Generator)}.values())
 
 
 def _made(items: Iterator[Any], make: Callable[[Any], Any]) -> Iterator[Any]:
-    """Yield what is made of each item. (`map` would end where a data set raises StopIteration.)"""
+    """Yield what is made of each item. `map` would end where a data set raises StopIteration."""
     for item in items:
         yield make(item)
 
@@ -297,7 +299,7 @@ def _check_order(
         )
 
 
-def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None) -> None:
+def _check_workers(num_workers: int, timeout: Any, prefetch_factor: int | None) -> None:
     """Raise SettingError if a setting of the workers is out of range, or there are none to set."""
     integer("num_workers", num_workers, 0)
     if not (isinstance(timeout, int | float) and 0 <= timeout < threading.TIMEOUT_MAX):

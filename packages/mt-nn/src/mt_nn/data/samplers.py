@@ -139,16 +139,14 @@ class WeightedRandomSampler(Sampler):
         positive, least = np.count_nonzero(self.weights), 1 if replacement else self.num_samples
         if positive < least:
             raise SettingError(
-                f"{self.num_samples} sample(s) were asked for, {'with' if replacement else 'without'}"
-                f" replacement, but {positive} weight(s) are positive."
+                f"{self.num_samples} sample(s) were asked for with replacement={replacement}, but "
+                f"{positive} weight(s) are positive."
             )
 
     def __iter__(self) -> Iterator[int]:
         """Iterate over the numbers drawn for one epoch."""
         weights = tensor(self.weights, backend="numpy")
-        drawn = multinomial(
-            weights, self.num_samples, self.replacement, generator=self.generator
-        )
+        drawn = multinomial(weights, self.num_samples, self.replacement, generator=self.generator)
         return iter(drawn.tolist())
 
     def __len__(self) -> int:

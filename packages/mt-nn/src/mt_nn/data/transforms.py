@@ -245,8 +245,8 @@ class RandomCrop:
         tops, lefts = img.shape[-2] - height + 1, img.shape[-1] - width + 1
         if tops < 1 or lefts < 1:
             raise InputError(
-                f"a crop of {self.size} does not fit into {tuple(img.shape[-2:])}: give padding, or "
-                "pad_if_needed=True."
+                f"a crop of {self.size} does not fit into {tuple(img.shape[-2:])}: give padding, "
+                "or pad_if_needed=True."
             )
         numbers = generator()
         return _cropped(img, int(numbers.integers(tops)), int(numbers.integers(lefts)), self.size)
@@ -316,8 +316,9 @@ def _padded(img: Tensor, sides: tuple[int, int, int, int], fill: float, mode: st
     if mode == "constant":
         return pad(img, (left, right, top, bottom), value=fill)
     height, width = img.shape[-2:]
-    most = min(height, width) if mode == "symmetric" else min(height, width) - 1
-    if not img.numel() or (mode != "edge" and max(sides) > most):
+    inner = 0 if mode == "symmetric" else 1  # what a reflection leaves out at the edge
+    far = max(top, bottom) > height - inner or max(left, right) > width - inner
+    if not img.numel() or (mode != "edge" and far):
         raise InputError(
             f"padding {sides} of mode {mode!r} does not fit an image of {height} x {width}: it is "
             "too small."

@@ -71,8 +71,8 @@ def _result(batch: Future[Any], timeout: float) -> Any:
         if batch.done():  # then the error is the worker's own
             raise
         raise LoaderError(
-            f"no batch arrived within {timeout} second(s): a worker is slow or stuck. Give a longer "
-            "timeout, or use num_workers=0 to see where."
+            f"no batch arrived within {timeout} second(s): a worker is slow or stuck. Give a "
+            "longer timeout, or use num_workers=0 to see where."
         ) from None
 
 
