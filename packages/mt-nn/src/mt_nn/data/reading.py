@@ -22,7 +22,7 @@ LIMIT = 2**30
 """How many bytes a reader takes by default."""
 
 LONGEST_LINE = 2**20
-CHUNK = 2**20
+CHUNK = 2**18
 GZIP = b"\x1f\x8b"
 
 PathLike = str | os.PathLike[str]

@@ -21,9 +21,6 @@ from typing import Any
 
 from mt_nn.errors import LoaderError
 
-FAREWELL = 5.0
-"""How many seconds at most to wait for workers that are told to stop in the middle of a batch."""
-
 END = object()
 """What stands for the batch after the last one."""
 
@@ -60,6 +57,9 @@ def prefetch(
         while (batch := _result(awaited.popleft(), timeout)) is not END:
             awaited.append(team.order())
             yield batch
+    except LoaderError:
+        team.patience = 0.0  # enough time was lost on what may never end
+        raise
     finally:
         team.close()
 
@@ -80,6 +80,10 @@ class _Team:
     """Threads that fulfil orders; each order becomes the next item's batch.
 
     They are daemons, so that one which is stuck for good does not keep the process from ending.
+
+    Attributes:
+        patience: how many seconds at most to wait for threads that are told to stop while they make
+            a batch. They stop after it in any case.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class _Team:
         workers: int,
         start: Callable[[int], None] | None,
     ) -> None:
+        self.patience = 5.0
         self._items, self._make, self._start = items, make, start
         self._orders: SimpleQueue[Future[Any] | None] = SimpleQueue()
         self._turn = threading.Lock()
@@ -117,11 +122,11 @@ class _Team:
         return batch
 
     def close(self) -> None:
-        """Tell the threads to stop, and wait until they have."""
+        """Tell the threads to stop, and wait until they have, or patience ends."""
         self._closed = True
         for _ in self._threads:
             self._orders.put(None)
-        until = time.monotonic() + FAREWELL
+        until = time.monotonic() + self.patience
         for thread in self._threads:
             if thread.is_alive() and thread is not threading.current_thread():
                 thread.join(max(0.0, until - time.monotonic()))
