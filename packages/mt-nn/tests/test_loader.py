@@ -92,6 +92,16 @@ def test_batches_in_order() -> None:
     assert list(DataLoader(Numbers(0), 2)) == []
 
 
+def test_subclasses_of_the_rows_of_tensors_are_asked_for_each_row() -> None:
+    class Doubled(TensorDataset):
+        def __getitem__(self, index: int) -> Any:
+            assert isinstance(index, int)
+            return 2 * super().__getitem__(index)[1]
+
+    for dataset in (Doubled(*ROWS.tensors), Subset(Doubled(*ROWS.tensors), range(10))):
+        assert next(iter(DataLoader(dataset, 3))).tolist() == [0, 4, 8]
+
+
 def test_shuffling_shows_each_sample_once_and_follows_the_seed() -> None:
     mt.manual_seed(3)
     loader = DataLoader(ROWS, 3, shuffle=True)
@@ -572,6 +582,7 @@ def test_a_state_follows_the_epoch_begun_last() -> None:
     "change",
     [
         {"batch_size": 3},
+        {"samples": 8},
         {"generators": []},
         {"position": -1},
         {"position": "1"},

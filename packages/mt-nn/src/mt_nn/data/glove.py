@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection
 
 import numpy as np
@@ -13,7 +14,7 @@ from mt_nn.errors import FileError, InputError
 from mt_nn.settings import integer
 from mt_tensor import Tensor, tensor
 
-LARGEST = np.finfo(np.float32).max
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class WordVectors:
@@ -84,7 +85,8 @@ def read_glove(
     """
     width = None if width is None else integer("width", width, 1)
     wanted = None if words is None else words if isinstance(words, Vocabulary) else set(words)
-    rows: dict[str, npt.NDArray[np.float32]] = {}
+    rows: dict[str, int] = {}
+    numbers = array("f")
     for number, line in read_lines(path, limit):
         if width is None:
             width = _width(path, line)
@@ -95,11 +97,11 @@ def read_glove(
                 "number(s) found after the first space."
             )
         if word not in rows and (wanted is None or word in wanted):
-            rows[word] = _vector(path, number, fields)
+            rows[word] = len(rows)
+            numbers.extend(_vector(path, number, fields))
     if width is None:
         raise FileError(f"{path} is empty: it holds no word vectors.")
-    vectors = np.array(list(rows.values()), np.float32).reshape(len(rows), width)
-    return WordVectors(list(rows), vectors)
+    return WordVectors(list(rows), np.array(numbers, np.float32).reshape(len(rows), width))
 
 
 def _width(path: PathLike, line: str) -> int:
@@ -109,14 +111,14 @@ def _width(path: PathLike, line: str) -> int:
     return width
 
 
-def _vector(path: PathLike, number: int, fields: list[str]) -> npt.NDArray[np.float32]:
+def _vector(path: PathLike, number: int, fields: list[str]) -> list[float]:
     try:
-        vector = np.array([float(field) for field in fields])
+        vector = [float(field) for field in fields]
     except ValueError as error:
         raise FileError(f"{path}, line {number}: no vector is made of this ({error}).") from error
-    if not (np.abs(vector) <= LARGEST).all() or "_" in "".join(fields):
+    if not all(-LARGEST <= value <= LARGEST for value in vector) or "_" in "".join(fields):
         raise FileError(
             f"{path}, line {number}: a number is not finite, too large for float32, or written "
             "with an underscore."
         )
-    return vector.astype(np.float32)
+    return vector

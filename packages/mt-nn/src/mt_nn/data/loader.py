@@ -12,7 +12,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from mt_nn.data.collate import default_collate, default_convert
 from mt_nn.data.dataset import Dataset, IterableDataset, Subset, TensorDataset
@@ -208,6 +208,7 @@ class DataLoader:
             "seed": self._seed,
             "position": self._position,
             "batch_size": self.batch_size,
+            "samples": self._sample_count(),
             "generators": self._generators
             if running
             else [each.get_state() for each in self._all_generators()],
@@ -224,8 +225,13 @@ class DataLoader:
         generators = self._all_generators()
         try:
             seed, position, states = state["seed"], state["position"], state["generators"]
-            fits = state["batch_size"] == self.batch_size and len(states) == len(generators)
-            fits = fits and (seed is None or 0 <= seed < 2**SEED_BITS) and position >= 0
+            fits = (
+                state["batch_size"] == self.batch_size
+                and state["samples"] == self._sample_count()
+                and len(states) == len(generators)
+                and (seed is None or 0 <= seed < 2**SEED_BITS)
+                and position >= 0
+            )
             if fits:
                 for each, its in zip(generators, states, strict=True):
                     each.set_state(its)
@@ -233,20 +239,23 @@ class DataLoader:
             raise SettingError(f"this is no state of a DataLoader ({error!r}).") from error
         if not fits:
             raise SettingError(
-                "the state is that of a loader with another batch size or other generators: make "
-                "the loader as it was when state_dict() was called."
+                "the state is that of a loader with another data set, batch size or generators: "
+                "make the loader as it was when state_dict() was called."
             )
         self._seed, self._position, self._generators = seed, position, list(states)
         self._resumes = True
 
+    def _sample_count(self) -> int | None:
+        """Return how many samples there are, if that is known."""
+        try:
+            return len(self.dataset)
+        except TypeError:
+            return None
+
     def _all_generators(self) -> list[Generator]:
         """Return those given to the loader and to its samplers, each once."""
-        holders = (
-            self,
-            self.sampler,
-            self.batch_sampler,
-            getattr(self.batch_sampler, "sampler", 0),
-        )
+        inner = getattr(self.batch_sampler, "sampler", None)
+        holders = (self, self.sampler, self.batch_sampler, inner)
         found = (getattr(holder, "generator", None) for holder in holders)
         return list({id(each): each for each in found if isinstance(each, Generator)}.values())
 
@@ -264,9 +273,10 @@ def _generator_of(seed: int, number: int) -> Generator:
 
 def _takes_many(dataset: Dataset) -> bool:
     """Whether a data set can return many rows at once, without a Python loop."""
-    if isinstance(dataset, Subset):
-        return _takes_many(dataset.dataset)
-    return isinstance(dataset, TensorDataset)
+    takes = getattr(type(dataset), "__getitem__", None)  # which a subclass may have replaced
+    if takes is Subset.__getitem__:
+        return _takes_many(cast(Subset, dataset).dataset)
+    return takes is TensorDataset.__getitem__
 
 
 def _check_order(

@@ -22,7 +22,8 @@ def read_penn_treebank(path: PathLike, end: str = "<eos>", limit: int = LIMIT) -
         SettingError: the limit is no positive integer.
     """
     words: list[str] = []
+    known: dict[str, str] = {}  # so that each word is in memory once
     for _, line in read_lines(path, limit):
-        words += line.split()
+        words += [known.setdefault(word, word) for word in line.split()]
         words.append(end)
     return words

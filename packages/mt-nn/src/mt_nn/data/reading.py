@@ -2,7 +2,8 @@
 
 A packed file may unpack to a thousand times its size, and a header may claim any. So nothing is
 allocated for what has only been announced, and every reader takes a limit in bytes, which counts
-what is unpacked.
+what is unpacked. (What is made of it in memory may be larger: words and sentences are objects of
+Python, some fifty bytes and more.)
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import itertools
 import math
-from collections.abc import Iterator
+from array import array
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_nn.data.reading import LIMIT, PathLike, read_lines
 from mt_nn.errors import FileError, SettingError
@@ -76,26 +76,39 @@ def read_csv(
     names = [name.strip() for name in first] if header else []
     titles = [repr(name) for name in names] or [str(number) for number in range(len(first))]
     classed = None if label is None else _class_column(path, label, names, len(first))
-    rows: list[npt.NDArray[np.float32]] = []
-    marks: list[str] = []
-    for number, values in records if header else itertools.chain([(line, first)], records):
+    rows = records if header else itertools.chain([(line, first)], records)
+    inputs, marks, known = _gathered(path, titles, classed, rows)
+    if classed is None:
+        return Table(names, inputs, None, [])
+    if names:
+        del names[classed]
+    classes = _in_order(known)
+    places = np.argsort([known[name] for name in classes])
+    return Table(names, inputs, tensor(places[np.array(marks)]), classes)
+
+
+def _gathered(
+    path: PathLike, titles: list[str], classed: int | None, rows: Iterable[tuple[int, list[str]]]
+) -> tuple[Tensor, array[int], dict[str, int]]:
+    """Return the numbers, the classes, and the number of each class in the order they come."""
+    numbers, marks = array("f"), array("q")
+    known: dict[str, int] = {}
+    count = 0
+    for line, values in rows:
         if len(values) != len(titles):
             raise FileError(
-                f"{path}, line {number}: {len(titles)} value(s) are wanted, as on the first line, "
+                f"{path}, line {line}: {len(titles)} value(s) are wanted, as on the first line, "
                 f"{len(values)} found."
             )
-        cells = [_Cell(path, number, *each) for each in zip(titles, values, strict=True)]
+        cells = [_Cell(path, line, *each) for each in zip(titles, values, strict=True)]
         if classed is not None:
-            marks.append(cells.pop(classed).mark())
-        rows.append(np.array([cell.number() for cell in cells], np.float32))
-    if not rows:
+            marks.append(known.setdefault(cells.pop(classed).mark(), len(known)))
+        numbers.extend(cell.number() for cell in cells)
+        count += 1
+    if not count:
         raise FileError(f"{path} holds a header but no rows.")
-    if classed is not None and names:
-        del names[classed]
-    classes = _in_order(set(marks))
-    numbers = {mark: number for number, mark in enumerate(classes)}
-    labels = None if classed is None else tensor([numbers[mark] for mark in marks])
-    return Table(names, tensor(np.stack(rows)), labels, classes)
+    inputs = np.array(numbers, np.float32).reshape(count, len(numbers) // count)
+    return tensor(inputs), marks, known
 
 
 def _records(path: PathLike, delimiter: str, limit: int) -> Iterator[tuple[int, list[str]]]:
@@ -126,7 +139,7 @@ def _class_column(path: PathLike, label: str | int, names: list[str], count: int
     return number % count
 
 
-def _in_order(marks: set[str]) -> list[str]:
+def _in_order(marks: Collection[str]) -> list[str]:
     """Return the names of classes in alphabetical order, whole numbers by their size."""
     if all(mark.isdecimal() and len(mark) < LONGEST_CLASS_NUMBER for mark in marks):
         return sorted(marks, key=lambda mark: (int(mark), mark))
