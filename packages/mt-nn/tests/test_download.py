@@ -235,6 +235,8 @@ def test_no_server_and_no_folder(server: Server, tmp_path: Path) -> None:
         ({"url": "http://example.org/a b"}, "must begin with http"),
         ({"url": "http://example.org/ä"}, "letters beyond ASCII"),
         ({"url": None}, "must begin with http"),
+        ({"path": "."}, "path must be the name of a file"),
+        ({"path": "a\0b"}, "path must be the name of a file"),
         ({"sha256": "12"}, "64 hexadecimal digits"),
         ({"timeout": 0}, "a positive number of seconds"),
     ],

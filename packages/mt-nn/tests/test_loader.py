@@ -477,8 +477,10 @@ def test_workers_use_the_backend_of_the_loop(workers: int) -> None:
 
 
 SCRIPT = """
-import sys, time, threading
+import signal, sys, time
 from mt_nn.data import DataLoader
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
 
 class Slow:
     def __len__(self): return 1000

@@ -48,8 +48,8 @@ def download(
     """
     from mt_nn.data.fetching import fetch  # urllib.request and what it needs take long to import
 
-    _check_settings(url, sha256, timeout)
     target = Path(path)
+    _check_settings(url, target, sha256, timeout)
     try:
         if target.is_file() and (sha256 is None or _digest_of(target) == sha256.lower()):
             return target
@@ -74,7 +74,7 @@ def download(
     return target
 
 
-def _check_settings(url: str, sha256: str | None, timeout: float) -> None:
+def _check_settings(url: str, target: Path, sha256: str | None, timeout: float) -> None:
     try:
         parts = urllib.parse.urlsplit(url)
         fine = parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port or 1) > 0
@@ -82,9 +82,11 @@ def _check_settings(url: str, sha256: str | None, timeout: float) -> None:
         fine = False
     if not fine or re.search(r"[\x00-\x20\x7f-\U0010ffff]", url):
         raise SettingError(
-            f"url must begin with http:// or https:// and the name of a server, and hold no spaces "
+            "url must begin with http:// or https:// and the name of a server, and hold no spaces "
             f"or letters beyond ASCII, which urllib.parse.quote() replaces; got {url!r}."
         )
+    if not target.name or "\0" in target.name:
+        raise SettingError(f"path must be the name of a file; got {str(target)!r}.")
     if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         raise SettingError(f"sha256 is 64 hexadecimal digits; got {sha256!r}.")
     if not 0 < timeout < float("inf"):

@@ -36,6 +36,8 @@ SEED_BITS = 63
 class DataLoader:
     """Iterates over a data set in batches; every iteration is one epoch.
 
+    The settings are torch's, without those of processes and of pinned memory: workers are threads.
+
         >>> from mt_tensor import arange
         >>> [batch[0].tolist() for batch in DataLoader(TensorDataset(arange(5)), batch_size=2)]
         [[0, 1], [2, 3], [4]]

@@ -3,7 +3,7 @@
 Images are tensors of shape (..., channels, height, width). One call treats all of them alike, also
 where it draws random numbers: images that are to be drawn for one by one are transformed one by
 one, as `TransformedDataset` does. Random numbers come from the current default generator, which in
-a loader belongs to the batch.
+a loader belongs to the batch, and which `use_generator` sets elsewhere.
 """
 
 from __future__ import annotations
