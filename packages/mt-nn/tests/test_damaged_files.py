@@ -93,7 +93,6 @@ def damaged(rng: np.random.Generator, content: bytes) -> bytes:
 def read_all(folder: Path) -> Counter[str]:
     """Read the damaged files; return how often each reader has done what."""
     rng = np.random.default_rng(0)
-    path = folder / "file"
     outcomes: Counter[str] = Counter()
     for number in range(FILES):
         read, content, settings = READERS[number % len(READERS)]
@@ -104,6 +103,7 @@ def read_all(folder: Path) -> Counter[str]:
                 written = gzip.compress(damaged(rng, content), 1)
             case _:
                 written = damaged(rng, gzip.compress(content, 1))
+        path = folder / f"file{number}"  # writing one file again and again waits for the disk
         path.write_bytes(written)
         try:
             read(path, **settings)
@@ -114,6 +114,7 @@ def read_all(folder: Path) -> Counter[str]:
             raise
         else:
             outcomes[f"{read.__qualname__} accepted"] += 1
+        path.unlink()
     return outcomes
 
 
