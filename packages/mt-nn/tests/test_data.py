@@ -1,4 +1,4 @@
-"""Data sets, loaders and file formats, with whole and with damaged files."""
+"""Data sets, and the IDX format, with whole and with damaged files."""
 
 import gzip
 import struct
@@ -14,70 +14,77 @@ from hypothesis import strategies as st
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.data import (
-    DataLoader,
+    ConcatDataset,
     Dataset,
+    IterableDataset,
     Subset,
     TensorDataset,
+    TransformedDataset,
     digits,
+    mnist,
     random_split,
     read_idx,
 )
-from mt_nn.data.idx import mnist
-
-
-class Squares(Dataset):
-    def __len__(self) -> int:
-        return 7
-
-    def __getitem__(self, index: int) -> tuple[int, Any, mt.Tensor]:
-        return index, np.full(2, index, np.float32), mt.tensor(float(index**2))
-
 
 ROWS = TensorDataset(mt.arange(10).view(10, 1), mt.arange(10) * 2)
-
-
-def test_batches_in_order() -> None:
-    loader = DataLoader(ROWS, batch_size=4)
-    batches = list(loader)
-    assert len(loader) == len(batches) == 3
-    assert [b[1].tolist() for b in batches] == [[0, 2, 4, 6], [8, 10, 12, 14], [16, 18]]
-    assert batches[0][0].shape == (4, 1)
-    assert len(list(DataLoader(ROWS, 4, drop_last=True))) == 2
-
-
-def test_samples_of_any_kind_are_joined() -> None:
-    first, *_, last = DataLoader(Squares(), 3)
-    assert first[0].tolist() == [0, 1, 2]
-    assert first[1].shape == (3, 2)
-    assert first[2].tolist() == [0, 1, 4]
-    assert last[0].tolist() == [6]
-    assert list(DataLoader(Squares(), 2, collate_fn=len)) == [2, 2, 2, 1]
-
-
-def test_shuffling_shows_each_sample_once_and_follows_the_seed() -> None:
-    mt.manual_seed(3)
-    loader = DataLoader(ROWS, 3, shuffle=True)
-    epochs = [[x for batch in loader for x in batch[1].tolist()] for _ in range(2)]
-    assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(0, 20, 2))
-    assert epochs[0] != epochs[1]
-    mt.manual_seed(3)
-    assert [x for batch in loader for x in batch[1].tolist()] == epochs[0]
 
 
 def test_subsets_and_splits() -> None:
     subset = Subset(ROWS, [5, 1])
     assert [int(sample[1]) for sample in subset] == [10, 2]
-    assert next(iter(DataLoader(subset, 2)))[1].tolist() == [10, 2]
     parts = random_split(ROWS, [7, 3])
     assert [len(part) for part in parts] == [7, 3]
     assert sorted(int(s[0]) for part in parts for s in part) == list(range(10))
 
 
 @pytest.mark.parametrize(
+    ("lengths", "counts"),
+    [
+        ([0.5, 0.5], [5, 5]),
+        ([0.85, 0.15], [9, 1]),
+        ([0.34, 0.33, 0.33], [4, 3, 3]),
+        ([1.0], [10]),
+        ([10, 0], [10, 0]),
+        ([0.999999999999, 1e-12], [10, 0]),
+    ],
+)
+def test_fractions_of_a_data_set(lengths: Any, counts: list[int]) -> None:
+    generator = mt.Generator().manual_seed(1)
+    parts = random_split(ROWS, lengths, generator)
+    assert [len(part) for part in parts] == counts
+    again = random_split(ROWS, lengths, generator.manual_seed(1))
+    assert all(np.array_equal(a.indices, b.indices) for a, b in zip(parts, again, strict=True))
+
+
+def test_data_sets_in_a_row() -> None:
+    both = Subset(ROWS, [5, 1]) + ROWS
+    assert isinstance(both, ConcatDataset)
+    assert both.cumulative_sizes == [2, 12]
+    assert [int(both[i][1]) for i in (0, 1, 2, 11, -1, -12)] == [10, 2, 0, 18, 18, 10]
+    for index in (12, -13):
+        with pytest.raises(IndexError, match="of a data set of 12"):
+            both[index]
+
+
+def test_transformed_pairs() -> None:
+    doubled = TransformedDataset(ROWS, lambda x: x * 2, int)
+    assert len(doubled) == 10
+    assert (doubled[3][0].tolist(), doubled[3][1]) == ([6], 6)
+    assert TransformedDataset(ROWS)[3][1].item() == 6
+
+
+@pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: DataLoader(ROWS, 0), nn.SettingError, "batch_size is an integer from 1 on"),
         (lambda: random_split(ROWS, [7, 4]), nn.SettingError, "add up to the 10 samples"),
+        (lambda: random_split(ROWS, [11, -1]), nn.SettingError, "add up to the 10 samples"),
+        (lambda: random_split(ROWS, [9.5, 0.5]), nn.SettingError, "add up to the 10 samples"),
+        (lambda: random_split(ROWS, [0.5, 0.4]), nn.SettingError, "fractions that add up to 1"),
+        (lambda: ConcatDataset([]), nn.SettingError, "one or more data sets"),
+        (lambda: ConcatDataset([ROWS, IterableDataset()]), nn.SettingError, "samples by number"),
+        (lambda: iter(IterableDataset()), TypeError, "must define __iter__"),
+        (lambda: IterableDataset()[0], TypeError, "no samples by number"),
+        (lambda: TensorDataset(mt.tensor(1.0)), nn.SettingError, "of one length"),
         (lambda: TensorDataset(mt.ones(2), mt.ones(3)), nn.SettingError, "of one length"),
         (TensorDataset, nn.SettingError, "none were given"),
         (lambda: Dataset()[0], TypeError, "must define __getitem__"),
@@ -87,18 +94,6 @@ def test_subsets_and_splits() -> None:
 def test_bad_settings(make: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         make()
-
-
-def test_samples_that_cannot_be_joined() -> None:
-    class Words(Dataset):
-        def __len__(self) -> int:
-            return 1
-
-        def __getitem__(self, index: int) -> str:
-            return "word"
-
-    with pytest.raises(nn.SettingError, match="type str cannot be joined"):
-        next(iter(DataLoader(Words())))
 
 
 def test_the_digits() -> None:
@@ -165,6 +160,21 @@ def test_a_hostile_header_allocates_nothing(tmp_path: Path, extents: tuple[int, 
     finally:
         tracemalloc.stop()
     assert peak < 2**20
+
+
+@pytest.mark.parametrize("extents", [(2**14, 2**10), (HUGE, HUGE)])
+def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path, extents: tuple[int, int]) -> None:
+    header = bytes([0, 0, 8, 2]) + struct.pack(">2I", *extents)
+    path = tmp_path / "bomb"
+    path.write_bytes(gzip.compress(header + bytes(2**24)))
+    tracemalloc.start()
+    try:
+        with pytest.raises(nn.FileError, match="bomb holds more than 1000000 bytes"):
+            read_idx(path, limit=10**6)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**22
 
 
 def write_mnist(folder: Path, count: int = 6, labels: int = 6) -> None:

@@ -1,6 +1,7 @@
 """Random tensors: their distributions, their limits, and one sequence for all backends."""
 
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
+from mt_tensor.randomness.generator import use_generator
 from mt_tensor.randomness.sampling import uniform_values, unit_values
 
 BACKENDS = ("numpy", "simple")
@@ -80,6 +82,23 @@ def test_generators() -> None:
         mt.manual_seed(-1)
     with pytest.raises(TypeError, match="seed is an integer; 1.5"):
         mt.manual_seed(1.5)  # type: ignore[arg-type]
+
+
+def test_another_generator_stands_in_for_the_default_one() -> None:
+    mt.manual_seed(7)
+    expected = mt.rand(4).tolist()
+    mt.manual_seed(7)
+    found = mt.rand(2).tolist()
+    elsewhere: list[float] = []
+    with use_generator(mt.Generator().manual_seed(3)) as other:
+        inside = mt.rand(2)
+        thread = threading.Thread(target=lambda: elsewhere.append(mt.rand(1).item()))
+        thread.start()
+        thread.join()
+        assert mt.initial_seed() == 3
+        assert mt.manual_seed(3) is other
+        assert np.array_equal(mt.rand(2), inside)
+    assert found + elsewhere + mt.rand(1).tolist() == expected
 
 
 # --- Distributions ------------------------------------------------------------------------------

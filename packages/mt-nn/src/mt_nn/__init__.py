@@ -6,8 +6,10 @@ the backend offers a kernel for it.
 
 from mt_nn import data, functional, init, optim
 from mt_nn.errors import (
+    DownloadError,
     FileError,
     InputError,
+    LoaderError,
     MissingPackageError,
     NetworkError,
     SettingError,
@@ -99,6 +101,7 @@ __all__ = [
     "Buffer",
     "Conv2d",
     "CrossEntropyLoss",
+    "DownloadError",
     "DropPath",
     "Dropout",
     "Dropout1d",
@@ -122,6 +125,7 @@ __all__ = [
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LoaderError",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",

@@ -19,5 +19,13 @@ class FileError(NetworkError, OSError):
     """A file of data or of a model is missing, truncated or not what it should be."""
 
 
+class DownloadError(FileError):
+    """A file could not be fetched, or is not the one that was asked for."""
+
+
+class LoaderError(NetworkError, RuntimeError):
+    """A loader's worker did not deliver a batch in time."""
+
+
 class MissingPackageError(NetworkError, ImportError):
     """A feature needs a package that is not installed."""

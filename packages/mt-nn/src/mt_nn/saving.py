@@ -19,6 +19,7 @@ import numpy as np
 from mt_nn.errors import FileError, MissingPackageError
 from mt_operators import StateDictError
 from mt_tensor import Tensor, tensor
+from mt_tensor.errors import DTypeError
 
 
 def _safetensors() -> Any:
@@ -96,7 +97,8 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
     """Load a state dictionary: `model.load_state_dict(load("model.safetensors"))`.
 
     Raises:
-        FileError: the file is missing, truncated or no safetensors file.
+        FileError: the file is missing, truncated or no safetensors file, or holds elements of a
+            type that tensors do not have.
         MissingPackageError: safetensors is not installed.
     """
     source = Path(path)
@@ -112,4 +114,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor]:
             f"{source} is truncated or no safetensors file ({error}). Save the model again with "
             "mt_nn.save()."
         ) from error
-    return {name: tensor(array) for name, array in arrays.items()}
+    try:
+        return {name: tensor(array) for name, array in arrays.items()}
+    except DTypeError as error:
+        raise FileError(f"{source} holds what no tensor here can hold: {error}") from error

@@ -1,16 +1,74 @@
-"""Data sets, and loaders that serve them in batches."""
+"""Data sets, loaders that serve them in batches, transforms, and readers of published formats."""
 
-from mt_nn.data.dataset import Dataset, Subset, TensorDataset, random_split
+from mt_nn.data import transforms
+from mt_nn.data.bptt import BPTTWindows, batchify
+from mt_nn.data.cifar import cifar10, read_cifar10
+from mt_nn.data.collate import default_collate, default_convert, pad_collate
+from mt_nn.data.dataset import (
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    Subset,
+    TensorDataset,
+    TransformedDataset,
+    random_split,
+)
 from mt_nn.data.digits import digits
-from mt_nn.data.idx import read_idx
+from mt_nn.data.download import download
+from mt_nn.data.glove import WordVectors, read_glove
+from mt_nn.data.idx import mnist, read_idx
 from mt_nn.data.loader import DataLoader
+from mt_nn.data.penn_treebank import read_penn_treebank
+from mt_nn.data.reading import read_text
+from mt_nn.data.samplers import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+from mt_nn.data.sentences import SentenceDataset, Sentences, read_movie_reviews, read_sst2
+from mt_nn.data.tables import Table, read_csv
+from mt_nn.data.vocabulary import Vocabulary, tokenize
 
 __all__ = [
+    "BPTTWindows",
+    "BatchSampler",
+    "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SentenceDataset",
+    "Sentences",
+    "SequentialSampler",
     "Subset",
+    "SubsetRandomSampler",
+    "Table",
     "TensorDataset",
+    "TransformedDataset",
+    "Vocabulary",
+    "WeightedRandomSampler",
+    "WordVectors",
+    "batchify",
+    "cifar10",
+    "default_collate",
+    "default_convert",
     "digits",
+    "download",
+    "mnist",
+    "pad_collate",
     "random_split",
+    "read_cifar10",
+    "read_csv",
+    "read_glove",
     "read_idx",
+    "read_movie_reviews",
+    "read_penn_treebank",
+    "read_sst2",
+    "read_text",
+    "tokenize",
+    "transforms",
 ]

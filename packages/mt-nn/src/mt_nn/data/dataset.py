@@ -1,16 +1,19 @@
-"""Data sets: samples by number."""
+"""Data sets: samples by number, or one after another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import bisect
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mt_nn.errors import SettingError
-from mt_tensor import Tensor
-from mt_tensor.randomness.random_tensors import generator
+from mt_tensor import Generator, Tensor
+from mt_tensor.randomness.generator import numbers_of
 
 
 class Dataset:
@@ -28,6 +31,28 @@ class Dataset:
         """Iterate over the samples."""
         return (self[i] for i in range(len(self)))
 
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        """Return the samples of both, one data set after the other."""
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """Samples that come one after another, such as the lines of a stream; define `__iter__`.
+
+    `__len__` may be defined beside it, and then says how many samples an iteration yields.
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the samples, from the first."""
+        raise TypeError(f"{type(self).__name__} must define __iter__.")
+
+    def __getitem__(self, index: int) -> Any:
+        """Raise TypeError: there is no sample by number."""
+        raise TypeError(
+            f"{type(self).__name__} has no samples by number, for it is an IterableDataset: "
+            "iterate over it."
+        )
+
 
 class TensorDataset(Dataset):
     """The rows of one or more tensors; sample i is row i of each.
@@ -37,7 +62,8 @@ class TensorDataset(Dataset):
     """
 
     def __init__(self, *tensors: Tensor) -> None:
-        if not tensors or len({len(tensor) for tensor in tensors}) > 1:
+        lengths = {tensor.shape[:1] for tensor in tensors}
+        if len(lengths) != 1 or lengths == {()}:
             raise SettingError(
                 "TensorDataset takes one or more tensors of one length; shapes "
                 f"{', '.join(str(tensor.shape) for tensor in tensors) or 'none'} were given."
@@ -51,6 +77,70 @@ class TensorDataset(Dataset):
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         """Return a row of each tensor, or several rows if `index` is a list or an array."""
         return tuple(tensor[index] for tensor in self.tensors)
+
+
+class TransformedDataset(Dataset):
+    """Another data set's pairs of input and target, with functions applied to them.
+
+    Args:
+        dataset: holds pairs.
+        transform: called with each input, as those in `mt_nn.data.transforms`; None leaves it.
+        target_transform: called with each target; None leaves it.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.dataset, self.transform, self.target_transform = dataset, transform, target_transform
+
+    def __len__(self) -> int:
+        """Return how many samples there are."""
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> tuple[Any, Any]:
+        """Return an input and a target."""
+        value, target = self.dataset[index]
+        return (
+            value if self.transform is None else self.transform(value),
+            target if self.target_transform is None else self.target_transform(target),
+        )
+
+
+class ConcatDataset(Dataset):
+    """The samples of several data sets, one data set after the other.
+
+    Raises:
+        SettingError: no data set was given, or one that has no samples by number.
+    """
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets or any(isinstance(each, IterableDataset) for each in self.datasets):
+            raise SettingError(
+                "ConcatDataset takes one or more data sets with samples by number; "
+                f"{[type(each).__name__ for each in self.datasets]} were given."
+            )
+        self.cumulative_sizes = list(itertools.accumulate(len(each) for each in self.datasets))
+
+    def __len__(self) -> int:
+        """Return how many samples there are."""
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a sample; negative numbers count from the end.
+
+        Raises:
+            IndexError: there is no sample of that number.
+        """
+        count = len(self)
+        if not -count <= index < count:
+            raise IndexError(f"sample {index} of a data set of {count} was asked for.")
+        index %= count
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
 
 
 class Subset(Dataset):
@@ -71,16 +161,35 @@ class Subset(Dataset):
         return self.dataset[many]
 
 
-def random_split(dataset: Dataset, lengths: Sequence[int]) -> list[Subset]:
-    """Return disjoint random subsets of the given lengths.
+def random_split(
+    dataset: Dataset, lengths: Sequence[int | float], generator: Generator | None = None
+) -> list[Subset]:
+    """Return disjoint random subsets.
+
+    Args:
+        dataset: what to split.
+        lengths: how many samples each subset gets; or fractions that add up to 1, of which each
+            gives a subset its share rounded down, and what is left goes one by one to the first.
+        generator: where the random numbers come from; by default what `mt_tensor.manual_seed` sets.
 
     Raises:
-        SettingError: the lengths do not add up to the length of the data set.
+        SettingError: the lengths add up neither to the length of the data set nor to 1.
     """
-    if sum(lengths) != len(dataset) or any(length < 0 for length in lengths):
+    counts = _counts(lengths, len(dataset))
+    order = numbers_of(generator).permutation(len(dataset))
+    return [Subset(dataset, part) for part in np.split(order, np.cumsum(counts)[:-1])]
+
+
+def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
+    """Return how many of `total` samples each subset gets."""
+    if all(0 <= share <= 1 for share in lengths) and math.isclose(sum(lengths), 1):
+        counts = [math.floor(total * share) for share in lengths]
+        for turn in range(total - sum(counts)):
+            counts[turn % len(counts)] += 1
+        return counts
+    if any(length != int(length) or length < 0 for length in lengths) or sum(lengths) != total:
         raise SettingError(
-            f"lengths {list(lengths)} must add up to the {len(dataset)} samples of the data set."
+            f"lengths {list(lengths)} must add up to the {total} samples of the data set, or be "
+            "fractions that add up to 1."
         )
-    order = generator().permutation(len(dataset))
-    ends = np.cumsum(lengths)
-    return [Subset(dataset, part) for part in np.split(order, ends[:-1])]
+    return [int(length) for length in lengths]

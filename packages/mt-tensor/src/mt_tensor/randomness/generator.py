@@ -5,7 +5,9 @@ They are NumPy's, so that a seed gives the same numbers on every backend.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self
 
 import numpy as np
@@ -27,8 +29,8 @@ class Generator:
     def numpy(self) -> np.random.Generator:
         """NumPy's generator, which the numbers are drawn from."""
         if self._numbers is None:  # made when it is first needed, for NumPy loads slowly
-            self.seed()
-        return self._numbers  # type: ignore[return-value]
+            self._numbers = np.random.default_rng(self.initial_seed())
+        return self._numbers
 
     def manual_seed(self, seed: int) -> Self:
         """Begin the sequence that belongs to `seed`, a non-negative integer, and return self.
@@ -38,7 +40,7 @@ class Generator:
             TypeError: the seed is no integer.
         """
         self._seed = as_integer("a seed", seed, least=0)
-        self._numbers = np.random.default_rng(self._seed)
+        self._numbers = None
         return self
 
     def seed(self) -> int:
@@ -63,6 +65,30 @@ class Generator:
 default_generator = Generator()
 """What random tensors are drawn from unless another generator is given."""
 
+_chosen: ContextVar[Generator | None] = ContextVar("mt_tensor_generator", default=None)
+
+
+def _current() -> Generator:
+    return _chosen.get() or default_generator
+
+
+@contextmanager
+def use_generator(generator: Generator) -> Iterator[Generator]:
+    """Let a generator stand in for the default one inside a `with` block.
+
+    That holds for the thread or task which enters the block, so that what is computed beside it
+    neither takes numbers from the generator nor changes them.
+
+    >>> with use_generator(Generator()):
+    ...     manual_seed(3) is default_generator
+    False
+    """
+    token = _chosen.set(generator)
+    try:
+        yield generator
+    finally:
+        _chosen.reset(token)
+
 
 def manual_seed(seed: int) -> Generator:
     """Begin the default sequence of random numbers that belongs to `seed`; return its generator.
@@ -71,27 +97,27 @@ def manual_seed(seed: int) -> Generator:
         DomainError: the seed is negative.
         TypeError: the seed is no integer.
     """
-    return default_generator.manual_seed(seed)
+    return _current().manual_seed(seed)
 
 
 def initial_seed() -> int:
     """Return the seed that the default sequence began at."""
-    return default_generator.initial_seed()
+    return _current().initial_seed()
 
 
 def get_rng_state() -> dict[str, Any]:
     """Return where in its sequence the default generator is, for `set_rng_state`."""
-    return default_generator.get_state()
+    return _current().get_state()
 
 
 def set_rng_state(state: Mapping[str, Any]) -> None:
     """Take the default generator to where `get_rng_state` was called."""
-    default_generator.set_state(state)
+    _current().set_state(state)
 
 
 def generator() -> np.random.Generator:
     """Return NumPy's generator behind the default one."""
-    return default_generator.numpy
+    return _current().numpy
 
 
 def numbers_of(given: Generator | None) -> np.random.Generator:
@@ -101,7 +127,7 @@ def numbers_of(given: Generator | None) -> np.random.Generator:
         TypeError: it is no Generator.
     """
     if given is None:
-        return default_generator.numpy
+        return _current().numpy
     if not isinstance(given, Generator):
         raise TypeError(f"generator= takes an mt_tensor.Generator; {given!r} was given.")
     return given.numpy

@@ -1,0 +1,261 @@
+"""Downloads from a server in a thread, which behaves and misbehaves as its paths say."""
+
+import hashlib
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+from mt_nn.data import download
+
+CONTENT = np.random.default_rng(0).bytes(700_000)
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves one file; the path says in which way."""
+
+    def do_GET(self) -> None:
+        way = self.path.strip("/")
+        given = self.headers.get("Range")
+        self.server.requests.append((way, given))
+        start = int(given.removeprefix("bytes=").rstrip("-")) if given else 0
+        if way.startswith("to"):
+            self.answer(302, b"", Location=way.removeprefix("to-"))
+        elif way == "missing":
+            self.answer(404, b"")
+        elif way == "slow":
+            time.sleep(1)
+        elif way == "nonsense":
+            self.wfile.write(b"this is not HTTP\r\n\r\n")
+        elif way == "truncated":
+            half = CONTENT[start : start + 300_000]
+            self.answer(206 if given else 200, half, length=len(CONTENT) - start, start=start)
+        elif way == "chunked":
+            self.chunked(CONTENT)
+        elif way == "chunked-truncated":
+            self.chunked(CONTENT, ends=False)
+        elif way == "unknown-length":
+            self.answer(200, CONTENT, length=None)
+        elif way == "wrong-range":
+            self.answer(206, CONTENT[5:], start=5)
+        elif given is None or way == "ignores-range":
+            self.answer(200, CONTENT)
+        elif start >= len(CONTENT):
+            self.answer(416, b"")
+        else:
+            self.answer(206, CONTENT[start:], start=start)
+
+    def answer(
+        self, status: int, body: bytes, length: Any = "", start: int | None = None, **headers: str
+    ) -> None:
+        self.send_response(status)
+        if length is not None:
+            self.send_header("Content-Length", str(length or len(body)))
+        if start is not None:
+            self.send_header("Content-Range", f"bytes {start}-{len(CONTENT) - 1}/{len(CONTENT)}")
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def chunked(self, body: bytes, ends: bool = True) -> None:
+        self.protocol_version = "HTTP/1.1"
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(body), body))
+        self.wfile.write(b"0\r\n\r\n" if ends else b"")
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    """Notes what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests: list[tuple[str, str | None]] = []
+
+    def handle_error(self, *_: Any) -> None:
+        pass  # clients may go away
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def server(running: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    monkeypatch.setenv("no_proxy", "*")
+    running.requests.clear()
+    return running
+
+
+def url(server: Server, way: str) -> str:
+    return f"http://127.0.0.1:{server.server_address[1]}/{way}"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+WHOLE = ["fine", "chunked", "unknown-length", "ignores-range"]
+
+
+@pytest.mark.parametrize("way", WHOLE)
+@pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper()])
+def test_files_are_fetched_once(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
+    path = tmp_path / "file"
+    for _ in range(2):
+        assert download(url(server, way), str(path), sha256, progress=False) == path
+        assert path.read_bytes() == CONTENT
+    assert server.requests == [(way, None)]
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_file_that_is_another_one_is_replaced(server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"an older version")
+    download(url(server, "fine"), path, progress=False)
+    assert (path.read_bytes(), server.requests) == (b"an older version", [])
+    with pytest.raises(nn.DownloadError, match="the checksum is"):
+        download(url(server, "fine"), path, "0" * 64, progress=False)
+    assert path.read_bytes() == b"an older version"
+    assert names(tmp_path) == ["file"]
+    download(url(server, "fine"), path, SHA256, progress=False)
+    assert path.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("way", "ranges"), [("fine", ["bytes=300000-"]), ("ignores-range", ["bytes=300000-"])]
+)
+def test_what_was_interrupted_is_resumed(
+    server: Server, tmp_path: Path, way: str, ranges: list[str]
+) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(nn.DownloadError, match="ended after 300000 of 700000 bytes"):
+        download(url(server, "truncated"), path, SHA256, progress=False)
+    assert not path.exists()
+    server.requests.clear()
+    download(url(server, way), path, SHA256, progress=False)
+    assert path.read_bytes() == CONTENT
+    assert server.requests == [(way, *ranges)]
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_server_that_always_breaks_off_gets_there(server: Server, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for received in (300_000, 600_000):
+        with pytest.raises(nn.DownloadError, match=f"ended after {received} of 700000"):
+            download(url(server, "truncated"), path, SHA256, progress=False)
+    download(url(server, "truncated"), path, SHA256, progress=False)
+    assert path.read_bytes() == CONTENT
+
+
+def test_without_a_checksum_nothing_is_resumed(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(nn.DownloadError, match="ended after 300000 of 700000 bytes"):
+        download(url(server, "truncated"), tmp_path / "file", progress=False)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("left", [CONTENT[:100] + b"x", CONTENT + b"more", CONTENT])
+def test_a_part_that_belongs_to_another_file(server: Server, tmp_path: Path, left: bytes) -> None:
+    path = tmp_path / "file"
+    part = tmp_path / f".file.{SHA256[:16]}.part"
+    part.write_bytes(left)
+    if len(left) < len(CONTENT):
+        with pytest.raises(nn.DownloadError, match="What had arrived is deleted"):
+            download(url(server, "fine"), path, SHA256, progress=False)
+        assert names(tmp_path) == []
+    download(url(server, "fine"), path, SHA256, progress=False)
+    assert path.read_bytes() == CONTENT
+    part.write_bytes(CONTENT[:10])
+    path.unlink()
+    with pytest.raises(nn.DownloadError, match="bytes from 10 on were asked for"):
+        download(url(server, "wrong-range"), path, SHA256, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("missing", "the server answers 404, Not Found"),
+        ("nonsense", "could not fetch"),
+        ("chunked-truncated", "could not fetch .*IncompleteRead"),
+        ("truncated", "ended after 300000 of 700000 bytes"),
+        ("slow", "could not fetch .*timed out"),
+        ("to-ftp://127.0.0.1/file", "not safe to follow"),
+        ("to-file:///etc/passwd", "the server answers 302"),
+        ("to-/to-", "the server answers 302, .*infinite loop"),
+    ],
+)
+def test_servers_that_fail(server: Server, tmp_path: Path, way: str, message: str) -> None:
+    with pytest.raises(nn.DownloadError, match=message):
+        download(url(server, way), tmp_path / "file", progress=False, timeout=0.2)
+    assert names(tmp_path) == []
+
+
+def test_redirections_are_followed(server: Server, tmp_path: Path) -> None:
+    path = download(url(server, "to-/fine"), tmp_path / "file", SHA256, progress=False)
+    assert path.read_bytes() == CONTENT
+
+
+def test_no_server_and_no_folder(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(nn.DownloadError, match="could not fetch http://127.0.0.1:9/x"):
+        download("http://127.0.0.1:9/x", tmp_path / "file", timeout=2)
+    with pytest.raises(nn.DownloadError, match="No such file or directory"):
+        download(url(server, "fine"), tmp_path / "missing" / "file", progress=False)
+    with pytest.raises(nn.DownloadError, match="could not write"):
+        download(url(server, "fine"), tmp_path, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"url": "ftp://example.org/x"}, "must begin with http"),
+        ({"url": "file:///etc/passwd"}, "must begin with http"),
+        ({"url": "http:///x"}, "must begin with http"),
+        ({"url": "http://example.org:x/"}, "must begin with http"),
+        ({"url": "http://example.org/a b"}, "must begin with http"),
+        ({"url": "http://example.org/ä"}, "letters beyond ASCII"),
+        ({"url": None}, "must begin with http"),
+        ({"path": "."}, "path must be the name of a file"),
+        ({"path": "a\0b"}, "path must be the name of a file"),
+        ({"sha256": "12"}, "64 hexadecimal digits"),
+        ({"timeout": 0}, "a positive number of seconds"),
+    ],
+)
+def test_settings_that_are_refused(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    settings: Any = {"url": "http://127.0.0.1:9/x", "path": tmp_path / "file", **change}
+    with pytest.raises(nn.SettingError, match=message):
+        download(**settings)
+
+
+def test_progress_is_shown_if_rich_is_there(
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    download(url(server, "fine"), tmp_path / "file", SHA256)
+    assert "100%" in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    download(url(server, "fine"), tmp_path / "other", SHA256)
+    assert capsys.readouterr().out == ""

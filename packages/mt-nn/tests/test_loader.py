@@ -1,0 +1,606 @@
+"""Loaders: their batches, orders, workers, random numbers, and states to go on from."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections import Counter, namedtuple
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.data import (
+    BatchSampler,
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    Subset,
+    SubsetRandomSampler,
+    TensorDataset,
+    WeightedRandomSampler,
+    default_collate,
+    default_convert,
+    pad_collate,
+)
+
+ROWS = TensorDataset(mt.arange(10).view(10, 1), mt.arange(10) * 2)
+WORKERS = (0, 1, 3)
+
+
+class Numbers(Dataset):
+    """The whole numbers, each with a random one; `fails` raises."""
+
+    def __init__(self, count: int = 7, fails: int = -1) -> None:
+        self.count, self.fails = count, fails
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> Any:
+        if index == self.fails:
+            raise KeyError("this sample is missing")
+        return index, mt.rand(1)
+
+
+class Stream(IterableDataset):
+    def __init__(self, count: int = 7) -> None:
+        self.count = count
+
+    def __iter__(self) -> Iterator[Any]:
+        return ((index, mt.rand(1).item()) for index in range(self.count))
+
+
+@pytest.fixture(autouse=True)
+def no_thread_stays() -> Iterator[None]:
+    before = threading.active_count()
+    yield
+    assert threading.active_count() == before
+
+
+def seen(loader: DataLoader) -> list[Any]:
+    """Return what an epoch shows, as lists."""
+    return [[part.tolist() for part in batch] for batch in loader]
+
+
+def first_column(loader: DataLoader) -> list[int]:
+    return [number for batch in loader for number in batch[0].reshape(-1).tolist()]
+
+
+# --- Batches and their order --------------------------------------------------------------------
+
+
+def test_batches_in_order() -> None:
+    loader = DataLoader(ROWS, batch_size=4)
+    batches = list(loader)
+    assert len(loader) == len(batches) == 3
+    assert [b[1].tolist() for b in batches] == [[0, 2, 4, 6], [8, 10, 12, 14], [16, 18]]
+    assert batches[0][0].shape == (4, 1)
+    assert len(list(DataLoader(ROWS, 4, drop_last=True))) == 2
+    assert next(iter(DataLoader(Subset(ROWS, [5, 1]), 2)))[1].tolist() == [10, 2]
+    assert list(DataLoader(Numbers(), 2, collate_fn=len)) == [2, 2, 2, 1]
+    assert list(DataLoader(Numbers(0), 2)) == []
+
+
+def test_subclasses_of_the_rows_of_tensors_are_asked_for_each_row() -> None:
+    class Doubled(TensorDataset):
+        def __getitem__(self, index: int) -> Any:
+            assert isinstance(index, int)
+            return 2 * super().__getitem__(index)[1]
+
+    for dataset in (Doubled(*ROWS.tensors), Subset(Doubled(*ROWS.tensors), range(10))):
+        assert next(iter(DataLoader(dataset, 3))).tolist() == [0, 4, 8]
+
+
+def test_shuffling_shows_each_sample_once_and_follows_the_seed() -> None:
+    mt.manual_seed(3)
+    loader = DataLoader(ROWS, 3, shuffle=True)
+    epochs = [first_column(loader) for _ in range(2)]
+    assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(10))
+    assert epochs[0] != epochs[1]
+    mt.manual_seed(3)
+    assert first_column(loader) == epochs[0]
+    own = DataLoader(ROWS, 3, shuffle=True, generator=mt.Generator().manual_seed(3))
+    assert first_column(own) == epochs[0]
+
+
+def test_without_batches() -> None:
+    loader = DataLoader(ROWS, batch_size=None)
+    assert len(loader) == 10
+    assert [int(target) for _, target in loader] == list(range(0, 20, 2))
+    converted = next(iter(DataLoader([{"x": np.ones(2), "y": "word"}], batch_size=None)))
+    assert (converted["x"].tolist(), converted["y"]) == ([1, 1], "word")
+    windows = DataLoader(Numbers(), batch_size=None, sampler=[3, 1], collate_fn=lambda s: s[0])
+    assert (list(windows), len(windows)) == ([3, 1], 2)
+
+
+def test_samplers_in_place_of_shuffling() -> None:
+    assert first_column(DataLoader(ROWS, 2, sampler=[4, 4, 9])) == [4, 4, 9]
+    loader = DataLoader(ROWS, batch_sampler=[[1], [2, 3]])
+    assert [batch[1].tolist() for batch in loader] == [[2], [4, 6]]
+    assert (len(loader), loader.batch_size) == (2, None)
+    with pytest.raises(TypeError, match="len"):
+        len(DataLoader(ROWS, sampler=iter([1, 2])))
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_samples_one_after_another(workers: int) -> None:
+    def numbers(**settings: Any) -> list[Any]:
+        return [b[0].tolist() for b in DataLoader(Stream(), num_workers=workers, **settings)]
+
+    assert numbers(batch_size=3) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert numbers(batch_size=3, drop_last=True) == [[0, 1, 2], [3, 4, 5]]
+    one_by_one = DataLoader(Stream(), batch_size=None, num_workers=workers)
+    assert [sample[0] for sample in one_by_one] == list(range(7))
+    with pytest.raises(TypeError, match="must define __len__"):
+        len(one_by_one)
+
+
+def test_an_iterable_data_set_may_have_a_length() -> None:
+    class Counted(Stream):
+        def __len__(self) -> int:
+            return self.count
+
+    assert [len(DataLoader(Counted(), 3)), len(DataLoader(Counted(), 3, drop_last=True))] == [3, 2]
+    assert len(DataLoader(Counted(), None)) == 7
+
+
+def test_a_data_set_that_returns_several_samples() -> None:
+    class Several(Numbers):
+        def __getitems__(self, indices: list[int]) -> list[int]:
+            return [10 * index for index in indices][: self.fails]
+
+    assert [b.tolist() for b in DataLoader(Several(fails=99), 4)] == [[0, 10, 20, 30], [40, 50, 60]]
+    with pytest.raises(nn.SettingError, match="returned 3 sample"):
+        list(DataLoader(Several(fails=3), 4))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"batch_size": 0}, "batch_size is an integer from 1 on"),
+        ({"batch_size": 2.5}, "batch_size is an integer"),
+        ({"batch_size": None, "drop_last": True}, "drop_last needs a batch_size"),
+        ({"shuffle": True, "sampler": [1]}, "sampler and shuffle both"),
+        ({"batch_sampler": [[1]], "batch_size": 2}, "batch_sampler sets the batches"),
+        ({"batch_sampler": [[1]], "shuffle": True}, "batch_sampler sets the batches"),
+        ({"batch_sampler": [[1]], "sampler": [1]}, "batch_sampler sets the batches"),
+        ({"batch_sampler": [[1]], "drop_last": True}, "batch_sampler sets the batches"),
+        ({"dataset": Stream(), "shuffle": True}, "IterableDataset has none"),
+        ({"dataset": Stream(), "sampler": []}, "IterableDataset has none"),
+        ({"num_workers": -1}, "num_workers is an integer from 0 on"),
+        ({"timeout": -1, "num_workers": 1}, "timeout is a number of seconds"),
+        ({"timeout": float("nan"), "num_workers": 1}, "timeout is a number of seconds"),
+        ({"timeout": "1", "num_workers": 1}, "timeout is a number of seconds"),
+        ({"timeout": 1}, "give num_workers"),
+        ({"prefetch_factor": 2}, "give num_workers"),
+        ({"prefetch_factor": 0, "num_workers": 1}, "prefetch_factor is an integer from 1 on"),
+    ],
+)
+def test_settings_that_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        DataLoader(**{"dataset": ROWS, **settings})
+
+
+# --- Samplers -------------------------------------------------------------------------------------
+
+
+def test_samplers() -> None:
+    generator = mt.Generator().manual_seed(0)
+    assert list(SequentialSampler(ROWS)) == list(range(10))
+    drawn = RandomSampler(ROWS, num_samples=25, generator=generator)
+    numbers = list(drawn)
+    assert len(drawn) == len(numbers) == 25
+    assert sorted(numbers[:10]) == sorted(numbers[10:20]) == list(range(10))
+    assert len(set(numbers[20:])) == 5
+    again = list(RandomSampler(range(3), True, 3000, generator))
+    assert all(900 < count < 1100 for count in Counter(again).values())
+    subset = SubsetRandomSampler([7, 8, 9], generator)
+    assert sorted(subset) == [7, 8, 9]
+    assert len({tuple(subset) for _ in range(50)}) == 6
+    batches = BatchSampler(SequentialSampler(range(5)), 2, True)
+    assert (list(batches), len(batches)) == ([[0, 1], [2, 3]], 2)
+
+
+def test_weighted_samples() -> None:
+    generator = mt.Generator().manual_seed(0)
+    sampler = WeightedRandomSampler([1.0, 0.0, 3.0], 4000, generator=generator)
+    counts = Counter(sampler)
+    assert counts[1] == 0
+    assert abs(counts[2] / 4000 - 0.75) < 0.03
+    once = WeightedRandomSampler(mt.tensor([1.0, 0.0, 3.0]), 2, False, generator)
+    assert sorted(once) == [0, 2]
+    assert len(once) == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: RandomSampler([], num_samples=3), nn.SettingError, "that has none"),
+        (lambda: RandomSampler(ROWS, num_samples=0), nn.SettingError, "an integer from 1 on"),
+        (lambda: RandomSampler(ROWS, 1), TypeError, "replacement is True or False"),
+        (lambda: WeightedRandomSampler([1.0, -1.0], 1), nn.SettingError, "from 0 on"),
+        (lambda: WeightedRandomSampler([[1.0]], 1), nn.SettingError, "a row of"),
+        (lambda: WeightedRandomSampler([0.0], 1), nn.SettingError, "0 weight"),
+        (lambda: WeightedRandomSampler([1.0, 0.0], 2, False), nn.SettingError, "1 weight"),
+        (lambda: BatchSampler([1], 0, False), nn.SettingError, "an integer from 1 on"),
+        (lambda: iter(Sampler()), TypeError, "must define __iter__"),
+    ],
+)
+def test_samplers_that_are_refused(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+# --- Joining samples ------------------------------------------------------------------------------
+
+Point = namedtuple("Point", "x y")
+
+SAMPLES: list[Any] = [
+    [1, 2],
+    [True, False],
+    [1.5, 2],
+    [np.float32(1), np.float32(2)],
+    [np.ones((2, 1), np.int16), np.zeros((2, 1), np.int16)],
+    ["a", "b"],
+    [(1, 2.5), (3, 4.5)],
+    [[1, [2, 3]], [4, [5, 6]]],
+    [{"a": 1, "b": [2.0]}, {"b": [3.0], "a": 4}],
+    [Point(1, "x"), Point(2, "y")],
+]
+
+
+def plain(batch: Any) -> Any:
+    """Return a batch with its tensors as lists, tuples as lists, and their types."""
+    if isinstance(batch, dict):
+        return {key: plain(value) for key, value in batch.items()}
+    if isinstance(batch, tuple | list):
+        return [plain(value) for value in batch]
+    return batch if isinstance(batch, str) else (str(batch.dtype)[-5:], batch.tolist())
+
+
+@pytest.mark.parametrize("samples", SAMPLES, ids=str)
+def test_samples_are_joined_as_in_torch(samples: list[Any]) -> None:
+    data = pytest.importorskip("torch.utils.data")
+    joined = default_collate(samples)
+    assert plain(joined) == plain(data.default_collate(samples))
+    if not isinstance(samples[0], str | list | int | float):
+        assert type(joined) in (type(samples[0]), mt.Tensor)
+
+
+def test_tensors_are_stacked() -> None:
+    assert default_collate([mt.ones(2), mt.zeros(2)]).tolist() == [[1, 1], [0, 0]]
+    assert default_collate([np.bool_(True)]).dtype.name == "bool"
+    assert default_convert([np.ones(1), (3, "word")])[1] == (3, "word")
+    assert isinstance(default_convert(Point(np.ones(1), 2)).x, mt.Tensor)
+
+
+@pytest.mark.parametrize(
+    ("samples", "error", "message"),
+    [
+        ([], nn.SettingError, "at least one sample"),
+        ([None], nn.SettingError, "type NoneType cannot be joined"),
+        ([np.array(["a"])], nn.SettingError, "cannot be joined"),
+        ([mt.ones(2), mt.ones(3)], nn.InputError, r"Tensor with shapes \(2,\), \(3,\)"),
+        ([np.ones(2), 3], nn.InputError, "ndarray, int with|int, ndarray with"),
+        ([1, "a"], nn.InputError, "another is none"),
+        ([(1, 2), (1,)], nn.InputError, "2 part"),
+        ([(1, 2), 3], nn.InputError, "2 part"),
+        ([{"a": 1}, {"b": 1}], nn.InputError, "cannot be joined"),
+        ([{"a": 1}, 1], nn.InputError, "another is int"),
+    ],
+)
+def test_samples_that_cannot_be_joined(samples: Any, error: Any, message: str) -> None:
+    with pytest.raises(error, match=message):
+        default_collate(samples)
+
+
+def test_sequences_are_filled_up() -> None:
+    batch = [(mt.tensor([1, 2]), 0.5), ([], 1.5), (np.array([3]), 2.5)]
+    tokens, lengths, targets = pad_collate(batch, padding_value=9)
+    assert tokens.tolist() == [[1, 2], [9, 9], [3, 9]]
+    assert (lengths.tolist(), targets.tolist()) == ([2, 0, 1], [0.5, 1.5, 2.5])
+    for wrong in ([(1, 2)], [([0.5], 1)], [3], [([1], 2, 3)], [(["a"], 1)]):
+        with pytest.raises(nn.InputError, match="joins (pairs|sequences)"):
+            pad_collate(wrong)
+    with pytest.raises(nn.SettingError, match="at least one"):
+        pad_collate([])
+
+
+# --- Workers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dataset", [Numbers(23), Stream(23)], ids=["by number", "one by one"])
+def test_random_numbers_do_not_depend_on_workers(dataset: Dataset) -> None:
+    shuffle = not isinstance(dataset, IterableDataset)
+    epochs = []
+    for workers, ahead in ((0, None), (1, 1), (3, None), (4, 5)):
+        mt.manual_seed(5)
+        loader = DataLoader(dataset, 2, shuffle or None, num_workers=workers, prefetch_factor=ahead)
+        shown = []
+        for batch in loader:
+            mt.rand(3)  # what a model draws meanwhile
+            shown.append([part.tolist() for part in batch])
+        epochs.append((shown, seen(loader), mt.rand(2).tolist()))
+    assert all(epoch == epochs[0] for epoch in epochs)
+    assert epochs[0][0] != epochs[0][1]
+    values = [value for batch in epochs[0][0] for value in np.ravel(batch[1])]
+    assert len(set(values)) == 23
+
+
+def test_workers_work_at_the_same_time() -> None:
+    together = threading.Barrier(3, timeout=5)
+
+    class Meeting(Numbers):
+        def __getitem__(self, index: int) -> Any:
+            together.wait()
+            return index
+
+    assert len(list(DataLoader(Meeting(6), num_workers=3))) == 6
+
+
+def test_no_more_batches_are_made_ahead_than_asked_for() -> None:
+    made: list[int] = []
+
+    class Counted(Numbers):
+        def __getitem__(self, index: int) -> Any:
+            made.append(index)
+            return index
+
+    batches = iter(DataLoader(Counted(50), num_workers=2, prefetch_factor=3))
+    next(batches)
+    time.sleep(0.1)
+    assert len(made) <= 1 + 6
+    batches.close()
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_an_error_reaches_the_caller_in_its_place_with_its_traceback(workers: int) -> None:
+    batches = iter(DataLoader(Numbers(fails=4), num_workers=workers))
+    assert [next(batches)[0].item() for _ in range(4)] == [0, 1, 2, 3]
+    with pytest.raises(KeyError, match="this sample is missing") as raised:
+        next(batches)
+    lines = "".join(traceback.format_exception(raised.value))
+    assert 'raise KeyError("this sample is missing")' in lines
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_an_end_of_iteration_inside_a_data_set_is_an_error(workers: int) -> None:
+    class Ends(Numbers):
+        def __getitem__(self, index: int) -> Any:
+            return next(iter(()))
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        list(DataLoader(Ends(), num_workers=workers))
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_errors_of_samplers_streams_and_collate_fn(workers: int) -> None:
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("broken")
+        yield
+
+    stream = Stream()
+    stream.__class__ = type("Broken", (Stream,), {"__iter__": broken})
+    for loader in (
+        DataLoader(ROWS, sampler=broken(), num_workers=workers),
+        DataLoader(stream, num_workers=workers),
+        DataLoader(ROWS, collate_fn=lambda batch: 1 / 0, num_workers=workers),
+    ):
+        with pytest.raises(ZeroDivisionError):
+            list(loader)
+
+
+def test_workers_are_introduced_by_number_and_may_fail_at_once() -> None:
+    numbers: list[int] = []
+    barrier = threading.Barrier(2, timeout=5)
+
+    class Meeting(Numbers):
+        def __getitem__(self, index: int) -> Any:
+            barrier.wait()
+            return index
+
+    list(DataLoader(Meeting(4), num_workers=2, worker_init_fn=numbers.append))
+    assert sorted(numbers) == [0, 1]
+    with pytest.raises(ZeroDivisionError):
+        list(DataLoader(Numbers(), num_workers=2, worker_init_fn=lambda number: 1 // 0))
+
+
+def test_workers_end_with_an_abandoned_iteration() -> None:
+    before = threading.active_count()
+    for batch in DataLoader(Numbers(1000), num_workers=3):
+        assert batch[0].item() == 0
+        assert threading.active_count() == before + 3
+        break
+    assert threading.active_count() == before
+    batches = iter(DataLoader(Numbers(1000), num_workers=3))
+    next(batches)
+    del batches
+    assert threading.active_count() == before
+    never_begun = iter(DataLoader(Numbers(1000), num_workers=3))
+    assert threading.active_count() == before
+    del never_begun
+
+
+def test_workers_end_when_the_loop_raises() -> None:
+    before = threading.active_count()
+
+    def train() -> None:
+        for _ in DataLoader(Numbers(1000), num_workers=3):
+            raise ValueError("diverged")
+
+    with pytest.raises(ValueError, match="diverged"):
+        train()
+    assert threading.active_count() == before
+
+
+def test_a_batch_that_takes_too_long() -> None:
+    released = threading.Event()
+
+    class Waits(Numbers):
+        def __getitem__(self, index: int) -> Any:
+            released.wait(30)
+            return index
+
+    started = time.monotonic()
+    with pytest.raises(nn.LoaderError, match=r"no batch arrived within 0\.05 second"):
+        list(DataLoader(Waits(), num_workers=1, timeout=0.05))
+    assert time.monotonic() - started < 4  # it neither waits for the batch nor for the worker
+    released.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("mt_nn-loader"):
+            thread.join(5)
+
+    class TimesOut(Numbers):
+        def __getitem__(self, index: int) -> Any:
+            raise TimeoutError("of its own")
+
+    with pytest.raises(TimeoutError, match="of its own"):
+        list(DataLoader(TimesOut(), num_workers=1, timeout=5))
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_workers_use_the_backend_of_the_loop(workers: int) -> None:
+    with mt.use_backend("simple"):
+        for numbers, values in DataLoader(Numbers(), 3, num_workers=workers):
+            assert numbers.backend.name == values.backend.name == "simple"
+
+
+SCRIPT = """
+import signal, sys, time
+from mt_nn.data import DataLoader
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
+
+class Slow:
+    def __len__(self): return 1000
+    def __getitem__(self, index):
+        time.sleep(1000 if index and "stuck" in sys.argv else 0.01)
+        return index
+
+batches = iter(DataLoader(Slow(), num_workers=2, timeout=0.2 if "stuck" in sys.argv else 0))
+print(next(batches).item(), flush=True)
+if "leave" in sys.argv:
+    sys.exit(3)
+for batch in batches:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "status"), [("interrupt", -signal.SIGINT), ("leave", 3), ("stuck", 1)]
+)
+def test_a_process_ends_whatever_its_workers_do(mode: str, status: int) -> None:
+    command = [sys.executable, "-c", SCRIPT, mode]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "0\n"
+    if mode == "interrupt":
+        process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert ("KeyboardInterrupt" in errors) == (mode == "interrupt")
+    assert ("LoaderError" in errors) == (mode == "stuck")
+
+
+# --- Going on in the middle of an epoch -----------------------------------------------------------
+
+
+def make_loader(kind: str, workers: int) -> DataLoader:
+    """Return a loader that draws random numbers from everywhere it can."""
+    given = mt.Generator().manual_seed(8)
+    own = mt.Generator().manual_seed(9)
+    match kind:
+        case "default":
+            return DataLoader(Numbers(), 2, True, num_workers=workers)
+        case "generator":
+            return DataLoader(Numbers(), 2, True, num_workers=workers, generator=given)
+        case "sampler":
+            sampler = RandomSampler(Numbers(), generator=own)
+            return DataLoader(Numbers(), 2, sampler=sampler, num_workers=workers, generator=given)
+        case "batch sampler":
+            batches = BatchSampler(RandomSampler(Numbers(), True, 9, own), 2, False)
+            return DataLoader(Numbers(), batch_sampler=batches, num_workers=workers)
+        case _:
+            return DataLoader(Stream(), 2, num_workers=workers, generator=given)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("kind", ["default", "generator", "sampler", "batch sampler", "stream"])
+@pytest.mark.parametrize("given", [0, 2, 4])
+def test_an_epoch_goes_on_where_it_was_left(kind: str, workers: int, given: int) -> None:
+    mt.manual_seed(1)
+    loader = make_loader(kind, workers)
+    seen(loader)
+    batches = iter(loader)
+    for _ in range(given):
+        next(batches)
+    state = json.loads(json.dumps(loader.state_dict()))
+    default = mt.get_rng_state()
+    rest = [[part.tolist() for part in batch] for batch in batches]
+    following = seen(loader)
+
+    mt.manual_seed(99)
+    fresh = make_loader(kind, 2 - workers)
+    fresh.load_state_dict(state)
+    mt.set_rng_state(default)
+    assert fresh.state_dict() == state
+    assert seen(fresh) == rest
+    assert seen(fresh) == following
+
+
+def test_a_state_between_epochs() -> None:
+    loader = make_loader("generator", 0)
+    seen(loader)
+    state = loader.state_dict()
+    assert (state["seed"], state["position"]) == (None, 0)
+    following = seen(loader)
+    fresh = make_loader("generator", 0)
+    fresh.load_state_dict(state)
+    assert seen(fresh) == following
+
+
+def test_a_state_follows_the_epoch_begun_last() -> None:
+    loader = make_loader("generator", 0)
+    first, second = iter(loader), iter(loader)
+    next(second)
+    list(first)
+    assert loader.state_dict()["position"] == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"batch_size": 3},
+        {"samples": 8},
+        {"generators": []},
+        {"position": -1},
+        {"position": "1"},
+        {"seed": -5},
+        {"seed": 2**70},
+        {"generators": [{"seed": 1, "numbers": {"bit_generator": "MT19937"}}]},
+        {"generators": [3]},
+    ],
+    ids=str,
+)
+def test_states_that_are_refused(change: dict[str, Any]) -> None:
+    loader = make_loader("generator", 0)
+    next(iter(loader))
+    state = loader.state_dict()
+    with pytest.raises(nn.SettingError, match="state"):
+        loader.load_state_dict({**state, **change})
+    for missing in state:
+        with pytest.raises(nn.SettingError, match="no state of a DataLoader"):
+            loader.load_state_dict({k: v for k, v in state.items() if k != missing})

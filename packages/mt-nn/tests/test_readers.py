@@ -1,0 +1,426 @@
+"""Readers of published formats, on files made here: what they return, and what they refuse."""
+
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.data import (
+    BPTTWindows,
+    DataLoader,
+    SentenceDataset,
+    Vocabulary,
+    batchify,
+    cifar10,
+    pad_collate,
+    read_cifar10,
+    read_csv,
+    read_glove,
+    read_idx,
+    read_movie_reviews,
+    read_penn_treebank,
+    read_sst2,
+    read_text,
+    tokenize,
+)
+
+READERS: list[Any] = [
+    read_cifar10,
+    read_csv,
+    read_glove,
+    read_idx,
+    read_movie_reviews,
+    read_penn_treebank,
+    read_sst2,
+    read_text,
+]
+
+
+@pytest.fixture(params=["plain", "packed"])
+def write(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """Return a function that writes a file, plain or packed, and returns its path."""
+
+    def written(content: str | bytes, name: str = "file") -> Path:
+        path = tmp_path / name
+        raw = content.encode() if isinstance(content, str) else content
+        path.write_bytes(gzip.compress(raw) if request.param == "packed" else raw)
+        return path
+
+    return written
+
+
+# --- What they share ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_files_that_cannot_be_read(read: Any, tmp_path: Path) -> None:
+    for path in (tmp_path / "missing", tmp_path, tmp_path / "missing" / "file"):
+        with pytest.raises(nn.FileError, match=f"could not read {path}"):
+            read(path)
+    path = tmp_path / "damaged"
+    whole = gzip.compress(np.random.default_rng(0).bytes(1000))
+    for content in (whole[:-4], whole[:500], whole[:-8] + bytes(8), whole[:10] + b"x" + whole[11:]):
+        path.write_bytes(content)
+        with pytest.raises(nn.FileError, match="damaged"):
+            read(path)
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("unit", [b"\0", b"a b 1\n", b"x" * 999 + b"\n"])
+def test_no_reader_unpacks_a_bomb(read: Any, unit: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "bomb"
+    path.write_bytes(gzip.compress(unit * (2**24 // len(unit)), 1))
+    tracemalloc.start()
+    try:
+        with pytest.raises(nn.FileError):
+            read(path, limit=10**5)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**22
+    with pytest.raises(nn.SettingError, match="limit is an integer from 1 on"):
+        read(path, limit=0)
+
+
+def test_text(write: Any) -> None:
+    assert read_text(write("naïve\r\ntext\n")) == "naïve\r\ntext\n"
+    assert read_text(write("\ufefftext")) == "text"
+    with pytest.raises(nn.FileError, match="line 2: this is no UTF-8"):
+        read_text(write(b"fine\nnot \xff\n"))
+    with pytest.raises(nn.FileError, match="holds more than 3 bytes"):
+        read_text(write("four"), limit=3)
+
+
+def test_lines_are_not_endless(write: Any) -> None:
+    with pytest.raises(nn.FileError, match="line 2 is longer than 1048576 bytes"):
+        read_penn_treebank(write("a\n" + "x" * 2**20 + "\n"))
+    with pytest.raises(nn.FileError, match="line 2: this is no UTF-8"):
+        read_penn_treebank(write(b"fine\n\xc3\n"))
+
+
+# --- Images ---------------------------------------------------------------------------------------
+
+
+def cifar(count: int, seed: int = 0) -> bytes:
+    rng = np.random.default_rng(seed)
+    records = rng.integers(0, 256, (count, 3073), np.uint8)
+    records[:, 0] %= 10
+    return records.tobytes()
+
+
+def test_cifar10(write: Any, tmp_path: Path) -> None:
+    content = cifar(4)
+    images, labels = read_cifar10(write(content))
+    records = np.frombuffer(content, np.uint8).reshape(4, 3073)
+    assert (images.shape, images.dtype) == ((4, 3, 32, 32), np.uint8)
+    assert np.array_equal(labels, records[:, 0])
+    assert images[2, 1, 3, 5] == records[2, 1 + 1024 + 3 * 32 + 5]
+    for number in range(1, 6):
+        write(cifar(number, number), f"data_batch_{number}.bin")
+    with pytest.raises(nn.FileError, match=r"holds no test_batch\.bin"):
+        cifar10(tmp_path)
+    write(cifar(2), "test_batch.bin.gz")
+    train, test = cifar10(tmp_path)
+    assert (len(train), len(test)) == (15, 2)
+    pixels, targets = test[:]
+    assert (pixels.shape, pixels.dtype, targets.dtype) == ((2, 3, 32, 32), mt.float32, mt.int64)
+    expected = read_cifar10(tmp_path / "test_batch.bin.gz")[0].astype(np.float32) / np.float32(255)
+    assert np.array_equal(pixels.numpy(), expected)
+
+
+def test_what_is_no_cifar10(write: Any, tmp_path: Path) -> None:
+    for content in (b"", cifar(2)[:-1], b"\0" * 100):
+        with pytest.raises(nn.FileError, match="no whole number of records"):
+            read_cifar10(write(content))
+    with pytest.raises(nn.FileError, match="record 1 is of class 10"):
+        read_cifar10(write(cifar(1) + b"\x0a" + bytes(3072)))
+    with pytest.raises(nn.FileError, match="reading a pickle runs the code in it"):
+        read_cifar10(write(b"\x80\x04pickled"))
+    write(b"\x80", "data_batch_1")
+    with pytest.raises(nn.FileError, match=r"binary version, cifar-10-binary\.tar\.gz"):
+        cifar10(tmp_path)
+
+
+# --- Language models ------------------------------------------------------------------------------
+
+
+def test_penn_treebank(write: Any) -> None:
+    path = write(" no it was <unk> \n\n N years \n")
+    first, last = ["no", "it", "was", "<unk>", "<eos>"], ["N", "years", "<eos>"]
+    assert read_penn_treebank(path) == [*first, "<eos>", *last]
+    assert read_penn_treebank(path, end="\n")[4] == "\n"
+
+
+def test_texts_in_columns_and_windows() -> None:
+    text = batchify(mt.arange(23), 4)
+    assert (text.shape, text.dtype) == ((5, 4), mt.int64)
+    assert text.numpy().T.reshape(-1).tolist() == list(range(20))
+    windows = BPTTWindows(text, 3)
+    assert len(windows) == len(list(windows)) == 2
+    assert [part.shape for part in windows[0]] == [(3, 4), (3, 4)]
+    assert [part.shape for part in windows[-1]] == [(1, 4), (1, 4)]
+    inputs = np.concatenate([window[0].numpy() for window in windows])
+    targets = np.concatenate([window[1].numpy() for window in windows])
+    assert np.array_equal(inputs, text.numpy()[:-1])
+    assert np.array_equal(targets, text.numpy()[1:])
+    served = [part.tolist() for part, _ in DataLoader(windows, batch_size=None, num_workers=2)]
+    assert served == [windows[0][0].tolist(), windows[1][0].tolist()]
+    for index in (2, -3):
+        with pytest.raises(IndexError, match="of 2 was asked for"):
+            windows[index]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: batchify([1, 2], 3), nn.InputError, "too few for 3 parts"),
+        (lambda: batchify([], 1), nn.InputError, "0 token"),
+        (lambda: batchify([0.5], 1), nn.InputError, "whole numbers"),
+        (lambda: batchify([[1]], 1), nn.InputError, "2 dimension"),
+        (lambda: batchify([1], 0), nn.SettingError, "batch_size is an integer from 1 on"),
+        (lambda: BPTTWindows(mt.arange(3), 1), nn.InputError, "shape"),
+        (lambda: BPTTWindows(mt.ones(1, 3), 1), nn.InputError, "at least two steps"),
+        (lambda: BPTTWindows(mt.ones(3, 3), 0), nn.SettingError, "bptt is an integer from 1 on"),
+    ],
+)
+def test_texts_that_are_refused(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+# --- Vocabularies ---------------------------------------------------------------------------------
+
+WORDS = ["the", "cat", "and", "the", "dog", "and", "the", "<unk>", "bird"]
+
+
+def test_vocabularies_count_and_number() -> None:
+    vocabulary = Vocabulary.build(WORDS, padding="<pad>")
+    assert vocabulary.tokens == ["<pad>", "<unk>", "the", "and", "bird", "cat", "dog"]
+    assert vocabulary.encode(["the", "fish", "<pad>"]) == [2, 1, 0]
+    assert vocabulary.decode(np.array([2, 6])) == ["the", "dog"]
+    assert ("cat" in vocabulary, "fish" in vocabulary, len(vocabulary)) == (True, False, 7)
+    assert (vocabulary["cat"], vocabulary["fish"]) == (5, 1)
+    assert Vocabulary.build(WORDS, min_frequency=2).tokens == ["<unk>", "the", "and"]
+    assert Vocabulary.build(WORDS, max_size=4).tokens == ["<unk>", "the", "and", "bird"]
+    letters = Vocabulary(sorted(set("banana")))
+    assert letters.encode("banana") == [1, 0, 2, 0, 2, 0]
+    with pytest.raises(nn.InputError, match="'x' is not in the vocabulary"):
+        letters.encode("ax")
+    for numbers in ([3], [-1]):
+        with pytest.raises(nn.InputError, match="numbered from 0 to 2"):
+            letters.decode(numbers)
+
+
+def test_vocabularies_are_saved(tmp_path: Path) -> None:
+    path = tmp_path / "words.json"
+    for vocabulary in (
+        Vocabulary.build([*WORDS, "naïve", '"', "\n", "\ud800"], padding="<pad>"),
+        Vocabulary([]),
+    ):
+        vocabulary.save(path)
+        loaded = Vocabulary.load(path)
+        assert vars(loaded) == vars(vocabulary)
+    good = {"tokens": ["a"], "unknown": None, "padding": None}
+    for content in (
+        "",
+        "[]",
+        "[" * 100_000,
+        "1" * 10_000,
+        '{"tokens": ["a"]}',
+        json.dumps(good | {"tokens": "a"}),
+        json.dumps(good | {"tokens": ["a", "a"]}),
+        json.dumps(good | {"tokens": [1]}),
+        json.dumps(good | {"tokens": [[]]}),
+        json.dumps(good | {"unknown": "b"}),
+        json.dumps(good | {"unknown": []}),
+        b"\xff",
+    ):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with pytest.raises(nn.FileError, match=r"words\.json is damaged, or no vocabulary"):
+            Vocabulary.load(path)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Vocabulary(["a", "b", "a"]), "'a' occurs twice"),
+        (lambda: Vocabulary([1]), "are strings"),
+        (lambda: Vocabulary(["a"], unknown="b"), "unknown token 'b' must be among"),
+        (lambda: Vocabulary(["a"], padding="b"), "padding token 'b' must be among"),
+        (lambda: Vocabulary.build(["a"], padding="<unk>"), "occurs twice"),
+        (lambda: Vocabulary.build(["a"], min_frequency=0), "min_frequency is an integer from 1"),
+        (lambda: Vocabulary.build(["a"], max_size=0), "max_size is an integer from 1"),
+    ],
+)
+def test_vocabularies_that_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        make()
+
+
+def test_tokens() -> None:
+    text = " It\u2019s 10% o'clock--NOW!\n"
+    assert tokenize(text) == ["it\u2019s", "10", "%", "o'clock", "-", "-", "now", "!"]
+    assert tokenize("naïve 'quoted'") == ["naïve", "'", "quoted", "'"]
+    assert tokenize("") == []
+
+
+# --- Sentences ------------------------------------------------------------------------------------
+
+
+def test_sst2(write: Any) -> None:
+    read = read_sst2(write('sentence\tlabel\na "fine" film \t1\nbad\t0\n'))
+    assert read.texts == ['a "fine" film', "bad"]
+    assert (read.labels.tolist(), read.labels.dtype) == ([1, 0], np.int64)
+    for content, message in (
+        ("", "no file of SST-2"),
+        ("index\tsentence\n0\tx\n", "never published"),
+        ("sentence\tlabel\nx\t2\n", "line 2: a class is 0 or 1, not '2'"),
+        ("sentence\tlabel\nx\t1\n\n", "line 3: 2 fields with tabs"),
+        ("sentence\tlabel\nx\ty\t1\n", "line 2: 2 fields with tabs between them are wanted, 3"),
+    ):
+        with pytest.raises(nn.FileError, match=message):
+            read_sst2(write(content))
+
+
+def test_movie_reviews(write: Any) -> None:
+    read = read_movie_reviews(write("1\t2.5\tIt\u2019s good.\r\n2\t-0.25\tBad\r\n3\t0\tNeither"))
+    assert read.texts == ["It\u2019s good.", "Bad", "Neither"]
+    assert read.labels.tolist() == [1, 0, 0]
+    for content, message in (
+        ("1\tgood\tx\n", "line 1: a rating is a number from -4 to 4, not 'good'"),
+        ("1\t1\tx\n2\tnan\tx\n", "line 2: a rating"),
+        ("1\t1\n", "line 1: 3 fields"),
+    ):
+        with pytest.raises(nn.FileError, match=message):
+            read_movie_reviews(write(content))
+
+
+def test_sentences_in_batches() -> None:
+    texts = ["a good film", "bad", "a film, a bad one"]
+    words = Vocabulary.build((word for text in texts for word in tokenize(text)), padding="<pad>")
+    sentences = SentenceDataset(texts, np.array([1, 0, 0]), words, max_length=4)
+    loader = DataLoader(sentences, 3, collate_fn=pad_collate)
+    tokens, lengths, labels = next(iter(loader))
+    assert lengths.tolist() == [3, 1, 4]
+    assert words.decode(tokens.numpy()[2]) == ["a", "film", ",", "a"]
+    assert tokens.numpy()[1].tolist() == [words["bad"], 0, 0, 0]
+    assert (labels.dtype, labels.tolist()) == (mt.int64, [1, 0, 0])
+    with pytest.raises(nn.SettingError, match="each sentence has one class; 3 and 2"):
+        SentenceDataset(texts, [0, 1], words)
+    with pytest.raises(nn.SettingError, match="max_length is an integer from 1 on"):
+        SentenceDataset(texts, [0, 1, 1], words, max_length=0)
+
+
+# --- Word vectors ---------------------------------------------------------------------------------
+
+
+def test_glove(write: Any) -> None:
+    path = write("the 0.5 -1e-3\n, 1 2 \nthe 7 7\nfilm_x 3 4\n")
+    read = read_glove(path)
+    assert read.words == ["the", ",", "film_x"]
+    assert read.vectors.tolist() == [[0.5, np.float32(-1e-3)], [1, 2], [3, 4]]
+    assert (read[","].tolist(), len(read)) == ([1, 2], 3)
+    assert ("film_x" in read, "y" in read) == (True, False)
+    assert read_glove(path, words=["film_x", "y"]).words == ["film_x"]
+    words = Vocabulary(["<unk>", "film_x", "y"], "<unk>")
+    table = read_glove(path, words=words).table(words)
+    assert (table.tolist(), table.dtype) == ([[0, 0], [3, 4], [0, 0]], mt.float32)
+    assert read_glove(path, words=[]).vectors.shape == (0, 2)
+    spaced = read_glove(write(". . . 1 2\nat name@domain.com 3 4\n"), width=2)
+    assert spaced.words == [". . .", "at name@domain.com"]
+    with pytest.raises(nn.InputError, match="no vector of 'y'"):
+        read["y"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("\n", "line 1: a word and its numbers"),
+        ("word\n", "line 1: a word and its numbers"),
+        ("a 1 2\nb 1\n", "line 2: a word and 2 number"),
+        ("a 1 2\nb 1 2 3 x\n", "line 2: no vector"),
+        ("a 1 2\n\n", "line 2: a word and 2 number"),
+        ("a 1 2\n 1 2\n", "line 2: a word and 2 number"),
+        ("a 1 x\n", "line 1: no vector"),
+        ("a 1 nan\n", "line 1: a number is not finite"),
+        ("a 1 2\nb 1 1e39\n", "line 2: a number is not finite, too large"),
+        ("a 1 1_0\n", "line 1: a number is not finite, .* underscore"),
+    ],
+)
+def test_what_is_no_glove(content: str, message: str, write: Any) -> None:
+    with pytest.raises(nn.FileError, match=message):
+        read_glove(write(content))
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+IRIS = 'length, "width", kind\n5.1,3.5,b\n\n"4.9", 3e0 ,a\n1,2,b\n'
+
+
+def test_tables_with_classes(write: Any) -> None:
+    for label in ("kind", 2, -1):
+        table = read_csv(write(IRIS.replace(', "width",', ",width,")), label)
+        assert table.columns == ["length", "width"]
+        assert np.array_equal(table.inputs.numpy(), np.float32([[5.1, 3.5], [4.9, 3], [1, 2]]))
+        assert table.labels is not None
+        assert (table.labels.tolist(), table.labels.dtype) == ([1, 0, 1], mt.int64)
+        assert table.classes == ["a", "b"]
+
+
+def test_tables_of_numbers(write: Any) -> None:
+    table = read_csv(write("1;2\n3;4\n"), header=False, delimiter=";")
+    assert (table.columns, table.labels, table.classes) == ([], None, [])
+    assert table.inputs.tolist() == [[1, 2], [3, 4]]
+    digits = read_csv(write("2,0.5\n10,0.5\n2,1\n"), label=0, header=False)
+    assert digits.classes == ["2", "10"]
+    assert digits.labels is not None
+    assert digits.labels.tolist() == [0, 1, 0]
+    assert read_csv(write('"a\nb",c\n1,2\n')).columns == ["a\nb", "c"]
+
+
+@pytest.mark.parametrize(
+    ("content", "label", "message"),
+    [
+        ("", None, "is empty"),
+        ("a,b\n", None, "a header but no rows"),
+        ("a,b\n1\n", None, "line 2: 2 value.* 1 found"),
+        ("a,b\n1,2\n1,2,3\n", None, "line 3: 2 value.* 3 found"),
+        ("a,b\n1,\n", None, "line 2, column 'b': the number is missing"),
+        ("a,b\n1,2\nNA,2\n", None, "line 3, column 'a': the number is missing"),
+        ("a,b\n1,x\n", None, "line 2, column 'b': 'x' is no finite number"),
+        ("a,b\n1,inf\n", None, "line 2, column 'b': 'inf' is no finite number"),
+        ("a,b\n1,1e39\n", None, "column 'b': '1e39' is no finite number of float32"),
+        ("a,b\n1,1_0\n", None, "column 'b': '1_0' is no finite number"),
+        ("a,b\n1, \n", "b", "line 2, column 'b': the class is missing"),
+        ("a,b\n1,2\n", "c", "has 0 columns called 'c'; its columns are a, b"),
+        ("a,a\n1,2\n", "a", "has 2 columns called 'a'"),
+        ('a,b\n"1"x,2\n', None, "line 2: no row of a table"),
+        ('a,b\n"1,2\n', None, "no row of a table"),
+        ("a,b\n" + "1" * 200_000 + ",2\n", None, "no row of a table"),
+    ],
+)
+def test_tables_that_are_refused(content: str, label: Any, message: str, write: Any) -> None:
+    with pytest.raises(nn.FileError, match=message):
+        read_csv(write(content), label)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"delimiter": ""}, "delimiter is one character"),
+        ({"delimiter": "\n"}, "delimiter is one character"),
+        ({"label": 3}, "columns 0 to 2"),
+        ({"label": -4}, "label is an integer from -3 on"),
+        ({"label": "a", "header": False}, "called 'a' by a header only"),
+    ],
+)
+def test_settings_that_are_refused(settings: dict[str, Any], message: str, write: Any) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        read_csv(write("a,b,c\n1,2,3\n"), **settings)
