@@ -13,6 +13,9 @@ from mt_nn.conformance.calls import (
     losses,
     normalization,
     pooling,
+    positions,
+    recurrent,
+    transformer,
 )
 from mt_nn.conformance.calls.call import Call, Refused
 
@@ -25,6 +28,9 @@ _TABLES = (
     losses,
     normalization,
     pooling,
+    positions,
+    recurrent,
+    transformer,
 )
 
 CALLS: list[Call] = [row for table in _TABLES for row in table.CALLS]

@@ -27,6 +27,9 @@ def _layer(x: Array, shape: Any, weight: Any = None, bias: Any = None, eps: floa
 CALLS = [
     call("functional.layer_norm", draw(4, 3, 5), (5,), draw(5), draw(5), oracle=_layer),
     call("functional.layer_norm", draw(4, 3, 5), (3, 5), eps=0.1, oracle=_layer),
+    call("LayerNorm", draw(4, 3, 5), normalized_shape=5),
+    call("LayerNorm", draw(4, 3, 5), normalized_shape=(3, 5), bias=False, eps=0.1),
+    call("LayerNorm", draw(4, 3), normalized_shape=[3], elementwise_affine=False),
     call(
         "functional.batch_norm",
         draw(6, 3, 4),
@@ -39,4 +42,5 @@ CALLS = [
 
 REFUSED: list[Refused] = [
     refused("functional.layer_norm", draw(4, 3), (4,), says="whose last extents"),
+    refused("LayerNorm", draw(4, 3), normalized_shape=4, says="whose last extents"),
 ]

@@ -1,0 +1,328 @@
+"""Recurrent networks over time: what each step makes of its input and of the step before.
+
+The products of inputs and weights need no earlier step, and are made for all steps at once before;
+the functions here begin with these. Each is defined by its steps, one after the other. Recorded
+operation by operation, they would spend most of their time on the records, so that there is a
+kernel for each, written with tensor operations and hence for every backend that has none of its
+own. Its gradient goes back through time with a few operations a step: slopes that depend on a
+step's own values are computed for all steps at once, and so is the gradient of the weights.
+
+The layers around them are in `mt_nn.layers.recurrent`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor import Tensor, cat, fuse, fused, relu, sigmoid, stack, tanh, zeros_like
+from mt_tensor.fused import FusedKernel, by_kernel
+
+# --- One step -----------------------------------------------------------------------------------
+
+
+@fuse
+def next_cell(input: Tensor, forget: Tensor, new: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM remembers, from its gates before their activations."""
+    return sigmoid(forget) * cell + sigmoid(input) * tanh(new)
+
+
+@fuse
+def shown(output: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM shows of its memory, from the gate before its activation."""
+    return sigmoid(output) * tanh(cell)
+
+
+@fuse
+def new_state(reset: Tensor, input: Tensor, recurrent: Tensor) -> Tensor:
+    """Return what a GRU proposes, from its gate before the activation and two products."""
+    return tanh(input + sigmoid(reset) * recurrent)
+
+
+@fuse
+def mixed(update: Tensor, new: Tensor, hidden: Tensor) -> Tensor:
+    """Return the state of a GRU between what it proposes and the state before."""
+    return new + sigmoid(update) * (hidden - new)
+
+
+def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+    """Return what an LSTM shows and remembers after a step (Hochreiter and Schmidhuber, 1997).
+
+    Args:
+        gates: input, forget, new and output before their activations, shape (*batch, 4 width).
+        cell: what it remembered, shape (*batch, width).
+    """
+    i, f, g, o = gates.chunk(4, -1)
+    cell = next_cell(i, f, g, cell)
+    return shown(o, cell), cell
+
+
+def gru_step(projected: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
+    """Return the state of a GRU after a step (Cho et al., 2014).
+
+    The reset gate acts on the product of the weights with the state, not on the state itself.
+
+    Args:
+        projected: the products with the input for reset, update and new, shape (*batch, 3 width).
+        recurrent: those with the state before, of the same shape.
+        hidden: the state before, shape (*batch, width).
+    """
+    r, z, n = projected.chunk(3, -1)
+    hr, hz, hn = recurrent.chunk(3, -1)
+    return mixed(z + hz, new_state(r + hr, n, hn), hidden)
+
+
+def activated(values: Tensor, is_relu: bool) -> Tensor:
+    """Return the positive part of values, or their hyperbolic tangent."""
+    return relu(values) if is_relu else tanh(values)
+
+
+# --- All steps ----------------------------------------------------------------------------------
+
+
+def rnn(projected: Tensor, hidden: Tensor, weight: Tensor, is_relu: bool) -> Tensor:
+    """Return the states of a plain recurrent network after each step.
+
+    Args:
+        projected: the products of inputs and weights with all biases, shape (steps, batch, width).
+        hidden: the first state, shape (batch, width).
+        weight: what states are multiplied with, shape (width, width).
+        is_relu: whether the activation is relu instead of tanh.
+
+    Returns:
+        Shape (steps, batch, width).
+    """
+    return _by("rnn", _RNN, projected, hidden, weight, is_relu)
+
+
+def gru(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Return the states of a GRU after each step.
+
+    Args:
+        projected: the products of inputs and weights, shape (steps, batch, 3 width); see
+            `gru_step`.
+        hidden: the first state, shape (batch, width).
+        weight: what states are multiplied with, shape (3 width, width).
+        bias: what is added to these products, shape (3 width,), or None.
+
+    Returns:
+        Shape (steps, batch, width).
+    """
+    return _by("gru", _GRU, projected, hidden, weight, bias)
+
+
+def lstm(
+    projected: Tensor, hidden: Tensor, cell: Tensor, weight: Tensor, shrink: Tensor | None
+) -> Tensor:
+    """Return what an LSTM shows and remembers after each step, side by side.
+
+    Args:
+        projected: the products of inputs and weights with all biases, shape (steps, batch,
+            4 width); see `lstm_step`.
+        hidden: what it shows at first, shape (batch, outputs).
+        cell: what it remembers at first, shape (batch, width).
+        weight: what the shown is multiplied with, shape (4 width, outputs).
+        shrink: what turns each step's result into what is shown, shape (outputs, width), or None;
+            outputs and width are the same then.
+
+    Returns:
+        Shape (steps, batch, outputs + width).
+    """
+    return _by("lstm", _LSTM, projected, hidden, cell, weight, shrink)
+
+
+def _by(name: str, kernel: FusedKernel, *arguments: Any) -> Tensor:
+    """Return the result of an operation, by the backend's kernel if it has one."""
+    return by_kernel(name, arguments[0].backend.kernel(name) or kernel, *arguments)
+
+
+# --- Their definitions --------------------------------------------------------------------------
+
+
+@fused("rnn")
+def _rnn(projected: Tensor, hidden: Tensor, weight: Tensor, is_relu: bool) -> Tensor:
+    """Go step by step; the arguments are those of `rnn`."""
+    states = []
+    for now in projected.unbind():
+        hidden = activated(now + hidden @ weight.T, is_relu)
+        states.append(hidden)
+    return stack(states)
+
+
+@fused("gru")
+def _gru(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Go step by step; the arguments are those of `gru`."""
+    states = []
+    for now in projected.unbind():
+        recurrent = hidden @ weight.T
+        hidden = gru_step(now, recurrent if bias is None else recurrent + bias, hidden)
+        states.append(hidden)
+    return stack(states)
+
+
+@fused("lstm")
+def _lstm(
+    projected: Tensor, hidden: Tensor, cell: Tensor, weight: Tensor, shrink: Tensor | None
+) -> Tensor:
+    """Go step by step; the arguments are those of `lstm`."""
+    states, cells = [], []
+    for now in projected.unbind():
+        hidden, cell = lstm_step(now + hidden @ weight.T, cell)
+        if shrink is not None:
+            hidden = hidden @ shrink.T
+        states.append(hidden)
+        cells.append(cell)
+    return cat([stack(states), stack(cells)], -1)
+
+
+# --- Kernels for every backend ------------------------------------------------------------------
+
+
+class _RNNKernel(FusedKernel):
+    """A plain recurrent network."""
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return all states, which say all that the gradient wants to know."""
+        states = _rnn(*arguments)
+        return states, (states,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of products, first state and weight."""
+        (states,) = saved
+        _, hidden, weight, is_relu = arguments
+        slopes = (states > 0).to(states.dtype) if is_relu else 1 - states * states
+        of_states, of_hidden = _back_through_time(grad, slopes.unsqueeze(-2), None, weight)
+        of_products = of_states * slopes
+        return of_products, of_hidden, _of_weight(of_products, _before(hidden, states)), None
+
+
+class _GRUKernel(FusedKernel):
+    """A GRU."""
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return all states, from which the gradient computes the gates again."""
+        states = _gru(*arguments)
+        return states, (states,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of products, first state, weight and bias."""
+        (states,) = saved
+        projected, hidden, weight, bias = arguments
+        before = _before(hidden, states)
+        recurrent = before @ weight.T if bias is None else before @ weight.T + bias
+        r, z, n = projected.chunk(3, -1)
+        hr, hz, hn = recurrent.chunk(3, -1)
+        r, z = (r + hr).sigmoid(), (z + hz).sigmoid()
+        n = tanh(n + r * hn)
+        by_new = (1 - z) * (1 - n * n)
+        by_update = (before - n) * z * (1 - z)
+        by_reset = by_new * hn * r * (1 - r)
+        slopes = stack([by_reset, by_update, by_new * r], -2)
+        of_states, of_hidden = _back_through_time(grad, slopes, z, weight)
+        of_states = of_states.unsqueeze(-2)
+        of_recurrent = (of_states * slopes).flatten(-2)
+        return (
+            (of_states * stack([by_reset, by_update, by_new], -2)).flatten(-2),
+            of_hidden,
+            _of_weight(of_recurrent, before),
+            None if bias is None else of_recurrent.sum((0, 1)),
+        )
+
+
+@fuse
+def _by_sigmoid(gate: Tensor, factor: Tensor) -> Tensor:
+    """Return the derivative of `sigmoid(gate) * factor` by the gate."""
+    opened = sigmoid(gate)
+    return opened * (1 - opened) * factor
+
+
+@fuse
+def _by_tanh(gate: Tensor, value: Tensor) -> Tensor:
+    """Return the derivative of `sigmoid(gate) * tanh(value)` by the value."""
+    bent = tanh(value)
+    return sigmoid(gate) * (1 - bent * bent)
+
+
+class _LSTMKernel(FusedKernel):
+    """An LSTM."""
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return all that is shown and remembered, from which the gradient computes the gates."""
+        states = _lstm(*arguments)
+        return states, (states,)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of products, both first states and both weights."""
+        projected, hidden, cell, weight, shrink = arguments
+        sizes = [hidden.shape[-1], cell.shape[-1]]
+        states, cells = saved[0].split(sizes, -1)
+        before, cell_before = _before(hidden, states), _before(cell, cells)
+        i, f, g, o = (projected + before @ weight.T).chunk(4, -1)
+        kept = f.sigmoid()
+        by_gates = stack([_by_sigmoid(i, g.tanh()), _by_sigmoid(f, cell_before), _by_tanh(i, g)], 2)
+        by_output = _by_sigmoid(o, cells.tanh()).unsqueeze(2)
+        by_cell = _by_tanh(o, cells)
+        of_gates, of_shown = [], []
+        of_hidden, of_cell = zeros_like(hidden), zeros_like(cell)
+        per_step = (*grad.split(sizes, -1), by_cell, by_gates, by_output, kept)
+        for shows, remembers, slope, gates, output, keeps in _from_the_last(*per_step):
+            of_hidden = of_hidden + shows
+            of_shown.append(of_hidden)
+            if shrink is not None:
+                of_hidden = of_hidden @ shrink
+            of_cell = of_hidden * slope + of_cell + remembers
+            parts = [of_cell.unsqueeze(1) * gates, of_hidden.unsqueeze(1) * output]
+            of_gates.append(cat(parts, 1).flatten(1))
+            of_hidden, of_cell = of_gates[-1] @ weight, of_cell * keeps
+        of_products = stack(of_gates[::-1])
+        of_shrink = None
+        if shrink is not None:
+            of_shrink = _of_weight(stack(of_shown[::-1]), shown(o, cells))
+        return of_products, of_hidden, of_cell, _of_weight(of_products, before), of_shrink
+
+
+_RNN, _GRU, _LSTM = _RNNKernel(), _GRUKernel(), _LSTMKernel()
+
+
+def _back_through_time(
+    grad: Tensor, slopes: Tensor, kept: Tensor | None, weight: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return the complete gradients of all states, and that of the first.
+
+    Args:
+        grad: the gradients that come from outside, shape (steps, batch, width).
+        slopes: derivatives of each state by its products, shape (steps, batch, gates, width).
+        kept: derivatives of each state by the one before directly, or None for zeros.
+        weight: what the state before is multiplied with, shape (gates * width, width).
+    """
+    found = []
+    from_later = zeros_like(grad[0])
+    per_step = (grad, slopes) if kept is None else (grad, slopes, kept)
+    for now, slope, *keeps in _from_the_last(*per_step):
+        total = now + from_later
+        found.append(total)
+        from_later = (total.unsqueeze(1) * slope).flatten(1) @ weight
+        if keeps:
+            from_later = from_later + total * keeps[0]
+    return stack(found[::-1]), from_later
+
+
+def _from_the_last(*tensors: Tensor) -> Any:
+    """Return an iterator over the steps of tensors, the last one first."""
+    return zip(*[tensor.unbind()[::-1] for tensor in tensors], strict=True)
+
+
+def _before(first: Tensor, states: Tensor) -> Tensor:
+    """Return the state before each step."""
+    return cat([first.unsqueeze(0), states[:-1]])
+
+
+def _of_weight(of_products: Tensor, factors: Tensor) -> Tensor:
+    """Return the gradient of a weight from those of its products at all steps."""
+    return of_products.flatten(0, 1).T @ factors.flatten(0, 1)
