@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from mt_nn import functional, init
 from mt_nn.errors import InputError, SettingError
@@ -67,14 +68,11 @@ class MultiheadAttention(Module):
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         self.kdim = width if kdim is None else integer("kdim", kdim, 1)
         self.vdim = width if vdim is None else integer("vdim", vdim, 1)
-        if self.kdim == self.vdim == width:
-            self.in_proj_weight = _projection(3 * width, width)
-            self.q_proj_weight = self.k_proj_weight = self.v_proj_weight = None
-        else:
-            self.in_proj_weight = None
-            self.q_proj_weight = _projection(width, width)
-            self.k_proj_weight = _projection(width, self.kdim)
-            self.v_proj_weight = _projection(width, self.vdim)
+        alike = self.kdim == self.vdim == width
+        self.in_proj_weight = _projection(3 * width, width) if alike else None
+        self.q_proj_weight = None if alike else _projection(width, width)
+        self.k_proj_weight = None if alike else _projection(width, self.kdim)
+        self.v_proj_weight = None if alike else _projection(width, self.vdim)
         self.in_proj_bias = Parameter(zeros(3 * width)) if bias else None
         self.out_proj = Linear(width, width, bias)
         if self.out_proj.bias is not None:
@@ -153,14 +151,13 @@ class MultiheadAttention(Module):
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
         """Return queries, keys and values of all heads, shape (batch, heads, steps, features)."""
+        weights: Any = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
         if self.in_proj_weight is not None:
             if query is key and key is value:
                 whole = functional.linear(query, self.in_proj_weight, self.in_proj_bias)
                 return tuple(self._split(part) for part in whole.chunk(3, -1))
             weights = self.in_proj_weight.chunk(3)
-        else:
-            weights = self.q_proj_weight, self.k_proj_weight, self.v_proj_weight
-        biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
+        biases: Any = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         given = zip((query, key, value), weights, biases, strict=True)
         return tuple(self._split(functional.linear(*arguments)) for arguments in given)
 

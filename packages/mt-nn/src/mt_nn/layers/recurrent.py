@@ -280,8 +280,8 @@ class RNN(RNNBase):
     def _over_time(
         self, projected: Tensor, start: tuple[Tensor, ...], end: str
     ) -> tuple[Tensor, ...]:
-        is_relu = self.nonlinearity == "relu"
-        return (recurrent.rnn(projected, *start, self._of("weight_hh", end), is_relu),)
+        weight, is_relu = self._of("weight_hh", end), self.nonlinearity == "relu"
+        return (recurrent.rnn(projected, start[0], weight, is_relu),)
 
 
 class GRU(RNNBase):
@@ -328,7 +328,7 @@ class GRU(RNNBase):
         self, projected: Tensor, start: tuple[Tensor, ...], end: str
     ) -> tuple[Tensor, ...]:
         weight, bias = self._of("weight_hh", end), self._of("bias_hh", end)
-        return (recurrent.gru(projected, *start, weight, bias),)
+        return (recurrent.gru(projected, start[0], weight, bias),)
 
 
 class LSTM(RNNBase):
@@ -401,7 +401,8 @@ class LSTM(RNNBase):
         self, projected: Tensor, start: tuple[Tensor, ...], end: str
     ) -> tuple[Tensor, ...]:
         weight, shrink = self._of("weight_hh", end), self._of("weight_hr", end)
-        states = recurrent.lstm(projected, *start, weight, shrink)
+        hidden, cell = start
+        states = recurrent.lstm(projected, hidden, cell, weight, shrink)
         return states.split(list(self._states()), -1)
 
 

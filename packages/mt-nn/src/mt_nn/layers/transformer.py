@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from typing import Any
 
 from mt_nn import functional, init
 from mt_nn.errors import InputError, SettingError
@@ -25,23 +26,26 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-class TransformerEncoderLayer(Module):
-    """Attention of a sequence to itself, and a network of two linear layers for each position.
+class TransformerLayer(Module):
+    """What layers of encoders and decoders share: attentions, then a network for each position.
 
-    What either returns is added to its input, and the sum is normalized.
+    What each of these parts returns is added to its input, and the sum is normalized.
 
     Args:
         d_model: features of input and output.
         nhead: number of heads; divides `d_model`.
-        dim_feedforward: features between the two linear layers.
+        dim_feedforward: features between the two linear layers of the network.
         dropout: how likely an element is left out in training, of weights and of what is added.
         activation: between the two linear layers: "relu", "gelu" or a function of a tensor.
         layer_norm_eps: keeps the division of the normalization finite.
         batch_first: whether inputs and outputs have shape (batch, steps, features) instead of
             (steps, batch, features).
-        norm_first: whether to normalize what attention and network take, instead of the sums.
+        norm_first: whether to normalize what the parts take, instead of the sums.
         bias: whether linear layers, attention and normalization add biases.
     """
+
+    attentions: tuple[str, ...] = ()
+    """Their names, in the order in which they are applied."""
 
     def __init__(
         self,
@@ -56,18 +60,42 @@ class TransformerEncoderLayer(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias=bias, batch_first=batch_first
-        )
+        for name in self.attentions:
+            attention = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
+            self.add_module(name, attention)
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
         self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
+        parts = range(1, len(self.attentions) + 2)
+        for number in parts:
+            self.add_module(f"norm{number}", LayerNorm(d_model, layer_norm_eps, bias=bias))
+        for number in parts:
+            self.add_module(f"dropout{number}", Dropout(dropout))
         self.activation = _activation(activation)
+
+    def _added(self, number: int, x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return what a part of the layer makes of its input, added to it and normalized."""
+        norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
+        found: Tensor = (
+            x + dropout(part(norm(x))) if self.norm_first else norm(x + dropout(part(x)))
+        )
+        return found
+
+    def _feed(self, x: Tensor) -> Tensor:
+        """Return what the network makes of each position."""
+        inner: Tensor = self.dropout(self.activation(self.linear1(x)))
+        found: Tensor = self.linear2(inner)
+        return found
+
+
+class TransformerEncoderLayer(TransformerLayer):
+    """Attention of a sequence to itself, then a network for each position.
+
+    The arguments are those of `TransformerLayer`.
+    """
+
+    attentions = ("self_attn",)
 
     def forward(
         self,
@@ -89,52 +117,18 @@ class TransformerEncoderLayer(Module):
         """
 
         def attend(x: Tensor) -> Tensor:
-            masks = (src_key_padding_mask, False, src_mask)
-            return self.dropout1(self.self_attn(x, x, x, *masks, is_causal=is_causal)[0])
+            return _attended(self.self_attn, x, x, src_mask, src_key_padding_mask, is_causal)
 
-        def feed(x: Tensor) -> Tensor:
-            return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-
-        x = _added(src, attend, self.norm1, self.norm_first)
-        return _added(x, feed, self.norm2, self.norm_first)
+        return self._added(2, self._added(1, src, attend), self._feed)
 
 
-class TransformerDecoderLayer(Module):
-    """Attention of a sequence to itself, then to another one, and a network for each position.
+class TransformerDecoderLayer(TransformerLayer):
+    """Attention of a sequence to itself, then to another one, then a network for each position.
 
-    The arguments are those of `TransformerEncoderLayer`.
+    The arguments are those of `TransformerLayer`.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = functional.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-    ) -> None:
-        super().__init__()
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias=bias, batch_first=batch_first
-        )
-        self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout, bias=bias, batch_first=batch_first
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _activation(activation)
+    attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -164,29 +158,28 @@ class TransformerDecoderLayer(Module):
         """
 
         def attend(x: Tensor) -> Tensor:
-            masks = (tgt_key_padding_mask, False, tgt_mask)
-            return self.dropout1(self.self_attn(x, x, x, *masks, is_causal=tgt_is_causal)[0])
+            return _attended(self.self_attn, x, x, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
 
         def look(x: Tensor) -> Tensor:
-            masks = (memory_key_padding_mask, False, memory_mask)
-            found = self.multihead_attn(x, memory, memory, *masks, is_causal=memory_is_causal)
-            return self.dropout2(found[0])
+            masks = (memory_mask, memory_key_padding_mask, memory_is_causal)
+            return _attended(self.multihead_attn, x, memory, *masks)
 
-        def feed(x: Tensor) -> Tensor:
-            return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-
-        x = _added(tgt, attend, self.norm1, self.norm_first)
-        x = _added(x, look, self.norm2, self.norm_first)
-        return _added(x, feed, self.norm3, self.norm_first)
+        return self._added(3, self._added(2, self._added(1, tgt, attend), look), self._feed)
 
 
-def _added(
-    x: Tensor, part: Callable[[Tensor], Tensor], norm: LayerNorm, norm_first: bool
+def _attended(
+    attention: MultiheadAttention,
+    x: Tensor,
+    memory: Tensor,
+    mask: Tensor | None,
+    padding: Tensor | None,
+    is_causal: bool,
 ) -> Tensor:
-    """Return what a part of a layer makes of its input, added to it and normalized."""
-    if norm_first:
-        return x + part(norm(x))
-    return norm(x + part(x))
+    """Return what the steps of one sequence get of those of another one, or of its own."""
+    found: Tensor = attention(
+        x, memory, memory, padding, need_weights=False, attn_mask=mask, is_causal=is_causal
+    )[0]
+    return found
 
 
 def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
@@ -204,6 +197,12 @@ def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
 def _copies(layer: Module, count: int) -> Sequential:
     """Return modules called "0", "1", ... that begin as copies of one."""
     return Sequential(*[copy.deepcopy(layer) for _ in range(integer("num_layers", count, 1))])
+
+
+def _normalized(x: Tensor, norm: Module | None) -> Tensor:
+    """Return the output of the last layer, normalized if anything is given for it."""
+    found: Tensor = x if norm is None else norm(x)
+    return found
 
 
 class TransformerEncoder(Module):
@@ -240,7 +239,7 @@ class TransformerEncoder(Module):
         """Return a sequence of the same shape; see `TransformerEncoderLayer.forward`."""
         for layer in self.layers:
             src = layer(src, mask, src_key_padding_mask, bool(is_causal))
-        return src if self.norm is None else self.norm(src)
+        return _normalized(src, self.norm)
 
 
 class TransformerDecoder(Module):
@@ -273,7 +272,7 @@ class TransformerDecoder(Module):
         masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         for layer in self.layers:
             tgt = layer(tgt, memory, *masks, bool(tgt_is_causal), memory_is_causal)
-        return tgt if self.norm is None else self.norm(tgt)
+        return _normalized(tgt, self.norm)
 
 
 class Transformer(Module):
@@ -313,15 +312,17 @@ class Transformer(Module):
         bias: bool = True,
     ) -> None:
         super().__init__()
-        sizes = (d_model, nhead, dim_feedforward, dropout)
-        settings = (activation, layer_norm_eps, batch_first, norm_first, bias)
+        settings: Any = (
+            *(d_model, nhead, dim_feedforward, dropout, activation),
+            *(layer_norm_eps, batch_first, norm_first, bias),
+        )
         self.encoder = custom_encoder or TransformerEncoder(
-            TransformerEncoderLayer(*sizes, *settings),
+            TransformerEncoderLayer(*settings),
             num_encoder_layers,
             LayerNorm(d_model, layer_norm_eps, bias=bias),
         )
         self.decoder = custom_decoder or TransformerDecoder(
-            TransformerDecoderLayer(*sizes, *settings),
+            TransformerDecoderLayer(*settings),
             num_decoder_layers,
             LayerNorm(d_model, layer_norm_eps, bias=bias),
         )
@@ -368,16 +369,9 @@ class Transformer(Module):
                 f"without a batch; shapes {src.shape} and {tgt.shape} were given."
             )
         memory = self.encoder(src, src_mask, src_key_padding_mask, src_is_causal)
-        return self.decoder(
-            tgt,
-            memory,
-            tgt_mask,
-            memory_mask,
-            tgt_key_padding_mask,
-            memory_key_padding_mask,
-            tgt_is_causal,
-            memory_is_causal,
-        )
+        masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+        found: Tensor = self.decoder(tgt, memory, *masks, tgt_is_causal, memory_is_causal)
+        return found
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, dtype: str = "float32") -> Tensor:

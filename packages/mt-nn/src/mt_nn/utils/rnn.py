@@ -159,7 +159,7 @@ def pad_packed_sequence(
     rows = np.where(seen, np.resize(starts, steps)[:, None] + order, 0)
     features = (1,) * (data.ndim - 1)
     mask = tensor(seen.reshape(*seen.shape, *features), backend=data.backend)
-    padded = where(mask, data[_index(rows, data)], padding_value)
+    padded: Any = where(mask, data[_index(rows, data)], padding_value)
     known = tensor(lengths[order], backend=data.backend)
     return (padded.transpose(0, 1) if batch_first else padded), known
 

@@ -33,7 +33,7 @@ def _attend(p: Any, name: str, q: Array, kv: Array, mask: Any, padding: Any, tol
 def _layer(x: Array, memory: Array | None, masks: Mapping[str, Any], p: Any, told: Any) -> Array:
     """Return what a layer of an encoder makes of a sequence, or one of a decoder with a memory."""
 
-    def norm(x: Array, number: int) -> Array:
+    def norm(x: Array, number: int) -> Any:
         values = normalized(x, (-1,), told.get("layer_norm_eps", 1e-5))
         return values * p[f"norm{number}.weight"] + p.get(f"norm{number}.bias", 0.0)
 
