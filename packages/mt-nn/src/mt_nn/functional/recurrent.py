@@ -193,9 +193,8 @@ class _RNNKernel(FusedKernel):
         (states,) = saved
         _, hidden, weight, is_relu = arguments
         slopes = (states > 0).to(states.dtype) if is_relu else 1 - states * states
-        of_states, of_hidden = _back_through_time(grad, slopes.unsqueeze(-2), None, weight)
-        of_products = of_states * slopes
-        return of_products, of_hidden, _of_weight(of_products, _before(hidden, states)), None
+        _, of_hidden = _back_through_time(grad, slopes, None, weight)
+        return slopes, of_hidden, _of_weight(slopes, _before(hidden, states)), None
 
 
 class _GRUKernel(FusedKernel):
@@ -218,73 +217,85 @@ class _GRUKernel(FusedKernel):
         hr, hz, hn = recurrent.chunk(3, -1)
         r, z = (r + hr).sigmoid(), (z + hz).sigmoid()
         n = tanh(n + r * hn)
-        by_new = (1 - z) * (1 - n * n)
-        by_update = (before - n) * z * (1 - z)
-        by_reset = by_new * hn * r * (1 - r)
-        slopes = stack([by_reset, by_update, by_new * r], -2)
-        of_states, of_hidden = _back_through_time(grad, slopes, z, weight)
-        of_states = of_states.unsqueeze(-2)
-        of_recurrent = (of_states * slopes).flatten(-2)
-        return (
-            (of_states * stack([by_reset, by_update, by_new], -2)).flatten(-2),
-            of_hidden,
-            _of_weight(of_recurrent, before),
-            None if bias is None else of_recurrent.sum((0, 1)),
+        by_new = _after_tanh(n, 1 - z)
+        slopes = cat(
+            [_after_sigmoid(r, by_new * hn), _after_sigmoid(z, before - n), by_new * r], -1
         )
-
-
-@fuse
-def _by_sigmoid(gate: Tensor, factor: Tensor) -> Tensor:
-    """Return the derivative of `sigmoid(gate) * factor` by the gate."""
-    opened = sigmoid(gate)
-    return opened * (1 - opened) * factor
-
-
-@fuse
-def _by_tanh(gate: Tensor, value: Tensor) -> Tensor:
-    """Return the derivative of `sigmoid(gate) * tanh(value)` by the value."""
-    bent = tanh(value)
-    return sigmoid(gate) * (1 - bent * bent)
+        of_states, of_hidden = _back_through_time(grad, slopes, z, weight)
+        of_gates = slopes.narrow(-1, 0, 2 * hidden.shape[-1])
+        return (
+            cat([of_gates, of_states * by_new], -1),
+            of_hidden,
+            _of_weight(slopes, before),
+            None if bias is None else slopes.sum((0, 1)),
+        )
 
 
 class _LSTMKernel(FusedKernel):
     """An LSTM."""
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return all that is shown and remembered, from which the gradient computes the gates."""
-        states = _lstm(*arguments)
-        return states, (states,)
+        """Return all that is shown and remembered, and for the gradient that and all gates."""
+        projected, hidden, cell, weight, shrink = arguments
+        gates, turned = projected.clone(), weight.T.contiguous()
+        states, cells = [], []
+        for now in gates.unbind():
+            hidden, cell = lstm_step(now.add_(hidden @ turned), cell)
+            if shrink is not None:
+                hidden = hidden @ shrink.T
+            states.append(hidden)
+            cells.append(cell)
+        result = cat([stack(states), stack(cells)], -1)
+        return result, (result, gates)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradients of products, both first states and both weights."""
-        projected, hidden, cell, weight, shrink = arguments
-        sizes = [hidden.shape[-1], cell.shape[-1]]
-        states, cells = saved[0].split(sizes, -1)
-        before, cell_before = _before(hidden, states), _before(cell, cells)
-        i, f, g, o = (projected + before @ weight.T).chunk(4, -1)
-        kept = f.sigmoid()
-        by_gates = stack([_by_sigmoid(i, g.tanh()), _by_sigmoid(f, cell_before), _by_tanh(i, g)], 2)
-        by_output = _by_sigmoid(o, cells.tanh()).unsqueeze(2)
-        by_cell = _by_tanh(o, cells)
-        of_gates, of_shown = [], []
+        states, gates = saved
+        _, hidden, cell, weight, shrink = arguments
+        width = cell.shape[-1]
+        sizes = [hidden.shape[-1], width]
+        states, cells = states.split(sizes, -1)
+        i, f, g, o = gates.chunk(4, -1)
+        i, f, g, o, c = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid(), cells.tanh()
+        by_forget = _after_sigmoid(f, _before(cell, cells))
+        by_gates = [_after_sigmoid(i, g), by_forget, _after_tanh(g, i), _after_sigmoid(o, c)]
+        of_gates = cat(by_gates, -1)  # so far, slopes
+        by_cell, by_shown = of_gates.unflatten(-1, (4, width)).split([3, 1], 2)
+        per_step = (*grad.split(sizes, -1), _after_tanh(c, o), by_cell, by_shown, of_gates, f)
         of_hidden, of_cell = zeros_like(hidden), zeros_like(cell)
-        per_step = (*grad.split(sizes, -1), by_cell, by_gates, by_output, kept)
-        for shows, remembers, slope, gates, output, keeps in _from_the_last(*per_step):
+        of_shown = []
+        for shows, remembers, slope, inner, outer, whole, kept in _from_the_last(*per_step):
             of_hidden = of_hidden + shows
             of_shown.append(of_hidden)
             if shrink is not None:
                 of_hidden = of_hidden @ shrink
-            of_cell = of_hidden * slope + of_cell + remembers
-            parts = [of_cell.unsqueeze(1) * gates, of_hidden.unsqueeze(1) * output]
-            of_gates.append(cat(parts, 1).flatten(1))
-            of_hidden, of_cell = of_gates[-1] @ weight, of_cell * keeps
-        of_products = stack(of_gates[::-1])
-        of_shrink = None
-        if shrink is not None:
-            of_shrink = _of_weight(stack(of_shown[::-1]), shown(o, cells))
-        return of_products, of_hidden, of_cell, _of_weight(of_products, before), of_shrink
+            of_cell = _added_up(of_cell, remembers, of_hidden, slope)
+            inner.mul_(of_cell.unsqueeze(1))
+            outer.mul_(of_hidden.unsqueeze(1))
+            of_hidden, of_cell = whole @ weight, of_cell * kept
+        of_shrink = None if shrink is None else _of_weight(stack(of_shown[::-1]), o * c)
+        of_weight = _of_weight(of_gates, _before(hidden, states))
+        return of_gates, of_hidden, of_cell, of_weight, of_shrink
+
+
+@fuse
+def _after_sigmoid(value: Tensor, factor: Tensor) -> Tensor:
+    """Return the slope of a sigmoid from its value, times a factor."""
+    return value * (1 - value) * factor
+
+
+@fuse
+def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
+    """Return the slope of a hyperbolic tangent from its value, times a factor."""
+    return (1 - value * value) * factor
+
+
+@fuse
+def _added_up(first: Tensor, second: Tensor, factor: Tensor, slope: Tensor) -> Tensor:
+    """Return the gradient of what is remembered, from its three sources."""
+    return first + second + factor * slope
 
 
 _RNN, _GRU, _LSTM = _RNNKernel(), _GRUKernel(), _LSTMKernel()
@@ -297,17 +308,20 @@ def _back_through_time(
 
     Args:
         grad: the gradients that come from outside, shape (steps, batch, width).
-        slopes: derivatives of each state by its products, shape (steps, batch, gates, width).
+        slopes: derivatives of each state by its products, shape (steps, batch, gates * width). In
+            place they become the gradients of the products.
         kept: derivatives of each state by the one before directly, or None for zeros.
         weight: what the state before is multiplied with, shape (gates * width, width).
     """
     found = []
     from_later = zeros_like(grad[0])
-    per_step = (grad, slopes) if kept is None else (grad, slopes, kept)
-    for now, slope, *keeps in _from_the_last(*per_step):
+    per_gate = slopes.unflatten(-1, (-1, grad.shape[-1]))
+    per_step = (grad, per_gate, slopes) if kept is None else (grad, per_gate, slopes, kept)
+    for now, gates, whole, *keeps in _from_the_last(*per_step):
         total = now + from_later
         found.append(total)
-        from_later = (total.unsqueeze(1) * slope).flatten(1) @ weight
+        gates.mul_(total.unsqueeze(1))
+        from_later = whole @ weight
         if keeps:
             from_later = from_later + total * keeps[0]
     return stack(found[::-1]), from_later
