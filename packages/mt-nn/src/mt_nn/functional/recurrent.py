@@ -15,34 +15,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor import Tensor, cat, fuse, fused, relu, sigmoid, stack, tanh, zeros_like
+from mt_tensor import Tensor, cat, fuse, fused, relu, stack, tanh, zeros_like
 from mt_tensor.fused import FusedKernel, by_kernel
 
 # --- One step -----------------------------------------------------------------------------------
 
 
 @fuse
+def opened(gate: Tensor) -> Tensor:
+    """Return how far a gate is open: `sigmoid(gate)`, by way of tanh, which NumPy has faster."""
+    return 0.5 + 0.5 * tanh(0.5 * gate)
+
+
+@fuse
 def next_cell(input: Tensor, forget: Tensor, new: Tensor, cell: Tensor) -> Tensor:
     """Return what an LSTM remembers, from its gates before their activations."""
-    return sigmoid(forget) * cell + sigmoid(input) * tanh(new)
+    return opened(forget) * cell + opened(input) * tanh(new)
 
 
 @fuse
 def shown(output: Tensor, cell: Tensor) -> Tensor:
     """Return what an LSTM shows of its memory, from the gate before its activation."""
-    return sigmoid(output) * tanh(cell)
+    return opened(output) * tanh(cell)
 
 
 @fuse
 def new_state(reset: Tensor, input: Tensor, recurrent: Tensor) -> Tensor:
     """Return what a GRU proposes, from its gate before the activation and two products."""
-    return tanh(input + sigmoid(reset) * recurrent)
+    return tanh(input + opened(reset) * recurrent)
 
 
 @fuse
 def mixed(update: Tensor, new: Tensor, hidden: Tensor) -> Tensor:
     """Return the state of a GRU between what it proposes and the state before."""
-    return new + sigmoid(update) * (hidden - new)
+    return new + opened(update) * (hidden - new)
 
 
 def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
@@ -215,7 +221,7 @@ class _GRUKernel(FusedKernel):
         recurrent = before @ weight.T if bias is None else before @ weight.T + bias
         r, z, n = projected.chunk(3, -1)
         hr, hz, hn = recurrent.chunk(3, -1)
-        r, z = (r + hr).sigmoid(), (z + hz).sigmoid()
+        r, z = opened(r + hr), opened(z + hz)
         n = tanh(n + r * hn)
         by_new = _after_tanh(n, 1 - z)
         slopes = cat(
@@ -258,7 +264,7 @@ class _LSTMKernel(FusedKernel):
         sizes = [hidden.shape[-1], width]
         states, cells = states.split(sizes, -1)
         i, f, g, o = gates.chunk(4, -1)
-        i, f, g, o, c = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid(), cells.tanh()
+        i, f, g, o, c = opened(i), opened(f), tanh(g), opened(o), tanh(cells)
         by_forget = _after_sigmoid(f, _before(cell, cells))
         by_gates = [_after_sigmoid(i, g), by_forget, _after_tanh(g, i), _after_sigmoid(o, c)]
         of_gates = cat(by_gates, -1)  # so far, slopes
