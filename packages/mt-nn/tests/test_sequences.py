@@ -99,6 +99,8 @@ def test_positions_go_on_at_an_offset(layer: nn.Module) -> None:
 
 
 def test_reprs() -> None:
-    assert repr(nn.LayerNorm(3)) == "LayerNorm((3,), eps=1e-05, elementwise_affine=True)"
+    assert repr(nn.LayerNorm(3)) == (
+        "LayerNorm((3,), eps=1e-05, elementwise_affine=True, bias=True)"
+    )
     assert repr(nn.RotaryPositions(4)) == "RotaryPositions(4, base=10000.0, dim=-2)"
     assert repr(nn.LearnedPositions(9, 4)) == "LearnedPositions(9, 4, dim=-2)"

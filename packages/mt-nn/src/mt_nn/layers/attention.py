@@ -127,6 +127,8 @@ class MultiheadAttention(Module):
             )
         is_batched = query.ndim == 3
         q, k, v = self._projected(query, key, value)
+        if key_padding_mask is not None and not is_batched:
+            key_padding_mask = key_padding_mask.unsqueeze(0)
         mask = self._mask(q, k, key_padding_mask, attn_mask)
         if self.bias_k is not None and self.bias_v is not None:
             k, v = _followed(k, self._split(self.bias_k)), _followed(v, self._split(self.bias_v))
@@ -174,7 +176,7 @@ class MultiheadAttention(Module):
         """Return both masks as one that is added, which broadcasts to the scores of all heads."""
         batch, heads, queries, keys = *q.shape[:3], k.shape[2]
         if padding is not None:
-            padding = _additive("key_padding_mask", padding, q, [(batch, keys), (keys,)])
+            padding = _additive("key_padding_mask", padding, q, [(batch, keys)])
             padding = padding.view(batch, 1, 1, keys)
         if mask is None:
             return padding

@@ -18,6 +18,7 @@ from mt_nn.settings import integer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_tensor import Tensor, arange, cat, stack, tensor, zeros
 from mt_tensor.dtypes import Array
+from mt_tensor.recording.function import require_tensors
 
 NONLINEARITIES = ("tanh", "relu")
 
@@ -567,6 +568,7 @@ def _check_two(module: Module, hx: Any) -> None:
 
 
 def _check_state(module: Module, state: Tensor, shape: tuple[int, ...], input: Tensor) -> None:
+    require_tensors(type(module).__name__, state)
     if state.shape != shape or state.dtype != input.dtype:
         raise InputError(
             f"{type(module).__name__} expects a state of shape {shape} and {input.dtype.name} for "

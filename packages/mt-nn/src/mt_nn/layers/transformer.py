@@ -316,16 +316,15 @@ class Transformer(Module):
             *(d_model, nhead, dim_feedforward, dropout, activation),
             *(layer_norm_eps, batch_first, norm_first, bias),
         )
-        self.encoder = custom_encoder or TransformerEncoder(
-            TransformerEncoderLayer(*settings),
-            num_encoder_layers,
-            LayerNorm(d_model, layer_norm_eps, bias=bias),
-        )
-        self.decoder = custom_decoder or TransformerDecoder(
-            TransformerDecoderLayer(*settings),
-            num_decoder_layers,
-            LayerNorm(d_model, layer_norm_eps, bias=bias),
-        )
+        if custom_encoder is None:
+            layer = TransformerEncoderLayer(*settings)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+        if custom_decoder is None:
+            last = TransformerDecoderLayer(*settings)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            custom_decoder = TransformerDecoder(last, num_decoder_layers, norm)
+        self.encoder, self.decoder = custom_encoder, custom_decoder
         for parameter in self.parameters():
             if parameter.value.ndim > 1:
                 init.xavier_uniform_(parameter.value)

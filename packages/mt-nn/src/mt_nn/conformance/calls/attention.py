@@ -205,6 +205,7 @@ REFUSED: list[Refused] = [
     refused("MultiheadAttention", draw(3, 2, 4), *(draw(3, 4),) * 2, says="shapes", **ONE),
     refused("MultiheadAttention", draw(3, 2, 4), *(draw(3, 1, 4),) * 2, says="shapes", **ONE),
     refused("MultiheadAttention", *ALIKE, draw(3, 2), says="key_padding_mask holds", **ONE),
+    refused("MultiheadAttention", *ALIKE, draw(3), says="key_padding_mask holds", **ONE),
     refused("MultiheadAttention", *ALIKE, None, False, draw(3, 4), says="attn_mask holds", **ONE),
     refused(
         "MultiheadAttention", *ALIKE, None, False, None, True, True, says="needs one", **ONE
