@@ -59,8 +59,8 @@ def scaled_dot_product_attention(
     factor = 1.0 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
     if attn_mask is None:
         return _attended(query, key, value, None, is_causal, factor, dropout_p)
-    if attn_mask.dtype.name == "bool":
-        attn_mask = additive(~attn_mask, query)
+    is_bool = attn_mask.dtype.name == "bool"
+    attn_mask = additive(~attn_mask if is_bool else attn_mask, query)
     blind = (attn_mask == -math.inf).all(-1, keepdim=True)
     if not blind.any():
         return _attended(query, key, value, attn_mask, False, factor, dropout_p)
@@ -69,9 +69,16 @@ def scaled_dot_product_attention(
     return found.masked_fill(blind, 0.0)
 
 
-def additive(hidden: Tensor, like: Tensor) -> Tensor:
-    """Return what to add to scores, of the type of `like`: minus infinity where keys are hidden."""
-    return hidden._full(hidden.shape, 0.0, like.dtype).masked_fill(hidden, -math.inf)
+def additive(mask: Tensor, like: Tensor) -> Tensor:
+    """Return what to add to scores, of the type of `like`.
+
+    Args:
+        mask: bools, True where keys are hidden, which makes minus infinity; or what is added.
+        like: a tensor of the type that is wanted.
+    """
+    if mask.dtype.name != "bool":
+        return mask.to(like.dtype)
+    return mask._full(mask.shape, 0.0, like.dtype).masked_fill(mask, -math.inf)
 
 
 def _attended(

@@ -230,4 +230,4 @@ def _additive(name: str, mask: Tensor, like: Tensor, shapes: list[tuple[int, ...
             f"{name} holds bools or floats, of shape {' or '.join(map(str, shapes))}; shape "
             f"{mask.shape} and {mask.dtype.name} were given."
         )
-    return additive(mask, like) if mask.dtype.name == "bool" else mask
+    return additive(mask, like)

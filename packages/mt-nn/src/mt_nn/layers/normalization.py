@@ -47,5 +47,6 @@ class LayerNorm(Module):
     def extra_repr(self) -> str:
         """Show the settings."""
         return (
-            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )

@@ -373,14 +373,17 @@ class Transformer(Module):
         return found
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, dtype: str = "float32") -> Tensor:
+    def generate_square_subsequent_mask(
+        sz: int, *, dtype: Any = "float32", backend: Any = None
+    ) -> Tensor:
         """Return the causal mask to be added: minus infinity where a step would see a later one.
 
         Args:
             sz: the number of steps.
             dtype: the type of its elements.
+            backend: where they are; the current backend if None.
 
         Returns:
             Shape (sz, sz).
         """
-        return full((sz, sz), -math.inf, dtype=dtype).triu(1)
+        return full((sz, sz), -math.inf, dtype=dtype, backend=backend).triu(1)
