@@ -260,27 +260,24 @@ class _LSTMKernel(FusedKernel):
         """Return the gradients of products, both first states and both weights."""
         states, gates = saved
         _, hidden, cell, weight, shrink = arguments
-        width = cell.shape[-1]
-        sizes = [hidden.shape[-1], width]
+        sizes = [hidden.shape[-1], cell.shape[-1]]
         states, cells = states.split(sizes, -1)
         i, f, g, o = gates.chunk(4, -1)
         i, f, g, o, c = opened(i), opened(f), tanh(g), opened(o), tanh(cells)
         by_forget = _after_sigmoid(f, _before(cell, cells))
         by_gates = [_after_sigmoid(i, g), by_forget, _after_tanh(g, i), _after_sigmoid(o, c)]
         of_gates = cat(by_gates, -1)  # so far, slopes
-        by_cell, by_shown = of_gates.unflatten(-1, (4, width)).split([3, 1], 2)
-        per_step = (*grad.split(sizes, -1), _after_tanh(c, o), by_cell, by_shown, of_gates, f)
+        per_step = (*grad.split(sizes, -1), _after_tanh(c, o), of_gates, f)
         of_hidden, of_cell = zeros_like(hidden), zeros_like(cell)
         of_shown = []
-        for shows, remembers, slope, inner, outer, whole, kept in _from_the_last(*per_step):
+        for shows, remembers, slope, now, kept in _from_the_last(*per_step):
             of_hidden = of_hidden + shows
             of_shown.append(of_hidden)
             if shrink is not None:
                 of_hidden = of_hidden @ shrink
             of_cell = _added_up(of_cell, remembers, of_hidden, slope)
-            inner.mul_(of_cell.unsqueeze(1))
-            outer.mul_(of_hidden.unsqueeze(1))
-            of_hidden, of_cell = whole @ weight, of_cell * kept
+            now.mul_(cat([of_cell, of_cell, of_cell, of_hidden], -1))
+            of_hidden, of_cell = now @ weight, of_cell * kept
         of_shrink = None if shrink is None else _of_weight(stack(of_shown[::-1]), o * c)
         of_weight = _of_weight(of_gates, _before(hidden, states))
         return of_gates, of_hidden, of_cell, of_weight, of_shrink
@@ -321,13 +318,12 @@ def _back_through_time(
     """
     found = []
     from_later = zeros_like(grad[0])
-    per_gate = slopes.unflatten(-1, (-1, grad.shape[-1]))
-    per_step = (grad, per_gate, slopes) if kept is None else (grad, per_gate, slopes, kept)
-    for now, gates, whole, *keeps in _from_the_last(*per_step):
-        total = now + from_later
+    gates = slopes.shape[-1] // grad.shape[-1]
+    per_step = (grad, slopes) if kept is None else (grad, slopes, kept)
+    for from_outside, now, *keeps in _from_the_last(*per_step):
+        total = from_outside + from_later
         found.append(total)
-        gates.mul_(total.unsqueeze(1))
-        from_later = whole @ weight
+        from_later = now.mul_(cat([total] * gates, -1)) @ weight
         if keeps:
             from_later = from_later + total * keeps[0]
     return stack(found[::-1]), from_later
