@@ -14,6 +14,7 @@ import mt_tensor as mt
 from mt_nn.conformance.calls import CALLS, REFUSED, Call, Refused
 from mt_nn.conformance.calls.call import (
     arrays_of,
+    layer_of,
     mapped,
     outcome,
     parameter_values,
@@ -23,6 +24,9 @@ from mt_nn.conformance.calls.call import (
 
 torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
+
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+"""Torch says so where it has no shorter way to compute."""
 
 TOLERANCE = {"rtol": 1e-9, "atol": 1e-11}
 
@@ -35,6 +39,9 @@ ROUGH: dict[str, str] = {
 NOT_IN_TORCH: dict[str, str] = {
     "DropPath": "of residual networks it is the usual dropout",
     "functional.drop_path": "see DropPath",
+    "LearnedPositions": "torch leaves positions to those who need them",
+    "RotaryPositions": "torch leaves positions to those who need them",
+    "SinusoidalPositions": "torch leaves positions to those who need them",
 }
 """Layers and functions that torch does not have, with the reason why they are here."""
 
@@ -56,7 +63,7 @@ def leaf(array: Any) -> Any:
 
 
 def torch_layer(call: Call) -> Any:
-    layer = theirs(call.name)(**call.settings).double()
+    layer = layer_of(call, torch.nn).double()
     layer.train(call.in_training)
     shapes = {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}
     with torch.no_grad():
@@ -99,7 +106,7 @@ def test_values_and_gradients_are_torchs(call: Call) -> None:
 @pytest.mark.parametrize("call", LAYERS, ids=str)
 def test_states_travel_to_torch_and_back(call: Call, tmp_path: Path) -> None:
     layer, _ = prepared(call, "float64")
-    twin = theirs(call.name)(**call.settings).double()
+    twin = layer_of(call, torch.nn).double()
     path = tmp_path / "ours.safetensors"
     nn.save(layer.state_dict(), path)
     twin.load_state_dict(safetensors.load_file(path))
@@ -118,9 +125,8 @@ def test_layers_start_as_torchs_do(call: Call) -> None:
     many = 200
     mt.manual_seed(0)
     torch.manual_seed(0)
-    made = getattr(nn, call.name)
-    ours = [dict(made(**call.settings).named_parameters()) for _ in range(many)]
-    others = [dict(theirs(call.name)(**call.settings).named_parameters()) for _ in range(many)]
+    ours = [dict(layer_of(call, nn).named_parameters()) for _ in range(many)]
+    others = [dict(layer_of(call, torch.nn).named_parameters()) for _ in range(many)]
     for name, first in ours[0].items():
         mine = np.array([np.array(layer[name].value.detach()) for layer in ours])
         other = np.array([layer[name].detach().numpy() for layer in others])

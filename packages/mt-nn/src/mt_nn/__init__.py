@@ -4,7 +4,7 @@ The names are torch's. Everything is composed from the operations of mt-tensor, 
 the backend offers a kernel for it.
 """
 
-from mt_nn import data, functional, init, optim
+from mt_nn import data, functional, init, optim, utils
 from mt_nn.errors import (
     DownloadError,
     FileError,
@@ -44,6 +44,7 @@ from mt_nn.layers.activation import (
     Tanhshrink,
     Threshold,
 )
+from mt_nn.layers.attention import MultiheadAttention
 from mt_nn.layers.containers import (
     Identity,
     ModuleDict,
@@ -79,6 +80,15 @@ from mt_nn.layers.normalization import (
     RMSNorm,
 )
 from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
+from mt_nn.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+from mt_nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from mt_nn.layers.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.saving import load, save
@@ -91,6 +101,9 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "AlphaDropout",
     "AvgPool2d",
@@ -112,6 +125,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "FileError",
     "Flatten",
+    "GRUCell",
     "GroupNorm",
     "Hardshrink",
     "Hardsigmoid",
@@ -122,8 +136,10 @@ __all__ = [
     "InstanceNorm1d",
     "InstanceNorm2d",
     "InstanceNorm3d",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
+    "LearnedPositions",
     "Linear",
     "LoaderError",
     "LocalResponseNorm",
@@ -136,20 +152,24 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiheadAttention",
     "NetworkError",
     "PReLU",
     "Parameter",
     "ParameterDict",
     "ParameterList",
     "RMSNorm",
+    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
     "Residual",
+    "RotaryPositions",
     "Sequential",
     "SettingError",
     "SiLU",
     "Sigmoid",
+    "SinusoidalPositions",
     "Softmax",
     "Softmax2d",
     "Softmin",
@@ -160,6 +180,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "Unflatten",
     "__version__",
     "data",
@@ -168,4 +193,5 @@ __all__ = [
     "load",
     "optim",
     "save",
+    "utils",
 ]

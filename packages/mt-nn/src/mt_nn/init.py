@@ -58,6 +58,27 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0.0) -> Tensor:
     return uniform_(tensor, -bound, bound)
 
 
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill with even numbers up to `gain * sqrt(6 / (fan_in + fan_out))` in size.
+
+    Values and gradients keep their variance about equally well (Glorot and Bengio 2010,
+    "Understanding the difficulty of training deep feedforward neural networks", equation 16).
+    """
+    bound = gain * math.sqrt(6.0 / _both_fans(tensor))
+    return uniform_(tensor, -bound, bound)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Fill with normal numbers of deviation `gain * sqrt(2 / (fan_in + fan_out))`."""
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / _both_fans(tensor)))
+
+
+def _both_fans(tensor: Tensor) -> int:
+    """Return how many inputs an output of a weight depends on, plus how many depend on an input."""
+    inputs = fan_in(tensor)
+    return inputs + tensor.shape[0] * (inputs // max(tensor.shape[1], 1))
+
+
 def init_like_torch(weight: Tensor, bias: Tensor | None) -> None:
     """Fill weight and bias with even numbers up to `1 / sqrt(fan_in)` in size, torch's default."""
     kaiming_uniform_(weight, a=math.sqrt(5))

@@ -157,6 +157,37 @@ def attentions() -> Iterator[Arguments]:
     yield draw(2, 5, 4), draw(2, 7, 4), draw(2, 7, 4), mask, False, 0.5
 
 
+@of("rnn")
+def plain_recurrences() -> Iterator[Arguments]:
+    """Products with the inputs, the first state, its weight, and whether to use relu."""
+    for dtype in ("float32", "float64"):
+        yield draw(5, 3, 4, dtype=dtype), draw(3, 4, dtype=dtype), draw(4, 4, dtype=dtype), False
+    yield draw(2, 1, 3), draw(1, 3), draw(3, 3), True
+
+
+@of("gru")
+def gated_recurrences() -> Iterator[Arguments]:
+    """Products with the inputs, the first state, its weight and bias."""
+    for dtype in ("float32", "float64"):
+        x, h, weight = (
+            draw(5, 3, 12, dtype=dtype),
+            draw(3, 4, dtype=dtype),
+            draw(12, 4, dtype=dtype),
+        )
+        yield x, h, weight, draw(12, dtype=dtype)
+        yield x, h, weight, None
+
+
+@of("lstm")
+def long_memories() -> Iterator[Arguments]:
+    """Products with the inputs, both first states, and the weights of both."""
+    for dtype in ("float32", "float64"):
+        x, c = draw(5, 3, 16, dtype=dtype), draw(3, 4, dtype=dtype, seed=1)
+        yield x, draw(3, 4, dtype=dtype), c, draw(16, 4, dtype=dtype), None
+        h = draw(3, 2, dtype=dtype)
+        yield x, h, c, draw(16, 2, dtype=dtype), draw(2, 4, dtype=dtype)
+
+
 STEPS: dict[str, list[Arguments]] = {
     "sgd_step": [
         (draw(5, 7), draw(5, 7, seed=1), None, 0.1, 0.0, 0.0, 0.0, False),

@@ -14,6 +14,9 @@ from mt_nn.conformance.calls import (
     losses,
     normalization,
     pooling,
+    positions,
+    recurrent,
+    transformer,
 )
 from mt_nn.conformance.calls.call import Call, Refused
 
@@ -27,6 +30,9 @@ _TABLES = (
     losses,
     normalization,
     pooling,
+    positions,
+    recurrent,
+    transformer,
 )
 
 CALLS: list[Call] = [row for table in _TABLES for row in table.CALLS]

@@ -29,7 +29,8 @@ class Call:
     Attributes:
         name: its name in `mt_nn` and in `torch.nn`; that of a function begins with `functional.`.
         inputs: what is passed by position: arrays stand for tensors, also within tuples and lists.
-        settings: keyword arguments, of a function or of the constructor of a layer.
+        settings: keyword arguments, of a function or of the constructor of a layer; a call among
+            these stands for the layer that it is of.
         options: keyword arguments when a layer is called.
         oracle: the same in NumPy, of arrays of float64: it takes the inputs, for a layer then its
             parameters by name, and the settings and options; None if another row's says it all.
@@ -139,14 +140,20 @@ class Outcome:
     buffers: dict[str, Array]
 
 
+def layer_of(call: Call, library: Any) -> Any:
+    """Return the layer of a call as `mt_nn` makes it, or `torch.nn`."""
+    settings = {
+        key: layer_of(value, library) if isinstance(value, Call) else value
+        for key, value in call.settings.items()
+    }
+    return getattr(library, call.name)(**settings)
+
+
 def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor]]:
     """Return the function or layer of a call, and its parameters, which are filled."""
-    made: Any = mt_nn
-    for part in call.name.split("."):
-        made = getattr(made, part)
     if call.is_function:
-        return made, []
-    layer: Module = made(**call.settings).to(dtype)
+        return getattr(mt_nn.functional, call.name.removeprefix("functional.")), []
+    layer: Module = layer_of(call, mt_nn).to(dtype)
     layer.train(call.in_training)
     parameters = dict(layer.named_parameters())
     shapes = {name: parameter.value.shape for name, parameter in parameters.items()}

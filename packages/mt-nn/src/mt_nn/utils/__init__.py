@@ -1,0 +1,5 @@
+"""What training needs beside layers: sequences of different lengths in one batch."""
+
+from mt_nn.utils import rnn
+
+__all__ = ["rnn"]

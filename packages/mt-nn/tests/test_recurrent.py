@@ -1,0 +1,197 @@
+"""Recurrent networks: their kernels, dropout, and sequences of different lengths, also by torch."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.conformance.calls.call import arrays_of
+from mt_nn.conformance.drawing import draw
+from mt_nn.conformance.kernels import SAMPLES
+from mt_nn.functional import recurrent
+from mt_nn.utils.rnn import (
+    PackedSequence,
+    pack_padded_sequence,
+    pack_sequence,
+    pad_packed_sequence,
+    pad_sequence,
+    unpad_sequence,
+)
+from mt_tensor.backends import backends
+from mt_tensor.fused import FUSED
+
+KINDS = ["RNN", "GRU", "LSTM"]
+ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
+SAMPLED = [(name, sample) for name in ("rnn", "gru", "lstm") for sample in SAMPLES[name]()]
+
+
+def leaves(sample: Any, dtype: str) -> list[Any]:
+    return [
+        mt.tensor(x.astype(dtype)).requires_grad_() if isinstance(x, np.ndarray) else x
+        for x in sample
+    ]
+
+
+def gradients(function: Callable[..., mt.Tensor], sample: Any) -> tuple[Any, list[Any]]:
+    given = leaves(sample, "float64")
+    result = function(*given)
+    (result * mt.arange(result.numel()).view(*result.shape).double().cos()).sum().backward()
+    return result.detach().numpy(), [x.grad.numpy() for x in given if isinstance(x, mt.Tensor)]
+
+
+@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize(("name", "sample"), SAMPLED)
+def test_kernels_for_all_backends_are_their_definitions(
+    backend: str, name: str, sample: Any
+) -> None:
+    with mt.use_backend(backend):
+        value, found = gradients(getattr(recurrent, name), sample)
+        expected, wanted = gradients(FUSED[name], sample)
+    np.testing.assert_allclose(value, expected, rtol=1e-12)
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "sample"), SAMPLED[::2])
+def test_second_derivatives(name: str, sample: Any) -> None:
+    given = leaves(sample, "float64")
+    tensors = [x for x in given if isinstance(x, mt.Tensor)]
+    rest = given[len(tensors) :]
+    assert mt.gradgradcheck(lambda *x: getattr(recurrent, name)(*x, *rest), tensors, fast_mode=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cell_is_one_step(kind: str) -> None:
+    cell, network = getattr(nn, f"{kind}Cell")(3, 4), getattr(nn, kind)(3, 4)
+    network.load_state_dict({f"{name}_l0": x for name, x in cell.state_dict().items()})
+    x = mt.tensor(draw(5, 2, 3))
+    output, last = network(x)
+    state = None
+    for now in x.unbind():
+        state = cell(now, state)
+    for ours, theirs in zip(arrays_of([last]), arrays_of([state]), strict=True):
+        np.testing.assert_allclose(ours[0].detach(), theirs.detach(), rtol=1e-5, atol=1e-6)
+    assert output.shape == (5, 2, 4)
+
+
+def test_dropout_acts_between_layers_in_training_alone() -> None:
+    network, x = nn.GRU(3, 4, num_layers=2, dropout=0.5), mt.tensor(draw(5, 2, 3))
+    first, second = (network(x) for _ in range(2))
+    assert not mt.equal(first[0], second[0])
+    assert mt.equal(first[1][0], second[1][0])  # the first layer reads the input itself
+    network.eval()
+    assert mt.equal(network(x)[0], network(x)[0])
+    with pytest.warns(UserWarning, match="between layers"):
+        nn.LSTM(3, 4, dropout=0.5)
+
+
+def test_reprs() -> None:
+    assert repr(nn.LSTM(2, 3, 2, bias=False, proj_size=1)) == (
+        "LSTM(2, 3, proj_size=1, num_layers=2, bias=False)"
+    )
+    assert repr(nn.GRU(2, 3, batch_first=True, bidirectional=True)) == (
+        "GRU(2, 3, batch_first=True, bidirectional=True)"
+    )
+    assert repr(nn.RNNCell(2, 3, nonlinearity="relu")) == "RNNCell(2, 3, nonlinearity=relu)"
+
+
+# --- Sequences of different lengths -------------------------------------------------------------
+
+LENGTHS = [2, 4, 1]
+SEQUENCES = [draw(length, 3, seed=length) for length in LENGTHS]
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+def test_padding_and_back(batch_first: bool) -> None:
+    sequences = [mt.tensor(x, requires_grad=True) for x in SEQUENCES]
+    padded = pad_sequence(sequences, batch_first, padding_value=7.0)
+    assert padded.shape == ((3, 4, 3) if batch_first else (4, 3, 3))
+    rows = padded if batch_first else padded.transpose(0, 1)
+    for row, sequence in zip(rows.unbind(), SEQUENCES, strict=True):
+        np.testing.assert_array_equal(row[: len(sequence)].detach(), sequence)
+        assert (row[len(sequence) :] == 7.0).all()
+    for ours, sequence in zip(unpad_sequence(padded, LENGTHS, batch_first), SEQUENCES, strict=True):
+        np.testing.assert_array_equal(ours.detach(), sequence)
+    padded.sum().backward()
+    assert all(mt.equal(x.grad, mt.ones_like(x)) for x in sequences if x.grad is not None)
+    left = pad_sequence([mt.tensor(x) for x in SEQUENCES], True, padding_side="left")
+    np.testing.assert_array_equal(left[0, 2:], SEQUENCES[0])
+
+
+def test_packing_and_back() -> None:
+    padded = pad_sequence([mt.tensor(x) for x in SEQUENCES])
+    packed = pack_padded_sequence(padded, mt.tensor(LENGTHS), enforce_sorted=False)
+    assert packed.batch_sizes.tolist() == [3, 2, 1, 1]
+    assert packed.lengths().tolist() == [4, 2, 1]
+    np.testing.assert_array_equal(packed.data[:3], padded[0][[1, 0, 2]])
+    again, lengths = pad_packed_sequence(packed)
+    assert mt.equal(again, padded)
+    assert lengths.tolist() == LENGTHS
+    longer, _ = pad_packed_sequence(packed, True, padding_value=-1.0, total_length=6)
+    assert longer.shape == (3, 6, 3)
+    assert (longer[:, 4:] == -1.0).all()
+    in_order = [mt.tensor(SEQUENCES[i]) for i in (1, 0, 2)]
+    assert mt.equal(pack_sequence(in_order).data, packed.data)
+    assert pack_sequence(in_order).sorted_indices is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_packed_sequences_are_read_as_alone(kind: str) -> None:
+    network = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True)
+    sequences = [mt.tensor(x) for x in SEQUENCES]
+    shape = (4, 3, 4)
+    start = (mt.tensor(draw(*shape)), mt.tensor(draw(*shape, seed=1)))
+    packed = pack_sequence(sequences, enforce_sorted=False)
+    output, last = network(packed, start if kind == "LSTM" else start[0])
+    assert isinstance(output, PackedSequence)
+    outputs = unpad_sequence(*pad_packed_sequence(output))
+    for number, sequence in enumerate(sequences):
+        alone = tuple(state[:, number] for state in start)
+        expected, final = network(sequence, alone if kind == "LSTM" else alone[0])
+        np.testing.assert_allclose(
+            outputs[number].detach(), expected.detach(), rtol=1e-5, atol=1e-6
+        )
+        for ours, theirs in zip(arrays_of([last]), arrays_of([final]), strict=True):
+            np.testing.assert_allclose(
+                ours[:, number].detach(), theirs.detach(), rtol=1e-5, atol=1e-6
+            )
+
+
+def test_what_padding_and_packing_refuse() -> None:
+    sequences = [mt.tensor(x) for x in SEQUENCES]
+    padded = pad_sequence(sequences)
+    for wrong in ([], [mt.tensor(1.0)], [sequences[0], mt.ones(2, 5)]):
+        with pytest.raises(nn.InputError, match="same features"):
+            pad_sequence(wrong)
+    with pytest.raises(nn.SettingError, match="padding_side"):
+        pad_sequence(sequences, padding_side="top")
+    with pytest.raises(nn.InputError, match="not sorted"):
+        pack_padded_sequence(padded, LENGTHS)
+    for lengths in ([1, 2], [5, 1, 1], [2, 1, 0], [1.5, 1.0, 1.0], []):
+        with pytest.raises(nn.InputError, match="takes a length"):
+            pack_padded_sequence(padded, lengths, enforce_sorted=False)  # type: ignore[arg-type]
+    packed = pack_sequence(sequences, enforce_sorted=False)
+    with pytest.raises(nn.InputError, match="total_length=3"):
+        pad_packed_sequence(packed, total_length=3)
+    with pytest.raises(nn.InputError, match="with 2 features"):
+        nn.GRU(2, 4)(packed)
+
+
+def test_packing_is_torchs() -> None:
+    torch = pytest.importorskip("torch")
+    rnn = torch.nn.utils.rnn
+    theirs = rnn.pack_sequence([torch.tensor(x) for x in SEQUENCES], enforce_sorted=False)
+    ours = pack_sequence([mt.tensor(x) for x in SEQUENCES], enforce_sorted=False)
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(np.array(mine), other.numpy())
+    network, twin = nn.LSTM(3, 4, bidirectional=True), torch.nn.LSTM(3, 4, bidirectional=True)
+    twin.load_state_dict(
+        {name: torch.tensor(x.tolist()) for name, x in network.state_dict().items()}
+    )
+    mine, (h, c) = network(ours)
+    other, states = twin(theirs)
+    for found, wanted in zip((mine.data, h, c), (other.data, *states), strict=True):
+        np.testing.assert_allclose(found.detach(), wanted.detach(), rtol=1e-5, atol=1e-6)
