@@ -6,6 +6,7 @@ written-out NumPy of the row's `oracle`, and torch, whose names and arguments th
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -31,8 +32,11 @@ class Call:
         inputs: what is passed by position: arrays stand for tensors, also within tuples and lists.
         settings: keyword arguments, of a function or of the constructor of a layer.
         options: keyword arguments when a layer is called.
+        constants: settings by which nothing is differentiated, such as weights of classes; arrays
+            stand for tensors also where they are a layer's.
         oracle: the same in NumPy, of arrays of float64: it takes the inputs, for a layer then its
-            parameters by name, and the settings and options; None if another row's says it all.
+            parameters by name, and the settings, constants and options; None if another row's says
+            it all.
         in_training: the mode of a layer.
         smooth: whether its gradient is continuous at the inputs, so that differences approach it.
     """
@@ -41,6 +45,7 @@ class Call:
     inputs: tuple[Any, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
     oracle: Callable[..., Any] | None = None
     in_training: bool = True
     smooth: bool = True
@@ -53,7 +58,10 @@ class Call:
     def __str__(self) -> str:
         """Name the call, for a test's name."""
         shapes = "x".join(str(array.shape) for array in arrays_of(self.inputs))
-        settings = ",".join(f"{key}={value}" for key, value in self.settings.items())
+        settings = ",".join(
+            f"{key}={getattr(value, 'shape', value)}"
+            for key, value in (*self.settings.items(), *self.constants.items())
+        )
         return f"{self.name}{shapes}{settings}".replace(" ", "")
 
 
@@ -62,12 +70,13 @@ def call(
     *inputs: Any,
     oracle: Callable[..., Any] | None = None,
     options: Mapping[str, Any] | None = None,
+    constants: Mapping[str, Any] | None = None,
     in_training: bool = True,
     smooth: bool = True,
     **settings: Any,
 ) -> Call:
     """Return a row of a table; see `Call`."""
-    return Call(name, inputs, settings, options or {}, oracle, in_training, smooth)
+    return Call(name, inputs, settings, options or {}, constants or {}, oracle, in_training, smooth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +152,10 @@ def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor
     made: Any = mt_nn
     for part in call.name.split("."):
         made = getattr(made, part)
+    constants = constants_of(call, lambda array: mt.tensor(as_floats(array, dtype)))
     if call.is_function:
-        return made, []
-    layer: Module = made(**call.settings).to(dtype)
+        return functools.partial(made, **constants), []
+    layer: Module = made(**call.settings, **constants).to(dtype)
     layer.train(call.in_training)
     parameters = dict(layer.named_parameters())
     shapes = {name: parameter.value.shape for name, parameter in parameters.items()}
@@ -154,12 +164,22 @@ def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor
     return layer, [parameter.value for parameter in parameters.values()]
 
 
+def constants_of(call: Call, tensor: Callable[[Array], Any]) -> dict[str, Any]:
+    """Return the constants of a call with tensors for arrays."""
+    found: dict[str, Any] = mapped(tensor, dict(call.constants))
+    return found
+
+
+def as_floats(array: Array, dtype: str) -> Array:
+    """Return an array of floats as one of another type; others stay as they are."""
+    return array.astype(dtype) if array.dtype.kind == "f" else array
+
+
 def leaves_of(inputs: Any, dtype: str) -> Any:
     """Return inputs with tensors for arrays: those of floats are leaves, of one dtype."""
 
     def leaf(array: Array) -> mt.Tensor:
-        floats = array.dtype.kind == "f"
-        return mt.tensor(array.astype(dtype) if floats else array).requires_grad_(floats)
+        return mt.tensor(as_floats(array, dtype)).requires_grad_(array.dtype.kind == "f")
 
     return mapped(leaf, inputs)
 
