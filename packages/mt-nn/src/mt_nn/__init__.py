@@ -4,7 +4,7 @@ The names are torch's. Everything is composed from the operations of mt-tensor, 
 the backend offers a kernel for it.
 """
 
-from mt_nn import data, functional, init, optim
+from mt_nn import data, functional, init, optim, utils
 from mt_nn.errors import (
     FileError,
     InputError,
@@ -96,4 +96,5 @@ __all__ = [
     "load",
     "optim",
     "save",
+    "utils",
 ]

@@ -1,0 +1,21 @@
+"""Running averages, which forget, and steps that they scale."""
+
+from __future__ import annotations
+
+from mt_tensor import Tensor, fuse
+
+
+def follow(average: Tensor, value: Tensor, beta: float) -> Tensor:
+    """Move an average in place: it keeps the share `beta` of itself."""
+    return average.mul_(beta).add_(value, alpha=1 - beta)
+
+
+def follow_square(average: Tensor, value: Tensor, beta: float) -> Tensor:
+    """Move an average of squares in place."""
+    return average.mul_(beta).addcmul_(value, value, value=1 - beta)
+
+
+@fuse
+def scaled(direction: Tensor, square: Tensor, factor: float, eps: float) -> Tensor:
+    """Return `direction / (sqrt(factor * square) + eps)`."""
+    return direction / ((square * factor).sqrt() + eps)
