@@ -45,7 +45,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """
     _check_dimensions("eye_", tensor, 2, 2)
     with no_grad():
-        return tensor.copy_(eye(*tensor.shape, backend=tensor.backend))
+        return tensor.copy_(eye(tensor.shape[0], tensor.shape[1], backend=tensor.backend))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
@@ -117,9 +117,8 @@ def trunc_normal_(
         )
     low, high = (math.erf((end - mean) / (std * math.sqrt(2))) for end in (a, b))
     with no_grad():
-        options = {"dtype": "float64", "backend": tensor.backend}
-        numbers = rand(*tensor.shape, generator=generator, **options) * (high - low) + low
-        drawn = numbers.erfinv() * (std * math.sqrt(2)) + mean
+        numbers = rand(*tensor.shape, generator=generator, dtype="float64", backend=tensor.backend)
+        drawn = (numbers * (high - low) + low).erfinv() * (std * math.sqrt(2)) + mean
         return tensor.copy_(drawn.clamp(a, b))
 
 
@@ -168,8 +167,12 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
         return tensor
     rows, columns = tensor.shape[0], tensor.numel() // tensor.shape[0]
     with no_grad():
-        options = {"dtype": "float64", "backend": tensor.backend}
-        numbers = randn(max(rows, columns), min(rows, columns), generator=generator, **options)
+        numbers = randn(
+            *(max(rows, columns), min(rows, columns)),
+            generator=generator,
+            dtype="float64",
+            backend=tensor.backend,
+        )
         q, r = linalg.qr(numbers)
         q = q * r.diagonal().sign()  # which makes them equally likely (Mezzadri 2007)
         q = q if rows >= columns else q.T
@@ -315,9 +318,8 @@ def init_like_torch(weight: Tensor, bias: Tensor | None) -> None:
 
 def _check_dimensions(name: str, tensor: Tensor, least: int, most: int | None) -> None:
     if tensor.ndim < least or (most is not None and tensor.ndim > most):
-        wanted = (
-            f"{least}" if most == least else f"{least} to {most}" if most else f"{least} or more"
-        )
+        wanted = f"{least} or more" if most is None else f"{least} to {most}"
+        wanted = f"{least}" if most == least else wanted
         raise SettingError(
             f"{name}() takes a tensor of {wanted} dimensions; shape {tensor.shape} was given."
         )

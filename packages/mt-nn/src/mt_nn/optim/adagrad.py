@@ -75,7 +75,7 @@ class Adagrad(Optimizer):
 class Adadelta(Optimizer):
     """Adadelta (Zeiler 2012, algorithm 1): steps as large as recent ones, per gradient.
 
-    With gradient `g`: `v = rho v + (1 - rho) g^2`, the step is `d = sqrt(u + eps) / sqrt(v + eps) g`
+    For `g`: `v = rho v + (1 - rho) g^2`, the step is `d = g sqrt(u + eps) / sqrt(v + eps)`,
     and then `u = rho u + (1 - rho) d^2`; the parameter moves by `-lr * d`.
 
     Args:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mt_nn.errors import SettingError
+from mt_nn.optim.settings import check_not_negative
 from mt_operators import StateDictError
 from mt_tensor import Tensor, enable_grad, no_grad
 
@@ -97,6 +98,8 @@ class Optimizer(ABC):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings of a group make sense."""
+        if "lr" in settings:
+            check_not_negative(settings, "lr")
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or set them to zero."""
@@ -183,7 +186,8 @@ class Optimizer(ABC):
             StateDictError: it has another form, or other groups or shapes.
             SettingError: a setting in it makes no sense.
         """
-        if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= set(state_dict):
+        given: Any = state_dict
+        if not isinstance(given, Mapping) or not {"state", "param_groups"} <= set(given):
             raise self._unfit("it is a dictionary with 'state' and 'param_groups'")
         saved = list(state_dict["param_groups"])
         sizes = [len(group["params"]) for group in saved]

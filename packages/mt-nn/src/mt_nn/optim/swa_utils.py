@@ -33,7 +33,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
     """
     _check_decay(decay)
 
-    def move(averages: Sequence[Tensor], currents: Sequence[Tensor], count: Any) -> None:
+    def move(averages: Sequence[Tensor], currents: Sequence[Tensor], _: Any) -> None:
         for average, current in zip(averages, currents, strict=True):
             if average.is_floating_point():
                 average.lerp_(current, 1 - decay)
@@ -50,7 +50,7 @@ def _check_decay(decay: float) -> None:
 
 def _mean(average: Tensor, current: Tensor, count: Any) -> Tensor:
     """Return the mean of one more: the rule of stochastic weight averaging."""
-    return average + (current - average) / (count + 1)
+    return average.lerp(current, 1 / (count + 1))
 
 
 class AveragedModel(Module):

@@ -28,7 +28,11 @@ class CosineAnnealingLR(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
+        self,
+        optimizer: Optimizer,
+        T_max: int,  # noqa: N803 - torch's name
+        eta_min: float = 0.0,
+        last_epoch: int = -1,
     ) -> None:
         self.T_max = integer("T_max", T_max, 1)
         self.eta_min = eta_min
@@ -64,8 +68,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        T_0: int,
-        T_mult: int = 1,
+        T_0: int,  # noqa: N803 - torch's name
+        T_mult: int = 1,  # noqa: N803
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:
@@ -141,9 +145,9 @@ class _MomentumCycle(LRScheduler):
 
 
 class OneCycleLR(_MomentumCycle):
-    """Rates rise once and fall to almost nothing, and momentum the other way (Smith and Topin 2018).
+    """Rates rise once and fall to almost nothing, and momentum the other way.
 
-    It is stepped after each batch.
+    It is stepped after each batch (Smith and Topin 2018, "Super-Convergence").
 
     Args:
         optimizer: whose rates are set.
@@ -191,10 +195,8 @@ class OneCycleLR(_MomentumCycle):
         else:
             raise SettingError("OneCycleLR takes total_steps, or epochs and steps_per_epoch.")
         check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
-        strategies = ("cos", "linear")
-        check(
-            "anneal_strategy", anneal_strategy, anneal_strategy in strategies, "'cos' or 'linear'"
-        )
+        known = anneal_strategy in ("cos", "linear")
+        check("anneal_strategy", anneal_strategy, known, "'cos' or 'linear'")
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         if last_epoch == -1:
