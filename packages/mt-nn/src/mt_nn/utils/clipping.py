@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, no_grad, stack, tensor
 
 
 def get_total_norm(
-    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False
+    tensors: Tensor | Iterable[Any], norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
     """Return the norm of all elements of some tensors, as if they were one vector.
 
@@ -36,7 +37,7 @@ def get_total_norm(
 
 
 def clip_grads_with_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor
+    parameters: Tensor | Iterable[Any], max_norm: float, total_norm: Tensor
 ) -> None:
     """Scale gradients in place so that a norm that was `total_norm` is at most `max_norm`."""
     with no_grad():
@@ -46,7 +47,7 @@ def clip_grads_with_norm_(
 
 
 def clip_grad_norm_(
-    parameters: Tensor | Iterable[Tensor],
+    parameters: Tensor | Iterable[Any],
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -72,7 +73,7 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> None:
     """Bound each element of gradients in place to between `-clip_value` and `clip_value`.
 
     Raises:
@@ -85,6 +86,6 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -
             grad.detach().clamp_(-clip_value, clip_value)
 
 
-def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+def _gradients(parameters: Tensor | Iterable[Any]) -> list[Tensor]:
     given = [parameters] if isinstance(parameters, Tensor) else parameters
     return [parameter.grad for parameter in given if parameter.grad is not None]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from mt_nn.errors import InputError
 from mt_tensor import Tensor, cat, no_grad
 
 
-def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
     """Return all elements of some parameters, one after the other; gradients pass through.
 
     Raises:
@@ -20,7 +21,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
     return cat(rows)
 
 
-def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
     """Store the elements of a vector in parameters, one after the other.
 
     Raises:

@@ -99,6 +99,10 @@ class MultiStepLR(FactorLR):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
+    def start(self) -> float:
+        """Return `gamma` if epoch 0 is a milestone, too."""
+        return self.gamma ** self.milestones[0]
+
     def ratio(self, group: int) -> float:
         """Return `gamma` at a milestone, as often as it is given."""
         return self.gamma ** self.milestones[self.last_epoch]

@@ -83,8 +83,11 @@ class ReduceLROnPlateau(Schedule):
 
     def _is_better(self, current: float) -> bool:
         sign = 1 if self.mode == "max" else -1
-        margin = self.best * self.threshold if self.threshold_mode == "rel" else self.threshold
-        return sign * current > sign * (self.best + sign * margin)
+        if self.threshold_mode == "rel":
+            bound = self.best * (1 + sign * self.threshold)
+        else:
+            bound = self.best + sign * self.threshold
+        return sign * current > sign * bound
 
     def _reduce(self) -> None:
         groups = self.optimizer.param_groups
