@@ -1,4 +1,4 @@
-"""Running averages, which forget, and steps that they scale."""
+"""Running averages, which forget, and steps that they scale; each in one pass over memory."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from mt_tensor import Tensor, fuse
 
 def follow(average: Tensor, value: Tensor, beta: float) -> Tensor:
     """Move an average in place: it keeps the share `beta` of itself."""
-    return average.mul_(beta).add_(value, alpha=1 - beta)
+    return average.lerp_(value, 1 - beta)
 
 
 def follow_square(average: Tensor, value: Tensor, beta: float) -> Tensor:
     """Move an average of squares in place."""
-    return average.mul_(beta).addcmul_(value, value, value=1 - beta)
+    return average.copy_(_with_square(average, value, beta))
+
+
+@fuse
+def _with_square(average: Tensor, value: Tensor, beta: float) -> Tensor:
+    return average * beta + value.square() * (1.0 - beta)
 
 
 @fuse

@@ -126,13 +126,15 @@ def cross_entropy(
     check_reduction(reduction)
     if not 0.0 <= label_smoothing <= 1.0:
         raise SettingError(f"label_smoothing must be from 0 to 1; got {label_smoothing}.")
-    if target.is_floating_point() and target.shape == input.shape:
+    if target.is_floating_point() and target.shape == input.shape and input.ndim:
+        check_floating("cross_entropy", input)
         if ignore_index >= 0:
             raise SettingError(
                 "cross_entropy() ignores no class where the target is probabilities; got "
                 f"ignore_index={ignore_index}. Give those samples probabilities of 0."
             )
-        _check_weights("cross_entropy", input, weight)
+        if weight is not None:
+            _check_weights("cross_entropy", input, weight)
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing)
     _check_classes("cross_entropy", input, target, weight)
     settings = (weight, ignore_index, reduction, label_smoothing)
@@ -297,13 +299,13 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
             "target.long()."
         )
     common_backend(input, target)
-    _check_weights(name, input, weight)
+    if weight is not None:
+        _check_weights(name, input, weight)
 
 
-def _check_weights(name: str, input: Tensor, weight: Tensor | None) -> None:
-    check_floating(name, input)
-    classes = input.shape[min(input.ndim - 1, 1)] if input.ndim else 0
-    if weight is not None and weight.shape != (classes,):
+def _check_weights(name: str, input: Tensor, weight: Tensor) -> None:
+    classes = input.shape[min(input.ndim - 1, 1)]
+    if weight.shape != (classes,):
         raise InputError(
             f"{name}() takes a weight for each class, of shape ({classes},); {weight.shape} was "
             "given."

@@ -127,15 +127,15 @@ def binary_cross_entropy_with_logits(
 
 @fuse
 def _logistic_loss(input: Tensor, target: Tensor) -> Tensor:
-    right, wrong = input.logsigmoid(), (-input).logsigmoid()
-    loss: Tensor = -(target * right + (1.0 - target) * wrong)
+    right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
+    loss: Tensor = target * right + (1.0 - target) * wrong
     return loss
 
 
 @fuse
 def _weighted_logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor) -> Tensor:
-    right, wrong = input.logsigmoid(), (-input).logsigmoid()
-    loss: Tensor = -(pos_weight * target * right + (1.0 - target) * wrong)
+    right, wrong = input.logsigmoid().neg(), input.neg().logsigmoid().neg()
+    loss: Tensor = pos_weight * target * right + (1.0 - target) * wrong
     return loss
 
 
