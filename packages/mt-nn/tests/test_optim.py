@@ -11,6 +11,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import optim
+from mt_tensor.backends import backends
 
 START = np.array([1.0, -2.0, 3.0])
 STEPS = 5
@@ -126,6 +127,21 @@ def test_states_survive_the_disk(make: Any, tmp_path: Any) -> None:
             parameter.grad = mt.tensor(gradient(parameter.detach().numpy()))
             its.step()
     np.testing.assert_array_equal(x.detach().numpy(), twin.detach().numpy())
+
+
+@pytest.mark.parametrize("backend", [b for b in ("simple", "fast") if b in backends()])
+@pytest.mark.parametrize("make", ALL)
+def test_every_backend_takes_the_same_steps(make: Any, backend: str) -> None:
+    places = []
+    for name in ("numpy", backend):
+        with mt.use_backend(name):
+            x = nn.Parameter(mt.tensor(START, dtype="float32"))
+            optimizer = make([x])
+            for _ in range(6):
+                x.grad = mt.tensor(gradient(x.detach().numpy()))
+                optimizer.step()
+            places.append(x.detach().numpy())
+    np.testing.assert_allclose(*places, rtol=1e-5)
 
 
 def test_a_loaded_state_is_a_copy() -> None:

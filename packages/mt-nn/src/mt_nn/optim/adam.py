@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mt_nn.optim.averages import follow, follow_square, scaled
-from mt_nn.optim.optimizer import Optimizer, decayed
+from mt_nn.optim.optimizer import Optimizer, with_decay
 from mt_nn.optim.settings import check_betas, check_not_negative, check_switches
 from mt_tensor import Tensor, fused, zeros_like
 
@@ -134,7 +134,7 @@ def _adam_step(
 
     `step` counts from 1; see `Adam` and `AdamW` for the formulas.
     """
-    grad = decay(parameter, grad, lr, weight_decay, decoupled)
+    grad = with_decay(parameter, grad, lr, weight_decay, decoupled)
     follow(mean, grad, beta1)
     follow_square(square, grad, beta2)
     direction = scaled(mean, square, 1 / (1 - beta2**step), eps)
@@ -156,19 +156,8 @@ def _amsgrad_step(
     decoupled: bool,
 ) -> None:
     """Do what `_adam_step` does, scaled by the largest average of squares so far."""
-    grad = decay(parameter, grad, lr, weight_decay, decoupled)
+    grad = with_decay(parameter, grad, lr, weight_decay, decoupled)
     follow(mean, grad, beta1)
     largest.copy_(largest.maximum(follow_square(square, grad, beta2)))
     direction = scaled(mean, largest, 1 / (1 - beta2**step), eps)
     parameter.sub_(direction, alpha=lr / (1 - beta1**step))
-
-
-def decay(
-    parameter: Tensor, grad: Tensor, lr: float, weight_decay: float, decoupled: bool
-) -> Tensor:
-    """Let a parameter decay by itself, in place, or through its gradient, which is returned."""
-    if not decoupled:
-        return decayed(grad, parameter, weight_decay)
-    if weight_decay:
-        parameter.mul_(1 - lr * weight_decay)
-    return grad

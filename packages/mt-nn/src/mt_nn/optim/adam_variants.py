@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mt_nn.optim.adam import decay
 from mt_nn.optim.averages import follow, follow_square, scaled
-from mt_nn.optim.optimizer import Optimizer, decayed
+from mt_nn.optim.optimizer import Optimizer, decayed, with_decay
 from mt_nn.optim.settings import check_betas, check_not_negative, check_switches
 from mt_tensor import Tensor, fuse, maximum, zeros_like
 
@@ -76,7 +75,7 @@ class NAdam(Optimizer):
         )
         state["mu_product"] *= mu
         decoupled = group["decoupled_weight_decay"]
-        grad = decay(parameter, grad, lr, group["weight_decay"], decoupled)
+        grad = with_decay(parameter, grad, lr, group["weight_decay"], decoupled)
         mean = follow(state["exp_avg"], grad, beta1)
         square = follow_square(state["exp_avg_sq"], grad, beta2)
         of_grad = (1 - mu) / (1 - state["mu_product"])
@@ -211,7 +210,7 @@ class RAdam(Optimizer):
         state["step"] += 1
         step, lr, (beta1, beta2) = state["step"], group["lr"], group["betas"]
         decoupled = group["decoupled_weight_decay"]
-        grad = decay(parameter, grad, lr, group["weight_decay"], decoupled)
+        grad = with_decay(parameter, grad, lr, group["weight_decay"], decoupled)
         direction = follow(state["exp_avg"], grad, beta1)
         square = follow_square(state["exp_avg_sq"], grad, beta2)
         rate, correction = lr / (1 - beta1**step), 1 - beta2**step

@@ -260,3 +260,14 @@ def _number(key: Any) -> Any:
 def decayed(grad: Tensor, parameter: Tensor, weight_decay: float) -> Tensor:
     """Return the gradient of the loss and `weight_decay / 2` times the squared parameter."""
     return grad.add(parameter, alpha=weight_decay) if weight_decay else grad
+
+
+def with_decay(
+    parameter: Tensor, grad: Tensor, lr: float, weight_decay: float, decoupled: bool
+) -> Tensor:
+    """Let a parameter decay by itself, in place, or through its gradient, which is returned."""
+    if not decoupled:
+        return decayed(grad, parameter, weight_decay)
+    if weight_decay:
+        parameter.mul_(1 - lr * weight_decay)
+    return grad

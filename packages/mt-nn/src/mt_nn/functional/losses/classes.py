@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
@@ -45,14 +46,24 @@ def nll_loss(
     check_reduction(reduction)
     _check_classes("nll_loss", input, target, weight)
     if input.ndim == 1:
-        return _of_one_sample(_weighted_nll_loss, input, target, weight, ignore_index, reduction)
-    return _weighted_nll_loss(input, target, weight, ignore_index, reduction)
+        return _of_one_sample(_nll_loss_of_classes, input, target, weight, ignore_index, reduction)
+    return _nll_loss_of_classes(input, target, weight, ignore_index, reduction)
 
 
 def _of_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> Tensor:
     """Return the loss of a sample without a batch, of shape ()."""
     found: Tensor = loss(input.unsqueeze(0), target.unsqueeze(0), *settings)
     return found.reshape(())
+
+
+def _nll_loss_of_classes(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: Reduction
+) -> Tensor:
+    if weight is None:
+        plain = _if_all_count(_nll_loss, input, target, ignore_index, reduction)
+        if plain is not None:
+            return plain
+    return _weighted_nll_loss(input, target, weight, ignore_index, reduction)
 
 
 def _nll_loss(input: Tensor, target: Tensor, reduction: Reduction) -> Tensor:
@@ -66,6 +77,27 @@ def _weighted_nll_loss(
     weights = _weights(input, classes, kept, weight)
     losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
     return _put_together(losses, weights, kept, reduction)
+
+
+def _if_all_count(
+    loss: Callable[[Tensor, Tensor, Reduction], Tensor],
+    input: Tensor,
+    target: Tensor,
+    ignore_index: int,
+    reduction: Reduction,
+) -> Tensor | None:
+    """Return a loss that takes classes only, or None if some targets are to be ignored.
+
+    Looking through the targets first would cost as much as a small loss does.
+    """
+    if 0 <= ignore_index < input.shape[1]:
+        return None
+    try:
+        return loss(input, target, reduction)
+    except IndexingError:
+        if (target != ignore_index).all():
+            raise
+        return None
 
 
 def _kept(target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
@@ -151,12 +183,10 @@ def _cross_entropy_of_classes(
     reduction: Reduction,
     label_smoothing: float,
 ) -> Tensor:
-    if weight is None and label_smoothing == 0 and not 0 <= ignore_index < input.shape[1]:
-        try:
-            return _cross_entropy(input, target, reduction)
-        except IndexingError:  # some targets are no classes: perhaps they are to be ignored
-            if (target != ignore_index).all():
-                raise
+    if weight is None and label_smoothing == 0:
+        plain = _if_all_count(_cross_entropy, input, target, ignore_index, reduction)
+        if plain is not None:
+            return plain
     log_probabilities = input.log_softmax(1)
     if label_smoothing == 0:
         return _weighted_nll_loss(log_probabilities, target, weight, ignore_index, reduction)
