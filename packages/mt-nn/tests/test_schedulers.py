@@ -57,6 +57,10 @@ def optimizer(groups: int = 2) -> optim.SGD:
             "takes no combinations",
         ),
         (
+            lambda o: schedules.SequentialLR(o, [schedules.StepLR(o, 1)], [], last_epoch=3),
+            "continue, load a state",
+        ),
+        (
             lambda o: schedules.SequentialLR(o, [schedules.StepLR(o, 1) for _ in range(3)], [5, 2]),
             "milestones are in order",
         ),
@@ -181,7 +185,7 @@ def test_buffers_follow_the_model_or_are_averaged(use_buffers: bool) -> None:
 
 def test_averages_refuse_another_model() -> None:
     averaged = optim.swa_utils.AveragedModel(nn.Linear(2, 2))
-    with pytest.raises(nn.InputError, match="this is another"):
+    with pytest.raises(nn.InputError, match="of; this"):
         averaged.update_parameters(nn.Linear(2, 3))
     with pytest.raises(nn.SettingError, match="avg_fn or multi_avg_fn, not both"):
         optim.swa_utils.AveragedModel(

@@ -171,6 +171,7 @@ class Optimizer(ABC):
             ],
         }
 
+    @no_grad()
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continue where another optimizer stopped, on parameters in the same order.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mt_operators
@@ -35,10 +35,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
 
     def move(averages: Sequence[Tensor], currents: Sequence[Tensor], _: Any) -> None:
         for average, current in zip(averages, currents, strict=True):
-            if average.is_floating_point():
-                average.lerp_(current, 1 - decay)
-            else:
-                average.copy_(current)
+            average.lerp_(current, 1 - decay)
 
     return move
 
@@ -64,7 +61,8 @@ class AveragedModel(Module):
         avg_fn: how one average follows: it takes the average, the current value and how many were
             averaged, and returns the new average.
         multi_avg_fn: how all averages follow: it takes lists, and changes the averages in place.
-        use_buffers: whether buffers are averaged, too; else they are those of the model.
+        use_buffers: whether buffers are averaged, too; else they are those of the model, as those
+            of whole numbers always are.
 
     Attributes:
         module: the copy.
@@ -101,33 +99,32 @@ class AveragedModel(Module):
         Raises:
             InputError: its parameters or buffers are others than those of the model that was given.
         """
-        averages, currents = (list(_tensors(x, self.use_buffers)) for x in (self.module, model))
-        if [average.shape for average in averages] != [current.shape for current in currents]:
+        own, given = _tensors(self.module), _tensors(model)
+        if [(name, x.shape) for name, x, _ in own] != [(name, x.shape) for name, x, _ in given]:
             raise InputError(
                 "AveragedModel follows the model that it was made of; this is another."
             )
         count = int(self.n_averaged.item())
-        if count == 0:
-            for average, current in zip(averages, currents, strict=True):
-                average.copy_(current)
-        elif self.multi_avg_fn is not None:
+        averages, currents = [], []
+        for (_, mine, trained), (_, current, _) in zip(own, given, strict=True):
+            if count and (trained or (self.use_buffers and mine.is_floating_point())):
+                averages.append(mine)
+                currents.append(current)
+            else:
+                mine.copy_(current)
+        if self.multi_avg_fn is not None and averages:
             self.multi_avg_fn(averages, currents, count)
         else:
             rule = self.avg_fn or _mean
             for average, current in zip(averages, currents, strict=True):
                 average.copy_(rule(average, current, count))
-        if not self.use_buffers:
-            for kept, current in zip(_buffers(self.module), _buffers(model), strict=True):
-                kept.copy_(current)
         self.n_averaged += 1
 
 
-def _buffers(module: mt_operators.Module) -> Iterable[Tensor]:
-    return (value for _, value in module.named_buffers())
-
-
-def _tensors(module: mt_operators.Module, use_buffers: bool) -> Iterable[Tensor]:
-    for parameter in module.parameters():
-        yield parameter.value.detach()
-    if use_buffers:
-        yield from _buffers(module)
+def _tensors(module: mt_operators.Module) -> list[tuple[str, Tensor, bool]]:
+    """Return all parameters and buffers, with their names, and whether it is a parameter."""
+    parameters = module.named_parameters()
+    return [
+        *((name, parameter.value.detach(), True) for name, parameter in parameters),
+        *((name, value, False) for name, value in module.named_buffers()),
+    ]

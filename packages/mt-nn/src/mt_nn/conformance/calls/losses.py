@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -208,7 +208,7 @@ def pair(
     layer: str,
     *inputs: Any,
     oracle: Callable[..., Any],
-    settings: list[dict[str, Any]] = [MEAN, NONE],  # noqa: B006 - it is not changed
+    settings: Sequence[dict[str, Any]] = (MEAN, NONE),
     **constants: Any,
 ) -> Iterator[Call]:
     """Yield rows of a loss as a function, and as a layer with the last of the settings."""

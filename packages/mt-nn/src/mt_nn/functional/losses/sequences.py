@@ -9,6 +9,7 @@ import numpy as np
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_tensor import Tensor, cat, float16, full, tensor
+from mt_tensor.dtypes import Array
 
 IMPOSSIBLE = -1e30
 """The logarithm of a probability of 0: finite, so that differences of such numbers are, too."""
@@ -71,7 +72,7 @@ def ctc_loss(
     return REDUCTIONS[reduction](losses if batched else losses.reshape(()))
 
 
-def _lengths(name: str, given: Lengths, batch: int, most: int | None) -> np.ndarray:
+def _lengths(name: str, given: Lengths, batch: int, most: int | None) -> Array:
     """Return lengths, one for each sample."""
     values = given.detach().numpy() if isinstance(given, Tensor) else np.asarray(given)
     values = values.reshape(-1) if values.ndim == 0 else values
@@ -86,7 +87,7 @@ def _lengths(name: str, given: Lengths, batch: int, most: int | None) -> np.ndar
     return values.astype(np.int64)
 
 
-def _states(targets: Tensor, lengths: np.ndarray, blank: int, batched: bool) -> np.ndarray:
+def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array:
     """Return the labels of each sample with blanks before, between and after: (batch, states)."""
     batch, longest = len(lengths), int(lengths.max(initial=0))
     given = targets.detach().numpy()
@@ -111,9 +112,7 @@ def _states(targets: Tensor, lengths: np.ndarray, blank: int, batched: bool) -> 
     return states
 
 
-def _spread(
-    scores: Tensor, states: np.ndarray, durations: np.ndarray, lengths: np.ndarray, blank: int
-) -> Tensor:
+def _spread(scores: Tensor, states: Array, durations: Array, lengths: Array, blank: int) -> Tensor:
     """Return minus the log-probability of each sample's sequence, over all ways to spread it."""
     backend = scores.backend
     scores = scores.float() if scores.dtype is float16 else scores

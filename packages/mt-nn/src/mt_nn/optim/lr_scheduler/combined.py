@@ -67,7 +67,7 @@ class SequentialLR(_Combined):
         optimizer: whose rates are set.
         schedulers: in order.
         milestones: the epochs at which the second and all later ones begin.
-        last_epoch: the number of the epoch before.
+        last_epoch: -1; to continue, load a state.
 
     Raises:
         SettingError: there are no schedulers, or not one more than milestones; or one is of another
@@ -83,6 +83,11 @@ class SequentialLR(_Combined):
     ) -> None:
         check_optimizer(optimizer)
         self._take(schedulers, optimizer)
+        if last_epoch != -1:
+            raise SettingError(
+                f"SequentialLR begins with epoch 0; last_epoch={last_epoch} was given. To "
+                "continue, load a state."
+            )
         for scheduler in schedulers:
             if not isinstance(scheduler, LRScheduler):
                 raise SettingError(
@@ -96,7 +101,7 @@ class SequentialLR(_Combined):
         self._milestones = [integer("a milestone", epoch, 0) for epoch in milestones]
         if self._milestones != sorted(self._milestones):
             raise SettingError(f"milestones are in order; {self._milestones} were given.")
-        self.last_epoch = last_epoch + 1
+        self.last_epoch = 0
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
         for scheduler in self._schedulers:
