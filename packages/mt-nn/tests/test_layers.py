@@ -74,7 +74,7 @@ def test_every_layer_runs() -> None:
     assert nn.CrossEntropyLoss()(mt.zeros(2, 4), mt.tensor([0, 1])).item() == pytest.approx(
         np.log(4)
     )
-    assert nn.MSELoss("sum")(mt.ones(3), mt.zeros(3)).item() == 3.0
+    assert nn.MSELoss(reduction="sum")(mt.ones(3), mt.zeros(3)).item() == 3.0
 
 
 def test_dropout_follows_the_mode() -> None:

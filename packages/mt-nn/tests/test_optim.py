@@ -1,6 +1,7 @@
 """Optimizers against their published formulas in float64, and their errors."""
 
 import copy
+import json
 import pickle
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import optim
+from mt_tensor.backends import backends
 
 START = np.array([1.0, -2.0, 3.0])
 STEPS = 5
@@ -60,6 +62,168 @@ def test_adam(decay: float) -> None:
     np.testing.assert_allclose(ours, x, rtol=1e-12)
 
 
+def test_lamb() -> None:
+    x, mean, square = START.copy(), np.zeros(3), np.zeros(3)
+    for t in range(1, STEPS + 1):
+        g = gradient(x)
+        mean, square = 0.8 * mean + 0.2 * g, 0.99 * square + 0.01 * g * g
+        u = (mean / (1 - 0.8**t)) / (np.sqrt(square / (1 - 0.99**t)) + 1e-6) + 0.1 * x
+        x = x - 0.1 * np.sqrt((x * x).sum() / (u * u).sum()) * u
+    ours = run(lambda p: optim.LAMB(p, 0.1, betas=(0.8, 0.99), weight_decay=0.1))
+    np.testing.assert_allclose(ours, x, rtol=1e-12)
+
+
+def test_lamb_moves_what_is_zero() -> None:
+    x = nn.Parameter(mt.zeros(2))
+    x.grad = mt.tensor([1.0, -1.0])
+    optim.LAMB([x], lr=0.1).step()
+    np.testing.assert_allclose(x.detach().numpy(), [-0.1, 0.1], rtol=1e-4)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_lion(decay: float) -> None:
+    x, mean = START.copy(), np.zeros(3)
+    for _ in range(STEPS):
+        g = gradient(x)
+        x = x - 0.1 * (np.sign(0.8 * mean + 0.2 * g) + decay * x)
+        mean = 0.9 * mean + 0.1 * g
+    ours = run(lambda p: optim.Lion(p, 0.1, betas=(0.8, 0.9), weight_decay=decay))
+    np.testing.assert_allclose(ours, x, rtol=1e-12)
+
+
+ALL = [
+    lambda p: optim.SGD(p, momentum=0.9),
+    lambda p: optim.Adam(p, amsgrad=True),
+    optim.AdamW,
+    lambda p: optim.RMSprop(p, momentum=0.9, centered=True),
+    optim.Adagrad,
+    optim.Adadelta,
+    optim.NAdam,
+    optim.Adamax,
+    optim.RAdam,
+    optim.LAMB,
+    optim.Lion,
+]
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_states_survive_the_disk(make: Any, tmp_path: Any) -> None:
+    """Tensors go through safetensors, the rest through JSON."""
+    x, twin = (nn.Parameter(mt.tensor(START)) for _ in range(2))
+    optimizer, resumed = make([x]), make([twin])
+    for _ in range(3):
+        x.grad = mt.tensor(gradient(x.detach().numpy()))
+        optimizer.step()
+    state = optimizer.state_dict()
+    tensors = {name: value for name, value in state["state"][0].items() if hasattr(value, "shape")}
+    nn.save(tensors, tmp_path / "state.safetensors")
+    plain = {k: v for k, v in state["state"][0].items() if k not in tensors}
+    rest = json.loads(json.dumps({"state": {0: plain}, "param_groups": state["param_groups"]}))
+    rest["state"]["0"].update(nn.load(tmp_path / "state.safetensors"))
+    resumed.load_state_dict(rest)
+    twin.update(x.detach())
+    for _ in range(2):
+        for parameter, its in ((x, optimizer), (twin, resumed)):
+            parameter.grad = mt.tensor(gradient(parameter.detach().numpy()))
+            its.step()
+    np.testing.assert_array_equal(x.detach().numpy(), twin.detach().numpy())
+
+
+@pytest.mark.parametrize("backend", [b for b in ("simple", "fast") if b in backends()])
+@pytest.mark.parametrize("make", ALL)
+def test_every_backend_takes_the_same_steps(make: Any, backend: str) -> None:
+    places = []
+    for name in ("numpy", backend):
+        with mt.use_backend(name):
+            x = nn.Parameter(mt.tensor(START, dtype="float32"))
+            optimizer = make([x])
+            for _ in range(6):
+                x.grad = mt.tensor(gradient(x.detach().numpy()))
+                optimizer.step()
+            places.append(x.detach().numpy())
+    np.testing.assert_allclose(*places, rtol=1e-5)
+
+
+def test_a_loaded_state_is_a_copy() -> None:
+    x = nn.Parameter(mt.ones(1))
+    optimizer = optim.Adam([x])
+    x.grad = mt.ones(1)
+    optimizer.step()
+    other = optim.Adam([nn.Parameter(mt.ones(1, dtype="float64"))])
+    other.load_state_dict(optimizer.state_dict())
+    (state,) = other.state.values()
+    assert state["exp_avg"].dtype is mt.float64
+    before = state["exp_avg"].item()
+    optimizer.step()
+    assert state["exp_avg"].item() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.pop("state"), "with 'state' and 'param_groups'"),
+        (lambda s: s["param_groups"].append({"params": []}), r"groups of \[2, 0\] parameters"),
+        (lambda s: s["param_groups"][0].pop("eps"), "a group lacks eps"),
+        (lambda s: s["state"].update({7: {"step": 1}}), r"that are in no group: \[7\]"),
+        (lambda s: s["state"][0].pop("exp_avg"), "of parameter 0 it remembers step, exp_avg_sq"),
+        (lambda s: s["state"][1].update(exp_avg=mt.ones(4)), r"has shape \(4,\) instead of \(2,"),
+    ],
+)
+def test_a_state_that_does_not_fit_changes_nothing(change: Any, message: str) -> None:
+    parameters = [nn.Parameter(mt.ones(3)), nn.Parameter(mt.ones(2))]
+    optimizer = optim.Adam(parameters)
+    for parameter in parameters:
+        parameter.grad = mt.ones(*parameter.shape)
+    optimizer.step()
+    state = copy.deepcopy(optimizer.state_dict())
+    state["param_groups"][0]["lr"] = 5.0
+    change(state)
+    with pytest.raises(nn.StateDictError, match=message):
+        optimizer.load_state_dict(state)
+    assert optimizer.param_groups[0]["lr"] == 1e-3
+    assert len(optimizer.state) == 2
+
+
+def test_a_state_with_senseless_settings_is_refused() -> None:
+    optimizer = optim.SGD([nn.Parameter(mt.ones(1))])
+    state = optimizer.state_dict()
+    state["param_groups"][0]["lr"] = "fast"
+    with pytest.raises(nn.SettingError, match="lr must be at least 0; got 'fast'"):
+        optimizer.load_state_dict(state)
+
+
+def test_a_closure_computes_the_loss_anew() -> None:
+    x = nn.Parameter(mt.tensor([3.0]))
+    optimizer = optim.SGD([x], lr=0.5)
+
+    def closure() -> mt.Tensor:
+        optimizer.zero_grad()
+        loss = x.square().sum()
+        loss.backward()
+        return loss
+
+    with mt.no_grad():
+        assert optimizer.step(closure).item() == 9
+    assert x.item() == 0
+    assert optimizer.step() is None
+
+
+def test_groups_can_be_added() -> None:
+    a, b = nn.Parameter(mt.ones(1)), nn.Parameter(mt.ones(1))
+    optimizer = optim.SGD([a], lr=0.5)
+    optimizer.add_param_group({"params": b, "lr": 0.25})
+    a.grad = b.grad = mt.ones(1)
+    optimizer.step()
+    assert (a.item(), b.item()) == (0.5, 0.75)
+    with pytest.raises(nn.SettingError, match="twice"):
+        optimizer.add_param_group({"params": [a]})
+    with pytest.raises(nn.SettingError, match="lr must be at least 0; got -1"):
+        optimizer.add_param_group({"params": [nn.Parameter(mt.ones(1))], "lr": -1})
+    with pytest.raises(nn.SettingError, match="a group for SGD is a dictionary"):
+        optimizer.add_param_group([a])  # type: ignore[arg-type]
+    assert len(optimizer.param_groups) == 2
+
+
 def test_groups_have_their_own_settings() -> None:
     a, b, c = (nn.Parameter(mt.ones(1)) for _ in range(3))
     optimizer = optim.SGD([{"params": a}, {"params": [b], "lr": 1.0}, {"params": [c]}], lr=0.5)
@@ -108,6 +272,15 @@ def test_gradients_can_be_zeroed_in_place() -> None:
         (lambda p: optim.SGD([p], nesterov=True), "nesterov needs a momentum"),
         (lambda p: optim.SGD([{"params": [p], "rate": 1}]), "SGD has no setting rate; it has lr"),
         (lambda p: optim.Adam([p], betas=(0.9, 1.0)), "betas must be from 0"),
+        (lambda p: optim.Adam([p], betas=0.9), "betas must be from 0"),
+        (lambda p: optim.Adam([p], lr=float("nan")), "lr must be at least 0; got nan"),
+        (lambda p: optim.AdamW([{"params": [p], "eps": -1}]), "eps must be at least 0"),
+        (lambda p: optim.SGD([p], maximize=1), "maximize must be True or False; got 1"),
+        (lambda p: optim.RMSprop([p], alpha=1.5), "alpha must be from 0 to 1; got 1.5"),
+        (lambda p: optim.Adadelta([p], rho=-0.1), "rho must be from 0 to 1"),
+        (lambda p: optim.Adagrad([p], lr_decay=-1), "lr_decay must be at least 0"),
+        (lambda p: optim.NAdam([p], momentum_decay=-1), "momentum_decay must be at least 0"),
+        (lambda p: optim.Lion([p], betas=(1, 0.5)), "betas must be from 0"),
     ],
 )
 def test_bad_settings(make: Any, message: str) -> None:
@@ -116,7 +289,18 @@ def test_bad_settings(make: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda p: optim.SGD(p, 0.05, momentum=0.9), lambda p: optim.Adam(p, 0.1)]
+    "make",
+    [
+        lambda p: optim.SGD(p, 0.05, momentum=0.9),
+        lambda p: optim.Adam(p, 0.1),
+        lambda p: optim.AdamW(p, 0.1, weight_decay=1e-4, amsgrad=True),
+        lambda p: optim.RMSprop(p, 0.05),
+        lambda p: optim.Adagrad(p, 0.5),
+        lambda p: optim.Adadelta(p, 5.0, eps=1e-3),
+        lambda p: optim.NAdam(p, 0.1),
+        lambda p: optim.Adamax(p, 0.1),
+        lambda p: optim.RAdam(p, 0.2),
+    ],
 )
 def test_a_line_is_found(make: Any) -> None:
     mt.manual_seed(0)

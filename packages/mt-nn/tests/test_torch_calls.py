@@ -14,6 +14,7 @@ import mt_tensor as mt
 from mt_nn.conformance.calls import CALLS, REFUSED, Call, Refused
 from mt_nn.conformance.calls.call import (
     arrays_of,
+    constants_of,
     layer_of,
     mapped,
     outcome,
@@ -62,8 +63,16 @@ def leaf(array: Any) -> Any:
     return found.double().requires_grad_() if array.dtype.kind == "f" else found
 
 
+def constant(array: Any) -> Any:
+    return leaf(array).detach()
+
+
+def bare_torch_layer(call: Call) -> Any:
+    return layer_of(call, torch.nn, constant).double()
+
+
 def torch_layer(call: Call) -> Any:
-    layer = layer_of(call, torch.nn).double()
+    layer = bare_torch_layer(call)
     layer.train(call.in_training)
     shapes = {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}
     with torch.no_grad():
@@ -82,7 +91,8 @@ def test_values_and_gradients_are_torchs(call: Call) -> None:
     function = theirs(call.name) if call.is_function else torch_layer(call)
     inputs, options = mapped(leaf, list(call.inputs)), mapped(leaf, dict(call.options))
     keywords = {**options, **(mapped(leaf, dict(call.settings)) if call.is_function else {})}
-    results = list(arrays_of(function(*inputs, **keywords)))
+    constants = constants_of(call, constant) if call.is_function else {}
+    results = list(arrays_of(function(*inputs, **keywords, **constants)))
     leaves = [x for x in arrays_of([*inputs, keywords]) if x.requires_grad]
     buffers = {}
     if not call.is_function:
@@ -106,7 +116,7 @@ def test_values_and_gradients_are_torchs(call: Call) -> None:
 @pytest.mark.parametrize("call", LAYERS, ids=str)
 def test_states_travel_to_torch_and_back(call: Call, tmp_path: Path) -> None:
     layer, _ = prepared(call, "float64")
-    twin = layer_of(call, torch.nn).double()
+    twin = bare_torch_layer(call)
     path = tmp_path / "ours.safetensors"
     nn.save(layer.state_dict(), path)
     twin.load_state_dict(safetensors.load_file(path))
@@ -125,8 +135,8 @@ def test_layers_start_as_torchs_do(call: Call) -> None:
     many = 200
     mt.manual_seed(0)
     torch.manual_seed(0)
-    ours = [dict(layer_of(call, nn).named_parameters()) for _ in range(many)]
-    others = [dict(layer_of(call, torch.nn).named_parameters()) for _ in range(many)]
+    ours = [dict(layer_of(call, nn, mt.tensor).named_parameters()) for _ in range(many)]
+    others = [dict(layer_of(call, torch.nn, constant).named_parameters()) for _ in range(many)]
     for name, first in ours[0].items():
         mine = np.array([np.array(layer[name].value.detach()) for layer in ours])
         other = np.array([layer[name].detach().numpy() for layer in others])

@@ -66,16 +66,19 @@ def _adam(
     beta2: Any,
     eps: Any,
     weight_decay: Any,
+    decoupled: Any,
 ) -> None:
     """Move parameters and both averages."""
     number = parameter.dtype.type
     b1, rest1, b2, rest2 = number(beta1), number(1 - beta1), number(beta2), number(1 - beta2)
-    decay, small = number(weight_decay), number(eps)
+    small = number(eps)
+    decay = number(0.0 if decoupled else weight_decay)
+    kept = number(1.0 - lr * weight_decay if decoupled else 1.0)
     rate = number(lr / (1 - beta1**step))
     scale = number(1.0 / (1 - beta2**step))
     x, g, m, s = parameter[lo:hi], grad[lo:hi], mean[lo:hi], square[lo:hi]
     for i in range(x.size):
-        place = x[i]
+        place = kept * x[i]
         slope = g[i] + decay * place
         first = b1 * m[i] + rest1 * slope
         second = b2 * s[i] + rest2 * (slope * slope)

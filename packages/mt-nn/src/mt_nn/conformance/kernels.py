@@ -200,7 +200,11 @@ STEPS: dict[str, list[Arguments]] = {
     ],
     "adam_step": [
         (draw(6, 7), draw(6, 7, seed=1), draw(6, 7, seed=2), draw(6, 7) ** 2, *settings)
-        for settings in ((1, 0.1, 0.9, 0.999, 1e-8, 0.0), (100, 0.01, 0.5, 0.9, 1e-3, 0.2))
+        for settings in (
+            (1, 0.1, 0.9, 0.999, 1e-8, 0.0, False),
+            (100, 0.01, 0.5, 0.9, 1e-3, 0.2, False),
+            (3, 0.1, 0.9, 0.99, 1e-8, 0.3, True),
+        )
     ],
 }
 """Arguments for the steps of optimizers, which change all tensors but the gradient, the second."""

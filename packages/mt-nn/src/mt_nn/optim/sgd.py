@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mt_nn.errors import SettingError
-from mt_nn.optim.optimizer import Optimizer, check
+from mt_nn.optim.optimizer import Optimizer
+from mt_nn.optim.settings import check_not_negative, check_switches
 from mt_tensor import Tensor, fused, zeros_like
 
 
@@ -24,6 +25,7 @@ class SGD(Optimizer):
         dampening: how much of the gradient the velocity ignores.
         weight_decay: how strongly parameters are pulled towards zero.
         nesterov: whether to look ahead; needs momentum, and no dampening.
+        maximize: whether to climb along the gradient instead.
     """
 
     def __init__(
@@ -34,20 +36,29 @@ class SGD(Optimizer):
         dampening: float = 0.0,
         weight_decay: float = 0.0,
         nesterov: bool = False,
+        *,
+        maximize: bool = False,
     ) -> None:
-        check("lr", lr, lr >= 0, "at least 0")
-        check("momentum", momentum, momentum >= 0, "at least 0")
-        check("weight_decay", weight_decay, weight_decay >= 0, "at least 0")
-        if nesterov and (momentum == 0 or dampening != 0):
-            raise SettingError("nesterov needs a momentum above 0 and no dampening.")
         settings = {
             "lr": lr,
             "momentum": momentum,
             "dampening": dampening,
             "weight_decay": weight_decay,
             "nesterov": nesterov,
+            "maximize": maximize,
         }
         super().__init__(params, settings)
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise SettingError unless all are numbers from 0 on, but for the switches."""
+        check_not_negative(settings, "lr", "momentum", "weight_decay")
+        check_switches(settings, "nesterov", "maximize")
+        if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
+            raise SettingError("nesterov needs a momentum above 0 and no dampening.")
+
+    def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return the velocity, if there is momentum."""
+        return {"momentum_buffer": zeros_like(parameter)} if group["momentum"] else {}
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
@@ -55,11 +66,12 @@ class SGD(Optimizer):
         """Move one parameter; see the class for the formula."""
         dampening = group["dampening"]
         if group["momentum"] and not state:
-            state["velocity"], dampening = zeros_like(parameter), 0.0
+            state.update(self.initial_state(parameter, group))
+            dampening = 0.0  # the first velocity is the gradient
         _sgd_step(
             parameter,
             grad,
-            state.get("velocity"),
+            state.get("momentum_buffer"),
             group["lr"],
             group["momentum"],
             dampening,

@@ -6,6 +6,7 @@ written-out NumPy of the row's `oracle`, and torch, whose names and arguments th
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,8 +33,11 @@ class Call:
         settings: keyword arguments, of a function or of the constructor of a layer; a call among
             these stands for the layer that it is of.
         options: keyword arguments when a layer is called.
+        constants: settings by which nothing is differentiated, such as weights of classes; arrays
+            stand for tensors also where they are a layer's.
         oracle: the same in NumPy, of arrays of float64: it takes the inputs, for a layer then its
-            parameters by name, and the settings and options; None if another row's says it all.
+            parameters by name, and the settings, constants and options; None if another row's says
+            it all.
         in_training: the mode of a layer.
         smooth: whether differences approach its gradient at the inputs: there is no jump, and no
             part of the gradient is left out on purpose.
@@ -43,6 +47,7 @@ class Call:
     inputs: tuple[Any, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[str, Any] = field(default_factory=dict)
     oracle: Callable[..., Any] | None = None
     in_training: bool = True
     smooth: bool = True
@@ -55,7 +60,10 @@ class Call:
     def __str__(self) -> str:
         """Name the call, for a test's name."""
         shapes = "x".join(str(array.shape) for array in arrays_of(self.inputs))
-        settings = ",".join(f"{key}={value}" for key, value in self.settings.items())
+        settings = ",".join(
+            f"{key}={getattr(value, 'shape', value)}"
+            for key, value in (*self.settings.items(), *self.constants.items())
+        )
         return f"{self.name}{shapes}{settings}".replace(" ", "")
 
 
@@ -64,12 +72,13 @@ def call(
     *inputs: Any,
     oracle: Callable[..., Any] | None = None,
     options: Mapping[str, Any] | None = None,
+    constants: Mapping[str, Any] | None = None,
     in_training: bool = True,
     smooth: bool = True,
     **settings: Any,
 ) -> Call:
     """Return a row of a table; see `Call`."""
-    return Call(name, inputs, settings, options or {}, oracle, in_training, smooth)
+    return Call(name, inputs, settings, options or {}, constants or {}, oracle, in_training, smooth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +149,25 @@ class Outcome:
     buffers: dict[str, Array]
 
 
-def layer_of(call: Call, library: Any) -> Any:
-    """Return the layer of a call as `mt_nn` makes it, or `torch.nn`."""
+def layer_of(call: Call, library: Any, tensor: Callable[[Array], Any]) -> Any:
+    """Return the layer of a call as `mt_nn` makes it, or `torch.nn`, with tensors for arrays."""
     settings = {
-        key: layer_of(value, library) if isinstance(value, Call) else value
+        key: layer_of(value, library, tensor) if isinstance(value, Call) else value
         for key, value in call.settings.items()
     }
-    return getattr(library, call.name)(**settings)
+    return getattr(library, call.name)(**settings, **constants_of(call, tensor))
 
 
 def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor]]:
     """Return the function or layer of a call, and its parameters, which are filled."""
+
+    def tensor_of(array: Array) -> mt.Tensor:
+        return mt.tensor(as_floats(array, dtype))
+
     if call.is_function:
-        return getattr(mt_nn.functional, call.name.removeprefix("functional.")), []
-    layer: Module = layer_of(call, mt_nn).to(dtype)
+        function = getattr(mt_nn.functional, call.name.removeprefix("functional."))
+        return functools.partial(function, **constants_of(call, tensor_of)), []
+    layer: Module = layer_of(call, mt_nn, tensor_of).to(dtype)
     layer.train(call.in_training)
     parameters = dict(layer.named_parameters())
     shapes = {name: parameter.value.shape for name, parameter in parameters.items()}
@@ -162,12 +176,22 @@ def prepared(call: Call, dtype: str) -> tuple[Callable[..., Any], list[mt.Tensor
     return layer, [parameter.value for parameter in parameters.values()]
 
 
+def constants_of(call: Call, tensor: Callable[[Array], Any]) -> dict[str, Any]:
+    """Return the constants of a call with tensors for arrays."""
+    found: dict[str, Any] = mapped(tensor, dict(call.constants))
+    return found
+
+
+def as_floats(array: Array, dtype: str) -> Array:
+    """Return an array of floats as one of another type; others stay as they are."""
+    return array.astype(dtype) if array.dtype.kind == "f" else array
+
+
 def leaves_of(inputs: Any, dtype: str) -> Any:
     """Return inputs with tensors for arrays: those of floats are leaves, of one dtype."""
 
     def leaf(array: Array) -> mt.Tensor:
-        floats = array.dtype.kind == "f"
-        return mt.tensor(array.astype(dtype) if floats else array).requires_grad_(floats)
+        return mt.tensor(as_floats(array, dtype)).requires_grad_(array.dtype.kind == "f")
 
     return mapped(leaf, inputs)
 

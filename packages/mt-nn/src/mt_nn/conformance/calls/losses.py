@@ -2,56 +2,515 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.calls.call import Refused, call, refused
+from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
 from mt_tensor.dtypes import Array
 
+# --- The losses in NumPy --------------------------------------------------------------------------
 
-def reduced(losses: Array, reduction: str = "mean", **_: Any) -> Any:
+
+def reduced(losses: Any, reduction: str = "mean", **_: Any) -> Any:
     """Return losses put together."""
     folds: dict[str, Any] = {"mean": np.mean, "sum": np.sum, "none": np.asarray}
     return folds[reduction](losses)
 
 
+def weighted(losses: Any, weight: Any = None, reduction: str = "mean", **_: Any) -> Any:
+    """Return losses put together; the mean is divided by the weights."""
+    if weight is None or reduction != "mean":
+        return reduced(losses if weight is None else losses * weight, reduction)
+    return (losses * weight).sum() / weight.sum()
+
+
 def _squared(x: Array, y: Array, **settings: Any) -> Any:
-    return reduced((x - y) ** 2, **settings)
+    return weighted((x - y) ** 2, **settings)
 
 
-def _nll(x: Array, target: Array, **settings: Any) -> Any:
-    chosen = np.take_along_axis(x, np.expand_dims(target, 1), 1).squeeze(1)
-    return reduced(-chosen, **settings)
+def _absolute(x: Array, y: Array, **settings: Any) -> Any:
+    return weighted(abs(x - y), **settings)
+
+
+def _smooth_l1(x: Array, y: Array, beta: float = 1.0, **settings: Any) -> Any:
+    d = abs(x - y)
+    return reduced(np.where(d < beta, d * d / (2 * beta or 1), d - beta / 2), **settings)
+
+
+def _huber(x: Array, y: Array, delta: float = 1.0, weight: Any = 1.0, **settings: Any) -> Any:
+    d = abs(x - y)
+    losses = np.where(d < delta, d * d / 2, delta * (d - delta / 2))
+    return reduced(losses * weight, **settings)
+
+
+def _log_softmax(x: Array) -> Array:
+    axis = min(x.ndim - 1, 1)
+    shifted = x - x.max(axis, keepdims=True)
+    found: Array = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+    return found
+
+
+def _nll(
+    x: Array,
+    target: Array,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """Go through all samples one by one."""
+    classes = x.shape[min(x.ndim - 1, 1)]
+    rows, targets = np.moveaxis(x, min(x.ndim - 1, 1), -1).reshape(-1, classes), target.reshape(-1)
+    counts = np.ones(classes) if weight is None else weight
+    losses, total = np.zeros(len(targets)), 0.0
+    for i, (row, right) in enumerate(zip(rows, targets, strict=True)):
+        if right != ignore_index:
+            alike = label_smoothing / classes * (counts * row).sum()
+            losses[i] = -(1 - label_smoothing) * counts[right] * row[right] - alike
+            total += counts[right]
+    if reduction == "mean":
+        return losses.sum() / total
+    return reduced(losses.reshape(target.shape), reduction)
 
 
 def _cross_entropy(x: Array, target: Array, **settings: Any) -> Any:
-    shifted = x - x.max(1, keepdims=True)
-    return _nll(shifted - np.log(np.exp(shifted).sum(1, keepdims=True)), target, **settings)
+    if target.dtype.kind == "i":
+        return _nll(_log_softmax(x), target, **settings)
+    return _soft_cross_entropy(x, target, **settings)
 
 
-REDUCTIONS = ("mean", "sum", "none")
+def _soft_cross_entropy(
+    x: Array, target: Array, weight: Any = None, label_smoothing: float = 0.0, **settings: Any
+) -> Any:
+    axis = min(x.ndim - 1, 1)
+    classes = x.shape[axis]
+    counts = (np.ones(classes) if weight is None else weight).reshape(-1, *(1,) * (x.ndim - 2))
+    wanted = target * (1 - label_smoothing) + label_smoothing / classes
+    return reduced(-(_log_softmax(x) * counts * wanted).sum(axis), **settings)
+
+
+def _multi_margin(
+    x: Array, target: Array, p: int = 1, margin: float = 1.0, weight: Any = None, **settings: Any
+) -> Any:
+    losses = []
+    for row, right in zip(np.atleast_2d(x), np.atleast_1d(target), strict=True):
+        lacking = [max(0, margin - row[right] + s) ** p for i, s in enumerate(row) if i != right]
+        losses.append(sum(lacking) / len(row) * (1.0 if weight is None else weight[right]))
+    return reduced(np.reshape(losses, target.shape), **settings)
+
+
+def _binary(x: Array, target: Array, weight: Any = 1.0, **settings: Any) -> Any:
+    return reduced(-(target * np.log(x) + (1 - target) * np.log(1 - x)) * weight, **settings)
+
+
+def _logistic(
+    x: Array, target: Array, weight: Any = 1.0, pos_weight: Any = 1.0, **settings: Any
+) -> Any:
+    right = pos_weight * target * np.logaddexp(0, -x)
+    return reduced((right + (1 - target) * np.logaddexp(0, x)) * weight, **settings)
+
+
+def _soft_margin(x: Array, target: Array, **settings: Any) -> Any:
+    return reduced(np.log1p(np.exp(-target * x)), **settings)
+
+
+def _multilabel_soft_margin(x: Array, target: Array, **settings: Any) -> Any:
+    weight = settings.pop("weight", 1.0)
+    losses = target * np.logaddexp(0, -x) + (1 - target) * np.logaddexp(0, x)
+    return reduced((losses * weight).mean(-1), **settings)
+
+
+def _multilabel_margin(x: Array, target: Array, **settings: Any) -> Any:
+    losses = []
+    for row, listed in zip(np.atleast_2d(x), np.atleast_2d(target).tolist(), strict=True):
+        right = listed[: listed.index(-1)] if -1 in listed else listed
+        wrong = [i for i in range(len(row)) if i not in right]
+        lacking = [max(0, 1 - row[j] + row[i]) for j in right for i in wrong]
+        losses.append(sum(lacking) / len(row))
+    return reduced(np.reshape(losses, x.shape[:-1]), **settings)
+
+
+def _divergence(x: Array, target: Array, log_target: bool = False, reduction: str = "mean") -> Any:
+    p = np.exp(target) if log_target else target
+    log_p = target if log_target else np.log(np.where(target > 0, target, 1.0))
+    losses = p * (log_p - x)
+    return losses.sum() / len(x) if reduction == "batchmean" else reduced(losses, reduction)
+
+
+def _poisson(
+    x: Array,
+    target: Array,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    **settings: Any,
+) -> Any:
+    losses = np.exp(x) - target * x if log_input else x - target * np.log(x + eps)
+    many = np.maximum(target, 1.0)
+    stirling = many * np.log(many) - many + 0.5 * np.log(2 * np.pi * many)
+    return reduced(losses + np.where(target > 1, stirling, 0) * full, **settings)
+
+
+def _gaussian(
+    x: Array, target: Array, var: Any, full: bool = False, eps: float = 1e-6, **settings: Any
+) -> Any:
+    if np.ndim(var) and var.ndim < x.ndim:
+        var = var[..., None]
+    var = np.maximum(var, eps)
+    losses = 0.5 * (np.log(var) + (x - target) ** 2 / var) + full * 0.5 * math.log(2 * math.pi)
+    return reduced(losses, **settings)
+
+
+def _cosine(a: Array, b: Array, target: Array, margin: float = 0.0, **settings: Any) -> Any:
+    cosine = (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1) + 1e-24)
+    losses = np.where(target == 1, 1 - cosine, np.maximum(0, cosine - margin))
+    return reduced(np.where(abs(target) == 1, losses, 0.0), **settings)
+
+
+def _hinge(x: Array, target: Array, margin: float = 1.0, **settings: Any) -> Any:
+    return reduced(np.where(target == 1, x, np.maximum(0, margin - x)), **settings)
+
+
+def _ranking(a: Array, b: Array, target: Array, margin: float = 0.0, **settings: Any) -> Any:
+    return reduced(np.maximum(0, margin - target * (a - b)), **settings)
+
+
+def _triplet(
+    a: Array,
+    positive: Array,
+    negative: Array,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    **settings: Any,
+) -> Any:
+    def distance(x: Array, y: Array) -> Any:
+        return (abs(x - y + eps) ** p).sum(-1) ** (1 / p)
+
+    far = distance(a, negative)
+    far = np.minimum(far, distance(positive, negative)) if swap else far
+    return reduced(np.maximum(0, margin + distance(a, positive) - far), **settings)
+
+
+# --- The calls ------------------------------------------------------------------------------------
+
+REDUCTIONS: list[dict[str, Any]] = [{"reduction": name} for name in ("mean", "sum", "none")]
+MEAN, _, NONE = REDUCTIONS
+
+
+def pair(
+    function: str,
+    layer: str,
+    *inputs: Any,
+    oracle: Callable[..., Any],
+    settings: Sequence[dict[str, Any]] = (MEAN, NONE),
+    **constants: Any,
+) -> Iterator[Call]:
+    """Yield rows of a loss as a function, and as a layer with the last of the settings."""
+    for given in settings:
+        yield call(f"functional.{function}", *inputs, oracle=oracle, constants=constants, **given)
+    yield call(layer, *inputs, oracle=oracle, constants=constants, **settings[-1])
+
+
+X, Y = draw(3, 4), draw(3, 4, seed=1)
+POSITIVE = np.abs(draw(3, 4, seed=2)) + 0.1
+SIGNS = np.where(Y > 0, 1, -1)
+LABELS = (Y > 0).astype(np.float32)
+SOFT = np.exp(Y) / np.exp(Y).sum(1, keepdims=True)
+PROBABILITIES = 1 / (1 + np.exp(-X))
 CLASSES = np.array([0, 3, 2, 3])
+IMAGE_CLASSES = np.stack([CLASSES, CLASSES[::-1]], 1)
+SOME_CLASSES = np.array([0, -100, 2, 3])
+CLASS_WEIGHTS = np.array([0.5, 2.0, 1.0, 0.25, 3.0], np.float32)
+COUNTS = np.array([[0, 1, 2, 5], [3, 1, 0, 2], [7, 1, 4, 2]], np.float32)
+VECTORS = [draw(3, 4, seed=seed) for seed in (3, 4, 5)]
+PAIRS = np.array([1, -1, 1])
 
-CALLS = [
+DIFFERENCES = [
+    *pair("mse_loss", "MSELoss", X, Y, oracle=_squared, settings=REDUCTIONS),
+    *pair("l1_loss", "L1Loss", X, Y, oracle=_absolute),
     *(
-        call(name, draw(*shape), classes, reduction=reduction, oracle=_cross_entropy)
-        for name in ("CrossEntropyLoss", "functional.cross_entropy")
-        for shape, classes in (((4, 5), CLASSES), ((4, 5, 2), np.stack([CLASSES, CLASSES], 1)))
-        for reduction in REDUCTIONS
+        row
+        for beta in ({}, {"beta": 0.5}, {"beta": 0.0})
+        for row in pair(
+            "smooth_l1_loss",
+            "SmoothL1Loss",
+            *(X, Y),
+            oracle=_smooth_l1,
+            settings=[{**beta, **MEAN}],
+        )
     ),
+    *pair("huber_loss", "HuberLoss", X, Y, oracle=_huber),
+    *pair("huber_loss", "HuberLoss", X, Y, oracle=_huber, settings=[{"delta": 0.3}]),
     *(
-        call("functional.nll_loss", draw(4, 5), CLASSES, reduction=reduction, oracle=_nll)
-        for reduction in REDUCTIONS
-    ),
-    call("functional.mse_loss", draw(3, 4), draw(3, 4, seed=1), oracle=_squared),
-    *(
-        call("MSELoss", draw(3, 4), draw(3, 4, seed=1), reduction=reduction, oracle=_squared)
+        call(f"functional.{name}", X, Y, weight=POSITIVE, oracle=oracle, **reduction)
+        for name, oracle in (("mse_loss", _squared), ("l1_loss", _absolute), ("huber_loss", _huber))
         for reduction in REDUCTIONS
     ),
 ]
 
+SCORES = draw(4, 5)
+TARGETS = [
+    ({}, SCORES, CLASSES),
+    ({}, draw(4, 5, 2), IMAGE_CLASSES),
+    ({}, draw(5), np.array(3)),
+    ({}, SCORES, SOME_CLASSES),
+    ({"ignore_index": 3}, SCORES, CLASSES),
+]
+SMOOTHED: dict[str, Any] = {"label_smoothing": 0.3}
+
+OF_CLASSES = [
+    *(
+        row
+        for name, layer, oracle in (
+            ("nll_loss", "NLLLoss", _nll),
+            ("cross_entropy", "CrossEntropyLoss", _cross_entropy),
+        )
+        for given, *inputs in TARGETS
+        for row in (
+            *pair(name, layer, *inputs, oracle=oracle, settings=[{**given, **NONE}]),
+            *pair(
+                name,
+                layer,
+                *inputs,
+                oracle=oracle,
+                settings=[{**given, **MEAN}],
+                weight=CLASS_WEIGHTS,
+            ),
+        )
+    ),
+    *pair(
+        "cross_entropy",
+        "CrossEntropyLoss",
+        *(SCORES, CLASSES),
+        oracle=_cross_entropy,
+        settings=REDUCTIONS,
+    ),
+    *(
+        row
+        for given, *inputs in TARGETS
+        for row in pair(
+            "cross_entropy",
+            "CrossEntropyLoss",
+            *inputs,
+            oracle=_cross_entropy,
+            settings=[{**SMOOTHED, **given}],
+            weight=CLASS_WEIGHTS,
+        )
+    ),
+    *(
+        row
+        for shape in ((4, 5), (2, 5, 3), (5,))
+        for row in pair(
+            "cross_entropy",
+            "CrossEntropyLoss",
+            draw(*shape),
+            np.abs(draw(*shape, seed=1)),
+            oracle=_cross_entropy,
+            settings=[SMOOTHED, NONE],
+            weight=CLASS_WEIGHTS,
+        )
+    ),
+    call("functional.cross_entropy", X, SOFT, oracle=_cross_entropy),
+    *pair("multi_margin_loss", "MultiMarginLoss", SCORES, CLASSES, oracle=_multi_margin),
+    *(
+        row
+        for inputs in ((SCORES, CLASSES), (draw(5), np.array(3)))
+        for row in pair(
+            "multi_margin_loss",
+            "MultiMarginLoss",
+            *inputs,
+            oracle=_multi_margin,
+            settings=[{"p": 2, "margin": 0.7, "reduction": "none"}],
+            weight=CLASS_WEIGHTS,
+        )
+    ),
+]
+
+LABELLED = np.array([[2, 0, -1, 1], [3, -1, -1, -1], [1, 0, 3, 2]])
+
+OF_LABELS = [
+    *pair("binary_cross_entropy", "BCELoss", PROBABILITIES, LABELS, oracle=_binary),
+    *pair("binary_cross_entropy", "BCELoss", PROBABILITIES, SOFT, oracle=_binary, weight=POSITIVE),
+    *pair("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", X, SOFT, oracle=_logistic),
+    *(
+        row
+        for inputs in ((X, LABELS), (X, SOFT), (X[0], SOFT[0]))
+        for row in pair(
+            "binary_cross_entropy_with_logits",
+            "BCEWithLogitsLoss",
+            *inputs,
+            oracle=_logistic,
+            settings=[MEAN],
+            weight=POSITIVE[0],
+            pos_weight=POSITIVE[1],
+        )
+    ),
+    *pair("soft_margin_loss", "SoftMarginLoss", X, SIGNS, oracle=_soft_margin),
+    *(
+        row
+        for name, layer in (("multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss"),)
+        for inputs, constants in (
+            ((X, LABELS), {}),
+            ((X[0], LABELS[0]), {}),
+            ((X, LABELS), {"weight": POSITIVE[0]}),
+        )
+        for row in pair(name, layer, *inputs, oracle=_multilabel_soft_margin, **constants)
+    ),
+    *(
+        row
+        for inputs in ((X, LABELLED), (X[0], LABELLED[0]))
+        for row in pair(
+            "multilabel_margin_loss", "MultiLabelMarginLoss", *inputs, oracle=_multilabel_margin
+        )
+    ),
+]
+
+OF_DISTRIBUTIONS = [
+    *(
+        row
+        for target, is_log in ((SOFT, False), (np.log(SOFT), True))
+        for row in pair(
+            "kl_div",
+            "KLDivLoss",
+            X,
+            target,
+            oracle=_divergence,
+            settings=[
+                {**reduction, "log_target": is_log}
+                for reduction in (NONE, {"reduction": "batchmean"})
+            ],
+        )
+    ),
+    *(
+        row
+        for inputs, given in (
+            ((X, COUNTS), {}),
+            ((X, COUNTS + 1), {"full": True}),
+            ((POSITIVE, COUNTS + 1), {"log_input": False, "full": True, "eps": 0.1}),
+        )
+        for row in pair(
+            "poisson_nll_loss",
+            "PoissonNLLLoss",
+            *inputs,
+            oracle=_poisson,
+            settings=[{**given, **NONE}],
+        )
+    ),
+    *(
+        row
+        for variance in (POSITIVE, POSITIVE[:, :1], POSITIVE[:, 0], POSITIVE[:1], 0.5)
+        for row in pair(
+            "gaussian_nll_loss",
+            "GaussianNLLLoss",
+            X,
+            Y,
+            variance,
+            oracle=_gaussian,
+            settings=[MEAN, {"full": True, "eps": 0.3, "reduction": "none"}],
+        )
+    ),
+]
+
+OF_COMPARISONS = [
+    *(
+        row
+        for inputs in ((*VECTORS[:2], PAIRS), (VECTORS[0][0], VECTORS[1][0], np.array(-1)))
+        for row in pair(
+            "cosine_embedding_loss",
+            "CosineEmbeddingLoss",
+            *inputs,
+            oracle=_cosine,
+            settings=[NONE, {"margin": -0.5}],
+        )
+    ),
+    *pair(
+        "hinge_embedding_loss",
+        "HingeEmbeddingLoss",
+        *(POSITIVE, SIGNS),
+        oracle=_hinge,
+        settings=[NONE, {"margin": 0.4}],
+    ),
+    *pair(
+        "margin_ranking_loss",
+        "MarginRankingLoss",
+        *(X, Y, SIGNS),
+        oracle=_ranking,
+        settings=[NONE, {"margin": 0.4}],
+    ),
+    call("functional.margin_ranking_loss", X, Y, SIGNS[:1], oracle=_ranking),
+    *pair(
+        "triplet_margin_loss",
+        "TripletMarginLoss",
+        *VECTORS,
+        oracle=_triplet,
+        settings=[
+            MEAN,
+            {"margin": 3.0, "p": 3.0, "eps": 0.1},
+            {"swap": True, "margin": 2.0, "reduction": "none"},
+        ],
+    ),
+    call("TripletMarginLoss", *(x[0] for x in VECTORS), oracle=_triplet),
+    *pair(
+        "triplet_margin_with_distance_loss",
+        "TripletMarginWithDistanceLoss",
+        *VECTORS,
+        oracle=_triplet,
+        settings=[MEAN, {"margin": 2.0, "swap": True, "reduction": "none"}],
+    ),
+]
+
+CALLS = [*DIFFERENCES, *OF_CLASSES, *OF_LABELS, *OF_DISTRIBUTIONS, *OF_COMPARISONS]
+
+# --- What must be refused -------------------------------------------------------------------------
+
+SHAPE, DTYPE = "of one shape", "floating-point"
+
 REFUSED: list[Refused] = [
     refused("functional.mse_loss", draw(3), draw(3), reduction="maen", says="got 'maen'"),
+    refused("functional.mse_loss", X, Y, weight=draw(4), says="a weight for each element"),
+    refused("functional.mse_loss", SIGNS, SIGNS, says=DTYPE),
+    refused("functional.l1_loss", draw(3), draw(4), says=SHAPE),
+    refused("functional.smooth_l1_loss", X, Y, beta=-1.0, says="beta must be at least 0"),
+    refused("functional.huber_loss", X, Y, delta=0.0, says="delta must be above 0"),
+    refused("functional.nll_loss", SCORES, CLASSES + 2, says="out of range"),
+    refused("functional.nll_loss", SCORES, CLASSES[:3], says="targets of shape"),
+    refused("functional.nll_loss", SCORES, CLASSES, weight=draw(4), says="weight for each class"),
+    refused("functional.cross_entropy", SCORES, CLASSES + 2, says="out of range"),
+    refused("functional.cross_entropy", SCORES, -CLASSES, says="out of range"),
+    refused("functional.cross_entropy", np.array(1.0), np.array(0), says="scores of shape"),
+    refused("functional.cross_entropy", SCORES, draw(4), says="class numbers of int64"),
+    refused("functional.cross_entropy", SCORES, SCORES, weight=draw(4), says="for each class"),
+    refused("functional.cross_entropy", SCORES, SCORES, ignore_index=1, says="ignores no class"),
+    refused("functional.cross_entropy", SCORES, CLASSES, label_smoothing=1.5, says="from 0 to 1"),
+    refused("functional.multi_margin_loss", SCORES, CLASSES, p=3, says="p must be 1 or 2"),
+    refused("functional.multi_margin_loss", draw(4, 5, 2), IMAGE_CLASSES, says="scores of shape"),
+    refused("functional.binary_cross_entropy", X, LABELS, says="probabilities, from 0 to 1"),
+    refused("functional.binary_cross_entropy", PROBABILITIES, LABELS[0], says=SHAPE),
+    refused("functional.binary_cross_entropy_with_logits", X, LABELS[:2], says=SHAPE),
+    refused(
+        "functional.binary_cross_entropy_with_logits",
+        *(X, LABELS),
+        pos_weight=draw(3),
+        says="pos_weight must broadcast",
+    ),
+    refused("functional.soft_margin_loss", SIGNS, SIGNS, says=DTYPE),
+    refused("functional.multilabel_soft_margin_loss", X, LABELS[:2], says=SHAPE),
+    refused("functional.multilabel_margin_loss", X, LABELLED + 1, says="from 0 to 3, or -1"),
+    refused("functional.multilabel_margin_loss", X, LABELS, says="numbers of labels of int64"),
+    refused("functional.kl_div", X, SOFT, reduction="batch", says="'batchmean' or 'none'"),
+    refused("functional.kl_div", X, SOFT[:2], says=SHAPE),
+    refused("functional.poisson_nll_loss", X, COUNTS[:2], says=SHAPE),
+    refused("functional.gaussian_nll_loss", X, Y, -POSITIVE, says="one is negative"),
+    refused("functional.gaussian_nll_loss", X, Y, POSITIVE[:2], says="variances of shape"),
+    refused("functional.cosine_embedding_loss", X, Y, SIGNS, says="a target for each pair"),
+    refused("functional.hinge_embedding_loss", X, SIGNS[:2], says=SHAPE),
+    refused("functional.margin_ranking_loss", X, Y, SIGNS[0], says="one number of dimensions"),
+    refused("functional.triplet_margin_loss", *VECTORS, margin=-1.0, says="margin must be above"),
+    refused("functional.triplet_margin_loss", X, Y, Y[0], says="one number of dimensions"),
 ]

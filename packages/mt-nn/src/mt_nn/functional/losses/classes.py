@@ -1,0 +1,342 @@
+"""Losses of classifiers, of which one class is right; and the share of right answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.losses.reduction import (
+    REDUCTIONS,
+    Reduction,
+    check_floating,
+    check_reduction,
+)
+from mt_tensor import Tensor, fused, ones
+from mt_tensor.errors import IndexingError
+from mt_tensor.recording.function import common_backend
+
+# --- Log-probabilities ----------------------------------------------------------------------------
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Return the negative log-probability of the right class.
+
+    Args:
+        input: log-probabilities, shape (batch, classes, *rest), or (classes,) of one sample.
+        target: the right class of each, int64 of shape (batch, *rest), or ().
+        weight: what each class counts, shape (classes,); the mean is divided by the sum of the
+            weights of all targets.
+        ignore_index: a target of samples that do not count; it need not be a class.
+        reduction: mean or sum over all, or none.
+
+    Raises:
+        InputError: shapes or dtypes do not fit.
+        IndexingError: a class does not exist.
+        SettingError: there is no such reduction.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    check_reduction(reduction)
+    _check_classes("nll_loss", input, target, weight)
+    if input.ndim == 1:
+        return _of_one_sample(_nll_loss_of_classes, input, target, weight, ignore_index, reduction)
+    return _nll_loss_of_classes(input, target, weight, ignore_index, reduction)
+
+
+def _of_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> Tensor:
+    """Return the loss of a sample without a batch, of shape ()."""
+    found: Tensor = loss(input.unsqueeze(0), target.unsqueeze(0), *settings)
+    return found.reshape(())
+
+
+def _nll_loss_of_classes(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: Reduction
+) -> Tensor:
+    if weight is None:
+        plain = _if_all_count(_nll_loss, input, target, ignore_index, reduction)
+        if plain is not None:
+            return plain
+    return _weighted_nll_loss(input, target, weight, ignore_index, reduction)
+
+
+def _nll_loss(input: Tensor, target: Tensor, reduction: Reduction) -> Tensor:
+    return REDUCTIONS[reduction](-input.gather(1, target.unsqueeze(1)).squeeze(1))
+
+
+def _weighted_nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: Reduction
+) -> Tensor:
+    kept, classes = _kept(target, ignore_index)
+    weights = _weights(input, classes, kept, weight)
+    losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
+    return _put_together(losses, weights, kept, reduction)
+
+
+def _if_all_count(
+    loss: Callable[[Tensor, Tensor, Reduction], Tensor],
+    input: Tensor,
+    target: Tensor,
+    ignore_index: int,
+    reduction: Reduction,
+) -> Tensor | None:
+    """Return a loss that takes classes only, or None if some targets are to be ignored.
+
+    Looking through the targets first would cost as much as a small loss does.
+    """
+    if 0 <= ignore_index < input.shape[1]:
+        return None
+    try:
+        return loss(input, target, reduction)
+    except IndexingError:
+        if (target != ignore_index).all():
+            raise
+        return None
+
+
+def _kept(target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
+    """Return which targets count, and the classes, where the others are set to 0."""
+    kept = target != ignore_index
+    return kept, target.masked_fill(~kept, 0)
+
+
+def _weights(input: Tensor, classes: Tensor, kept: Tensor, weight: Tensor | None) -> Tensor:
+    """Return what each sample counts: 0 if it is ignored."""
+    counts = kept.to(input.dtype)
+    if weight is None:
+        return counts
+    return counts * weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
+
+
+def _put_together(losses: Tensor, weights: Tensor, kept: Tensor, reduction: Reduction) -> Tensor:
+    """Reduce weighted losses; the mean is divided by the sum of the weights."""
+    losses = losses.masked_fill(~kept, 0.0)
+    if reduction == "mean":
+        return losses.sum() / weights.sum()
+    return REDUCTIONS[reduction](losses)
+
+
+# --- Scores ---------------------------------------------------------------------------------------
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    *,
+    ignore_index: int = -100,
+    reduction: Reduction = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the negative log of the softmax probability of the right class.
+
+    Args:
+        input: scores, any real numbers ("logits"), shape (batch, classes, *rest), or (classes,) of
+            one sample.
+        target: the right class of each, int64 of shape (batch, *rest), or (); or how probable each
+            class should be, floating-point of the shape of the scores.
+        weight: what each class counts, shape (classes,); the mean is divided by the sum of the
+            weights of all targets, or by their number if these are probabilities.
+        ignore_index: a target of samples that do not count; it need not be a class.
+        reduction: mean or sum over all, or none.
+        label_smoothing: from 0 to 1, which share of the target is taken from it and given to all
+            classes alike (Szegedy et al. 2016, "Rethinking the Inception Architecture").
+
+    Raises:
+        InputError: shapes or dtypes do not fit.
+        IndexingError: a class does not exist.
+        SettingError: there is no such reduction, the smoothing is not from 0 to 1, or there are
+            probabilities and a class to ignore.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    check_reduction(reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise SettingError(f"label_smoothing must be from 0 to 1; got {label_smoothing}.")
+    if target.is_floating_point() and target.shape == input.shape and input.ndim:
+        check_floating("cross_entropy", input)
+        if ignore_index >= 0:
+            raise SettingError(
+                "cross_entropy() ignores no class where the target is probabilities; got "
+                f"ignore_index={ignore_index}. Give those samples probabilities of 0."
+            )
+        if weight is not None:
+            _check_weights("cross_entropy", input, weight)
+        return _soft_cross_entropy(input, target, weight, reduction, label_smoothing)
+    _check_classes("cross_entropy", input, target, weight)
+    settings = (weight, ignore_index, reduction, label_smoothing)
+    if input.ndim == 1:
+        return _of_one_sample(_cross_entropy_of_classes, input, target, *settings)
+    return _cross_entropy_of_classes(input, target, *settings)
+
+
+def _cross_entropy_of_classes(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: Reduction,
+    label_smoothing: float,
+) -> Tensor:
+    if weight is None and label_smoothing == 0:
+        plain = _if_all_count(_cross_entropy, input, target, ignore_index, reduction)
+        if plain is not None:
+            return plain
+    log_probabilities = input.log_softmax(1)
+    if label_smoothing == 0:
+        return _weighted_nll_loss(log_probabilities, target, weight, ignore_index, reduction)
+    kept, classes = _kept(target, ignore_index)
+    weights = _weights(input, classes, kept, weight)
+    chosen = -log_probabilities.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
+    everywhere = -_times_classes(log_probabilities, weight).sum(1) * kept.to(input.dtype)
+    losses = (1 - label_smoothing) * chosen + (label_smoothing / input.shape[1]) * everywhere
+    return _put_together(losses, weights, kept, reduction)
+
+
+@fused("cross_entropy")
+def _cross_entropy(input: Tensor, target: Tensor, reduction: Reduction) -> Tensor:
+    """Return the loss of scores with a batch; every target must be a class."""
+    return _nll_loss(input.log_softmax(1), target, reduction)
+
+
+def _soft_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: Reduction,
+    label_smoothing: float,
+) -> Tensor:
+    """Return the loss for probabilities of classes."""
+    dim = 0 if input.ndim == 1 else 1
+    classes = input.shape[dim]
+    if label_smoothing:
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+    losses = -(_times_classes(input.log_softmax(dim), weight) * target).sum(dim)
+    return REDUCTIONS[reduction](losses)
+
+
+def _times_classes(input: Tensor, weight: Tensor | None) -> Tensor:
+    """Multiply what belongs to a class by its weight."""
+    if weight is None:
+        return input
+    return input * weight.view(-1, *(1,) * (input.ndim - 2))
+
+
+# --- Margins --------------------------------------------------------------------------------------
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    *,
+    reduction: Reduction = "mean",
+) -> Tensor:
+    """Return by how much the right class's score is not `margin` above those of all others.
+
+    For scores `x` and the class `y` it is the sum over the classes `i != y` of
+    `max(0, margin - x[y] + x[i])^p`, times `weight[y]`, divided by how many classes there are.
+
+    Args:
+        input: scores, shape (batch, classes), or (classes,) of one sample.
+        target: the right class of each, int64 of shape (batch,), or ().
+        p: the exponent, 1 or 2.
+        margin: how far apart scores should be.
+        weight: what each class counts, shape (classes,).
+        reduction: mean or sum over all, or none.
+
+    Raises:
+        InputError: shapes or dtypes do not fit.
+        IndexingError: a class does not exist.
+        SettingError: there is no such reduction or exponent.
+    """
+    check_reduction(reduction)
+    if p not in (1, 2):
+        raise SettingError(f"p must be 1 or 2; got {p}.")
+    _check_classes("multi_margin_loss", input, target, weight)
+    if input.ndim > 2:
+        raise InputError(
+            "multi_margin_loss() takes scores of shape (batch, classes) or (classes,); shape "
+            f"{input.shape} was given."
+        )
+    if input.ndim == 1:
+        return _of_one_sample(_multi_margin_loss, input, target, p, margin, weight, reduction)
+    return _multi_margin_loss(input, target, p, margin, weight, reduction)
+
+
+def _multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int,
+    margin: float,
+    weight: Tensor | None,
+    reduction: Reduction,
+) -> Tensor:
+    right = target.unsqueeze(1)
+    lacking = (margin - input.gather(1, right) + input).clamp_min(0.0)
+    lacking = lacking if p == 1 else lacking.square()
+    others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
+    losses = (lacking * others).sum(1) / input.shape[1]
+    return REDUCTIONS[reduction](losses if weight is None else losses * weight[target])
+
+
+# --- Answers --------------------------------------------------------------------------------------
+
+
+def accuracy(input: Tensor, target: Tensor) -> float:
+    """Return the share of samples whose largest score is that of the right class, from 0 to 1.
+
+    Args:
+        input: scores, shape (batch, classes, *rest).
+        target: the right class of each, int64 of shape (batch, *rest).
+
+    Raises:
+        InputError: the shapes do not fit.
+    """
+    if input.ndim < 2 or target.shape != (input.shape[0], *input.shape[2:]):
+        raise InputError(
+            "accuracy() takes scores of shape (batch, classes, ...) and targets of shape "
+            f"(batch, ...); shapes {input.shape} and {target.shape} were given."
+        )
+    right: Any = (input.detach().argmax(1) == target).sum().item()
+    return float(right) / max(target.numel(), 1)
+
+
+# --- What tensors must be -------------------------------------------------------------------------
+
+
+def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    if input.ndim < 1 or not input.is_floating_point():
+        raise InputError(
+            f"{name}() takes floating-point scores of shape (batch, classes, ...) or (classes,); "
+            f"shape {input.shape} and {input.dtype.name} were given."
+        )
+    if target.shape != (*input.shape[:1], *input.shape[2:])[input.ndim == 1 :]:
+        raise InputError(
+            f"{name}() takes scores of shape (batch, classes, ...) and targets of shape "
+            f"(batch, ...); shapes {input.shape} and {target.shape} were given."
+        )
+    if target.dtype.name != "int64":
+        raise InputError(
+            f"targets are class numbers of int64; {target.dtype.name} was given. Convert with "
+            "target.long()."
+        )
+    common_backend(input, target)
+    if weight is not None:
+        _check_weights(name, input, weight)
+
+
+def _check_weights(name: str, input: Tensor, weight: Tensor) -> None:
+    classes = input.shape[min(input.ndim - 1, 1)]
+    if weight.shape != (classes,):
+        raise InputError(
+            f"{name}() takes a weight for each class, of shape ({classes},); {weight.shape} was "
+            "given."
+        )

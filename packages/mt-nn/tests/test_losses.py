@@ -1,0 +1,212 @@
+"""Losses at the ends of their domains, and those that are no rows of the tables of calls."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import functional as F
+from mt_nn.conformance.drawing import draw
+from mt_tensor.backends import backends
+from mt_tensor.errors import IndexingError
+
+HUGE = mt.tensor([[1e30, -1e30, 0.0], [-1e4, 1e4, 1.0]])
+
+
+def leaf(values: Any, dtype: str = "float32") -> mt.Tensor:
+    return mt.tensor(values, dtype=dtype, requires_grad=True)
+
+
+# --- Huge scores, and gradients where a loss is 0 or all there is ---------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"weight": mt.ones(3)}, {"label_smoothing": 0.1}])
+def test_cross_entropy_of_huge_scores_is_finite(settings: Any) -> None:
+    scores = HUGE.clone().requires_grad_()
+    loss = F.cross_entropy(scores, mt.tensor([0, 1]), **settings)
+    loss.backward()
+    assert scores.grad is not None
+    assert loss.isfinite().item()
+    assert scores.grad.isfinite().all()
+    assert F.cross_entropy(HUGE, HUGE.softmax(1)).item() == 0
+
+
+def test_logits_are_exact_at_both_ends() -> None:
+    for score, target, loss, slope in (
+        (200.0, 0.0, 200.0, 1.0),
+        (-200.0, 1.0, 200.0, -1.0),
+        (1e30, 0.0, 1e30, 1.0),
+        (80.0, 1.0, np.exp(-80), -np.exp(-80)),
+        (-80.0, 0.0, np.exp(-80), np.exp(-80)),
+    ):
+        x = leaf([score], "float64")
+        found = F.binary_cross_entropy_with_logits(x, mt.tensor([target], dtype="float64"))
+        found.backward()
+        assert x.grad is not None
+        assert (found.item(), x.grad.item()) == pytest.approx((loss, slope), rel=1e-12)
+
+
+def test_probabilities_of_0_and_1_have_finite_losses_and_gradients() -> None:
+    x = leaf([0.0, 1.0, 0.0, 1.0])
+    loss = F.binary_cross_entropy(x, mt.tensor([1.0, 0.0, 0.0, 1.0]), reduction="none")
+    assert loss.tolist() == [100, 100, 0, 0]
+    loss.sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), [-1e12, 1e12, 0, 0])
+
+
+def test_no_gradient_of_an_unused_branch_is_infinite() -> None:
+    for loss, inputs in (
+        (lambda x: F.poisson_nll_loss(x, mt.zeros(2), full=True), [0.0, 1.0]),
+        (lambda x: F.poisson_nll_loss(mt.ones(2), x, full=True), [0.0, 1.0]),
+        (lambda x: F.smooth_l1_loss(x, mt.zeros(2)), [1e30, -1e30]),
+        (lambda x: F.cosine_embedding_loss(x, x * 0, mt.tensor(1)), [0.0, 0.0]),
+        (lambda x: F.soft_margin_loss(x, mt.tensor([1, -1])), [-1e30, 1e30]),
+        (lambda x: F.gaussian_nll_loss(mt.ones(2), mt.ones(2), x), [0.0, 0.0]),
+        (lambda x: F.triplet_margin_loss(x, x, x, eps=0.0), [1.0, 1.0]),
+    ):
+        x = leaf(inputs)
+        loss(x).backward()
+        assert x.grad is not None
+        assert x.grad.isfinite().all()
+
+
+def test_a_variance_below_eps_counts_as_eps() -> None:
+    variance = leaf([0.0, 1.0])
+    loss = F.gaussian_nll_loss(mt.ones(2), mt.zeros(2), variance, eps=0.5, reduction="none")
+    np.testing.assert_allclose(loss.detach().numpy(), [0.5 * (np.log(0.5) + 2), 0.5], rtol=1e-6)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_ignored_samples_count_nothing_whatever_their_scores(smoothing: float) -> None:
+    scores = leaf([[np.nan, np.inf, 0.0], [1.0, 2.0, 3.0]])
+    settings: Any = {"label_smoothing": smoothing, "reduction": "sum"}
+    loss = F.cross_entropy(scores, mt.tensor([-100, 1]), **settings)
+    alone = F.cross_entropy(scores.detach()[1:], mt.tensor([1]), **settings)
+    assert loss.item() == alone.item()
+    assert F.cross_entropy(scores, mt.tensor([-100, -100])).isnan().item()
+
+
+def test_second_derivatives_of_losses_that_have_their_own_gradient() -> None:
+    x, y = leaf([0.2, 0.7], "float64"), mt.tensor([0.0, 0.6], dtype="float64")
+    assert mt.gradgradcheck(lambda x: F.binary_cross_entropy(x, y), [x])
+    assert mt.gradgradcheck(lambda x: F.binary_cross_entropy_with_logits(x, y), [x])
+
+
+# --- The kernel and what it leaves to the composition ---------------------------------------------
+
+
+@pytest.mark.skipif("fast" not in backends(), reason="mt-fast is not installed")
+def test_the_kernel_takes_targets_of_which_none_are_ignored() -> None:
+    with mt.use_backend("fast"):
+        scores = mt.tensor(draw(4, 5)).requires_grad_()
+        assert "cross_entropy" in repr(F.cross_entropy(scores, mt.tensor([0, 1, 2, 3])).grad_fn)
+        some = F.cross_entropy(scores, mt.tensor([0, -100, 2, 3]))
+        alone = F.cross_entropy(scores[[0, 2, 3]], mt.tensor([0, 2, 3]))
+        assert some.item() == pytest.approx(alone.item(), rel=1e-6)
+        with pytest.raises(IndexingError, match="out of range"):
+            F.cross_entropy(scores, mt.tensor([0, -100, 5, 3]))
+
+
+def test_weights_are_buffers() -> None:
+    weights = mt.tensor([1.0, 2.0])
+    assert list(nn.BCEWithLogitsLoss(pos_weight=weights).state_dict()) == ["pos_weight"]
+    loss = nn.CrossEntropyLoss(weights).double()
+    assert loss.weight is not None
+    assert loss.weight.dtype is mt.float64
+    assert list(nn.CrossEntropyLoss().state_dict()) == []
+
+
+# --- Connectionist temporal classification --------------------------------------------------------
+
+
+def spread_out(log_probs: Any, target: list[int]) -> float:
+    """Return the loss from its definition: go through all ways to label the times."""
+    total = 0.0
+    for way in itertools.product(range(log_probs.shape[1]), repeat=len(log_probs)):
+        merged = [label for label, _ in itertools.groupby(way)]
+        if [label for label in merged if label] == target:
+            total += np.exp(sum(log_probs[time, label] for time, label in enumerate(way)))
+    return -np.log(total) if total else np.inf
+
+
+@pytest.mark.parametrize("target", [[], [1], [1, 2], [2, 2], [1, 2, 1], [1, 1, 1]])
+def test_ctc_loss_is_its_definition(target: list[int]) -> None:
+    log_probs = mt.tensor(draw(4, 3, dtype="float64")).log_softmax(1)
+    found = F.ctc_loss(
+        log_probs, mt.tensor(target, dtype="int64"), [4], [len(target)], reduction="sum"
+    )
+    assert found.shape == ()
+    assert found.item() == pytest.approx(spread_out(log_probs.numpy(), target), rel=1e-12)
+
+
+LABELS = np.array([[1, 2, 2], [3, 1, -7], [2, -7, -7], [1, 1, 1]])
+TIMES, LENGTHS = [6, 5, 0, 4], [3, 2, 1, 3]
+JOINED = np.concatenate([row[:n] for row, n in zip(LABELS, LENGTHS, strict=True)])
+
+
+@pytest.mark.parametrize("targets", [LABELS, JOINED], ids=["padded", "joined"])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("blank", [0, 3])
+def test_ctc_loss_is_torchs(targets: Any, reduction: Any, blank: int) -> None:
+    torch = pytest.importorskip("torch")
+    targets = np.where(targets == 3, 0, targets) if blank == 3 else targets
+    scores, theirs = leaf(draw(6, 4, 4), "float64"), torch.tensor(draw(6, 4, 4)).double()
+    theirs.requires_grad_()
+    settings = {"reduction": reduction, "blank": blank, "zero_infinity": True}
+    ours = nn.CTCLoss(**settings)(scores.log_softmax(2), mt.tensor(targets), TIMES, LENGTHS)
+    wanted = torch.nn.CTCLoss(**settings)(
+        theirs.log_softmax(2),
+        torch.tensor(targets),
+        torch.tensor(TIMES),
+        torch.tensor(LENGTHS),
+    )
+    np.testing.assert_allclose(ours.detach().numpy(), wanted.detach().numpy(), rtol=1e-10)
+    ours.sum().backward()
+    wanted.sum().backward()
+    assert scores.grad is not None
+    np.testing.assert_allclose(scores.grad.numpy(), theirs.grad.numpy(), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["simple", "numpy", "fast"])
+def test_ctc_loss_on_every_backend(name: str) -> None:
+    if name not in backends():
+        pytest.skip(f"{name} is not installed")
+    with mt.use_backend(name):
+        scores = mt.tensor(draw(4, 2, 3)).requires_grad_()
+        loss = F.ctc_loss(scores.log_softmax(2), mt.tensor([[1, 2], [2, 0]]), [4, 3], [2, 1])
+        loss.backward()
+        assert scores.grad is not None
+        assert scores.grad.isfinite().all()
+        impossible = F.ctc_loss(scores.log_softmax(2), mt.tensor([[1, 1]] * 2), [2, 4], [2, 2])
+        assert impossible.item() == np.inf
+
+
+def test_ctc_loss_has_derivatives() -> None:
+    scores = leaf(draw(3, 2, 3), "float64")
+    targets = mt.tensor([[1, 2], [1, 1]])
+    assert mt.gradcheck(
+        lambda x: F.ctc_loss(x.log_softmax(2), targets, (3, 3), (2, 2), reduction="none"), [scores]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "message"),
+    [
+        ((mt.zeros(3), mt.tensor([1]), [3], [1]), {}, "of shape \\(time, batch, labels\\)"),
+        ((mt.zeros(3, 4), mt.tensor([1.0]), [3], [1]), {}, "and integers"),
+        ((mt.zeros(3, 4), mt.tensor([1]), [4], [1]), {}, "input_lengths are from 0 to 3"),
+        ((mt.zeros(3, 4), mt.tensor([1]), [3], [-1]), {}, "target_lengths are from 0"),
+        ((mt.zeros(3, 4), mt.tensor([1]), [3], [2]), {}, "targets are of shape \\(1, 2 or more"),
+        ((mt.zeros(3, 2, 4), mt.tensor([1, 2]), [3, 3], [1, 2]), {}, "add up to 3, but there"),
+        ((mt.zeros(3, 2, 4), mt.tensor([1, 2]), [3], [1, 2]), {}, "are 2 integers"),
+        ((mt.zeros(3, 4), mt.tensor([1]), [3], [1]), {"blank": 4}, "one of the 4 labels; got 4"),
+        ((mt.zeros(3, 4), mt.tensor([4]), [3], [1]), {}, "out of range"),
+    ],
+)
+def test_ctc_loss_refuses(arguments: Any, settings: Any, message: str) -> None:
+    with pytest.raises((nn.NetworkError, IndexingError), match=message):
+        F.ctc_loss(*arguments, **settings)
