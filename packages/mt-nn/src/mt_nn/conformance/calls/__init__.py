@@ -8,11 +8,15 @@ from mt_nn.conformance.calls import (
     activation,
     attention,
     convolution,
+    distance,
     embedding,
+    folding,
     linear,
     losses,
     normalization,
+    padding,
     pooling,
+    resampling,
 )
 from mt_nn.conformance.calls.call import Call, Refused
 
@@ -20,11 +24,15 @@ _TABLES = (
     activation,
     attention,
     convolution,
+    distance,
     embedding,
+    folding,
     linear,
     losses,
     normalization,
+    padding,
     pooling,
+    resampling,
 )
 
 CALLS: list[Call] = [row for table in _TABLES for row in table.CALLS]
