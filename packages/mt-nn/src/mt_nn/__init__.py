@@ -4,7 +4,7 @@ The names are torch's. Everything is composed from the operations of mt-tensor, 
 the backend offers a kernel for it.
 """
 
-from mt_nn import data, functional, init, optim
+from mt_nn import course, data, functional, init, optim
 from mt_nn.errors import (
     FileError,
     InputError,
@@ -150,6 +150,7 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
     "__version__",
+    "course",
     "data",
     "functional",
     "init",

@@ -66,10 +66,12 @@ def interpolate(
     sizes, factors = _sizes(input.shape[2:], size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise SettingError("recompute_scale_factor is for a scale_factor; a size was given.")
-    if recompute_scale_factor:
-        factors = (None,) * len(sizes)
-    for dim, (target, factor) in enumerate(zip(sizes, factors, strict=True), 2):
+    # The ratios of extents for which torch takes the ratio itself in place of the factor given.
+    own: tuple[int, ...] = (1,) if antialias or mode.endswith("linear") else ()
+    own = (1, 2) if mode == "nearest" and input.ndim == 4 else own
+    for dim, (target, given) in enumerate(zip(sizes, factors, strict=True), 2):
         extent = input.shape[dim]
+        factor = None if recompute_scale_factor or target / extent in own else given
         if target != extent or factor not in (None, 1.0):
             taps = _taps(mode, extent, target, factor, bool(align_corners), antialias)
             input = resampled(input, dim, *taps)

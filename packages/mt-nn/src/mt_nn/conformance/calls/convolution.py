@@ -36,7 +36,8 @@ def convolution(
     dims = weight.ndim - 2
     if x.ndim == dims + 1:
         settings = (stride, padding, dilation, groups, padding_mode)
-        return convolution(x[None], weight, bias, *settings)[0]
+        one: Array = convolution(x[None], weight, bias, *settings)[0]
+        return one
     steps, spreads = each(stride, dims), each(dilation, dims)
     sizes = weight.shape[2:]
     if padding == "same":
@@ -77,7 +78,8 @@ def transposed(
     dims = weight.ndim - 2
     settings = (stride, padding, output_padding, groups, dilation, output_size)
     if x.ndim == dims + 1:
-        return transposed(x[None], weight, bias, *settings)[0]
+        one: Array = transposed(x[None], weight, bias, *settings)[0]
+        return one
     steps, margins, more, spreads = (
         each(value, dims) for value in (stride, padding, output_padding, dilation)
     )
@@ -93,7 +95,8 @@ def transposed(
         spots = _spots(place, steps, spreads, sizes)
         for channel, kernels in enumerate(weight):
             first = channel // (len(weight) // groups) * made
-            given = x[(slice(None), channel, *place)].reshape(-1, *[1] * (dims + 1))
+            within: Any = (slice(None), channel, *place)
+            given = x[within].reshape(-1, *[1] * (dims + 1))
             out[(slice(None), slice(first, first + made), *spots[1:])] += given * kernels
     if output_size is None:
         output_size = [
@@ -104,8 +107,8 @@ def transposed(
         ...,
         *(slice(m, m + e) for m, e in zip(margins, output_size[-dims:], strict=True)),
     )
-    out = out[kept]
-    return out if bias is None else out + bias.reshape(-1, *[1] * dims)
+    cut: Array = out[kept]
+    return cut if bias is None else cut + bias.reshape(-1, *[1] * dims)
 
 
 def _spots(place: Any, steps: Any, spreads: Any, sizes: Any) -> Any:

@@ -31,7 +31,7 @@ def unfolded(
     """Return the windows of images as columns, one after the other."""
     kernel, spread, margin, step = (each(v, 2) for v in (kernel_size, dilation, padding, stride))
     x = np.pad(x, [(0, 0)] * (x.ndim - 2) + [(m, m) for m in margin])
-    every = [x[w] for w in _windows(*x.shape[-2:], kernel, spread, step)]
+    every = [x[w] for w in _windows(x.shape[-2], x.shape[-1], kernel, spread, step)]
     return np.stack([window.reshape(*x.shape[:-3], -1) for window in every], -1)
 
 

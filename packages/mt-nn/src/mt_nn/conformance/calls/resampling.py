@@ -68,7 +68,9 @@ def interpolated(
         if size is None:
             factor = scale_factor[dim] if isinstance(scale_factor, tuple) else scale_factor
             count = math.floor(extent * factor)
-            step = extent / count if recompute_scale_factor else 1 / factor
+            kept = extent == count and mode.endswith("linear")
+            kept |= mode == "nearest" and dims == 2 and count in (extent, 2 * extent)
+            step = extent / count if recompute_scale_factor or kept else 1 / factor
         else:
             count = size[dim] if isinstance(size, tuple) else size
             step = (extent - 1) / (count - 1) if align_corners and count > 1 else extent / count
@@ -120,6 +122,8 @@ _SETTINGS: list[tuple[Array, dict[str, Any]]] = [
     (X2, {"size": (1, 9), "mode": "bilinear", "align_corners": True}),
     (X2, {"scale_factor": (1.7, 0.6), "mode": "bilinear", "align_corners": False}),
     (X2, {"scale_factor": 1.7, "mode": "bilinear", "recompute_scale_factor": True}),
+    (X2, {"scale_factor": 1.1, "mode": "bilinear"}),
+    (X2, {"scale_factor": (1.1, 2.1)}),
     (X2, {"size": (6, 4), "mode": "bicubic"}),
     (X2, {"scale_factor": 1.4, "mode": "bicubic", "align_corners": True}),
     (X2, {"scale_factor": 0.6, "mode": "area"}),
