@@ -147,8 +147,7 @@ def _transposed(
     _check_shapes(name, batch.shape, weight.shape, biases, *checked, groups=groups)
     common_backend(batch, weight, bias)
     batch, weight, bias = of_one_dtype(batch, weight, bias)
-    compute: Callable[..., Tensor] = _conv_transpose2d if dims == 2 else _transposed_convolution
-    out = compute(batch, weight, bias, *checked, groups)
+    out = _TRANSPOSE[dims](batch, weight, bias, *checked, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 
@@ -229,6 +228,22 @@ def _conv_transpose2d(
     )
 
 
+def _conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int],
+    padding: tuple[int],
+    output_padding: tuple[int],
+    dilation: tuple[int],
+    groups: int,
+) -> Tensor:
+    """Compute it for signals as images of height 1; the arguments are checked."""
+    settings = ((1, *stride), (0, *padding), (0, *output_padding), (1, *dilation))
+    images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
+    return _conv_transpose2d(images, kernels, bias, *settings, groups).squeeze(2)
+
+
 def _transposed_convolution(
     input: Tensor,
     weight: Tensor,
@@ -261,3 +276,10 @@ def _spread(input: Tensor, stride: tuple[int, ...]) -> Tensor:
     extents = ((e - 1) * step + 1 for e, step in zip(input.shape[2:], stride, strict=True))
     shape = (*input.shape[:2], *extents)
     return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), 0)
+
+
+_TRANSPOSE: dict[int, Callable[..., Tensor]] = {
+    1: _conv_transpose1d,
+    2: _conv_transpose2d,
+    3: _transposed_convolution,
+}
