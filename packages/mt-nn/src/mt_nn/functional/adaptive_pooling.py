@@ -86,11 +86,10 @@ def adaptive_max_pool3d(
 
 def _adaptive_avg_pool(name: str, dims: int, input: Tensor, output_size: OutputSize) -> Tensor:
     batch = as_batch(name, input, dims)
-    extents, targets = batch.shape[2:], _targets(name, batch.shape, output_size)
-    if not any(extent % target for extent, target in zip(extents, targets, strict=True)):
-        parts = tuple(extent // target for extent, target in zip(extents, targets, strict=True))
-        return _AVG_POOL[dims](input, parts)
-    for dim, (extent, target) in enumerate(zip(extents, targets, strict=True), 2):
+    changes = _changes(name, batch.shape, output_size)
+    if all(extent % target == 0 for extent, target in changes):
+        return _AVG_POOL[dims](input, tuple(extent // target for extent, target in changes))
+    for dim, (extent, target) in enumerate(changes, 2):
         if target != extent:
             batch = resampled(batch, dim, *mean_taps(extent, target))
     return batch.squeeze(0) if input.ndim == dims + 1 else batch
@@ -100,19 +99,18 @@ def _adaptive_max_pool(
     name: str, dims: int, input: Tensor, output_size: OutputSize, return_indices: bool
 ) -> Any:
     batch = as_batch(name, input, dims)
-    extents, targets = batch.shape[2:], _targets(name, batch.shape, output_size)
-    if not any(extent % target for extent, target in zip(extents, targets, strict=True)):
-        parts = tuple(extent // target for extent, target in zip(extents, targets, strict=True))
+    changes = _changes(name, batch.shape, output_size)
+    if all(extent % target == 0 for extent, target in changes):
+        parts = tuple(extent // target for extent, target in changes)
         return _MAX_POOL[dims](input, parts, return_indices=return_indices)
-    every = zip(extents, targets, strict=True)
-    values, indices = largest(batch, [part_taps(extent, target) for extent, target in every])
+    values, indices = largest(batch, [part_taps(*change) for change in changes])
     if input.ndim == dims + 1:
         values, indices = values.squeeze(0), indices.squeeze(0)
     return (values, indices) if return_indices else values
 
 
-def _targets(name: str, shape: tuple[int, ...], output_size: OutputSize) -> tuple[int, ...]:
-    """Check the size of an output; return it with all extents filled in."""
+def _changes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list[tuple[int, int]]:
+    """Check the size of an output; return each extent before and after."""
     extents = shape[2:]
     if 0 in extents:
         raise InputError(f"{name}() takes inputs with something in them; got shape {shape}.")
@@ -122,4 +120,4 @@ def _targets(name: str, shape: tuple[int, ...], output_size: OutputSize) -> tupl
         raise SettingError(f"output_size must be one extent or {dims}; got {output_size!r}.")
     every = zip(extents, given, strict=True)
     wanted = tuple(extent if target is None else target for extent, target in every)
-    return integers("output_size", wanted, dims, 1)
+    return list(zip(extents, integers("output_size", wanted, dims, 1), strict=True))

@@ -34,8 +34,7 @@ class Upsample(Module):
     ) -> None:
         super().__init__()
         self.size, self.mode, self.align_corners = size, mode, align_corners
-        factor: Any = scale_factor
-        self.scale_factor = float(factor) if isinstance(factor, int | float) else factor
+        self.scale_factor = _as_floats(scale_factor)
         self.recompute_scale_factor = recompute_scale_factor
 
     def forward(self, input: Tensor) -> Tensor:
@@ -50,6 +49,13 @@ class Upsample(Module):
         by_factor = self.scale_factor is not None
         given = f"scale_factor={self.scale_factor}" if by_factor else f"size={self.size}"
         return f"{given}, mode={self.mode!r}"
+
+
+def _as_floats(factors: Any) -> Any:
+    """Return factors as floats, as torch shows them; what is no number is refused when used."""
+    if isinstance(factors, tuple | list):
+        return tuple(map(_as_floats, factors))
+    return float(factors) if isinstance(factors, int) else factors
 
 
 class UpsamplingNearest2d(Upsample):

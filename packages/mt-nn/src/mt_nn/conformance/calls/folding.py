@@ -55,7 +55,7 @@ def folded(
     return out[..., margin[0] : high - margin[0], margin[1] : wide - margin[1]]
 
 
-X = draw(2, 2, 5, 6)
+X = draw(2, 1, 5, 6)
 _SETTINGS: list[tuple[Array, dict[str, Any]]] = [
     (X, {"kernel_size": 2}),
     (X, {"kernel_size": (2, 3), "stride": (2, 1), "padding": (1, 0)}),

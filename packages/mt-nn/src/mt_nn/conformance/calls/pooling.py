@@ -190,8 +190,8 @@ def _unpooling(dims: int, shape: tuple[int, ...], size: int, **settings: Any) ->
     yield call(name, x, indices, oracle=_unpool(dims), **settings, **options)
 
 
-X1, X2, X3 = draw(2, 3, 9), draw(2, 2, 7, 6), draw(1, 2, 4, 3, 5)
-WIDE = draw(2, 3, 8, 7)
+X1, X2, X3 = draw(2, 3, 9), draw(1, 2, 7, 6), draw(1, 2, 4, 3, 5)
+WIDE = draw(2, 2, 8, 7)
 POSITIVE = abs(X2) + 0.1
 
 _MAX: list[tuple[int, Array, dict[str, Any]]] = [
