@@ -85,6 +85,7 @@ def adaptive_max_pool3d(
 
 
 def _adaptive_avg_pool(name: str, dims: int, input: Tensor, output_size: OutputSize) -> Tensor:
+    """Take means over some dimensions: of windows where all parts are equal."""
     batch = as_batch(name, input, dims)
     changes = _changes(name, batch.shape, output_size)
     if all(extent % target == 0 for extent, target in changes):
@@ -98,6 +99,7 @@ def _adaptive_avg_pool(name: str, dims: int, input: Tensor, output_size: OutputS
 def _adaptive_max_pool(
     name: str, dims: int, input: Tensor, output_size: OutputSize, return_indices: bool
 ) -> Any:
+    """Take largest elements over some dimensions: of windows where all parts are equal."""
     batch = as_batch(name, input, dims)
     changes = _changes(name, batch.shape, output_size)
     if all(extent % target == 0 for extent, target in changes):

@@ -198,6 +198,7 @@ _Settings = tuple[Sizes, Sizes | None, Sizes, Sizes, bool]
 def _max_pool(
     name: str, dims: int, input: Tensor, settings: _Settings, return_indices: bool
 ) -> Any:
+    """Check the arguments of max pooling over some dimensions, and pool."""
     batch = as_batch(name, input, dims)
     kernel, steps, margins, spreads, ends = _pooling(batch.shape, *settings)
     if not return_indices and max(spreads) == 1:
@@ -220,6 +221,7 @@ def _avg_pool(
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Tensor:
+    """Check the arguments of mean pooling over some dimensions, and pool."""
     batch = as_batch(name, input, dims)
     kernel, steps, margins, _, ends = _pooling(batch.shape, *settings)
     extents = batch.shape[2:]
@@ -241,6 +243,7 @@ def _avg_pool(
 
 
 def _lp_pool(name: str, dims: int, input: Tensor, norm_type: float, settings: _Settings) -> Tensor:
+    """Check the arguments of a norm over some dimensions, and pool."""
     power = float(as_number("norm_type", norm_type))
     if power == 0.0 or math.isnan(power):
         raise SettingError(f"norm_type must be a number other than 0; got {norm_type}.")

@@ -79,6 +79,7 @@ def _max_unpool(
     settings: tuple[Sizes, Sizes | None, Sizes],
     output_size: Sequence[int] | None,
 ) -> Tensor:
+    """Check the arguments of unpooling over some dimensions, and lay elements back."""
     batch = as_batch(name, input, dims)
     if indices.shape != input.shape or indices.dtype is not int64:
         raise InputError(
