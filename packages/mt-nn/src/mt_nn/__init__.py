@@ -4,7 +4,7 @@ The names are torch's. Everything is composed from the operations of mt-tensor, 
 the backend offers a kernel for it.
 """
 
-from mt_nn import data, functional, init, optim, utils
+from mt_nn import course, data, functional, init, optim, utils
 from mt_nn.errors import (
     DownloadError,
     FileError,
@@ -44,6 +44,14 @@ from mt_nn.layers.activation import (
     Tanhshrink,
     Threshold,
 )
+from mt_nn.layers.adaptive_pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+)
 from mt_nn.layers.attention import MultiheadAttention
 from mt_nn.layers.containers import (
     Identity,
@@ -54,7 +62,15 @@ from mt_nn.layers.containers import (
     Residual,
     Sequential,
 )
-from mt_nn.layers.convolution import Conv2d
+from mt_nn.layers.convolution import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
+from mt_nn.layers.distance import CosineSimilarity, PairwiseDistance
 from mt_nn.layers.dropout import (
     AlphaDropout,
     Dropout,
@@ -65,6 +81,7 @@ from mt_nn.layers.dropout import (
     FeatureAlphaDropout,
 )
 from mt_nn.layers.embedding import Embedding, EmbeddingBag
+from mt_nn.layers.folding import Fold, Unfold
 from mt_nn.layers.linear import Bilinear, Flatten, Linear, Unflatten
 from mt_nn.layers.loss import (
     BCELoss,
@@ -101,9 +118,47 @@ from mt_nn.layers.normalization import (
     LocalResponseNorm,
     RMSNorm,
 )
-from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
+from mt_nn.layers.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from mt_nn.layers.pooling import (
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
 from mt_nn.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
 from mt_nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from mt_nn.layers.resampling import (
+    ChannelShuffle,
+    PixelShuffle,
+    PixelUnshuffle,
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
+)
 from mt_nn.layers.transformer import (
     Transformer,
     TransformerDecoder,
@@ -127,8 +182,16 @@ __all__ = [
     "LSTM",
     "RNN",
     "SELU",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AlphaDropout",
+    "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
@@ -137,8 +200,21 @@ __all__ = [
     "Bilinear",
     "Buffer",
     "CTCLoss",
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Conv1d",
     "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "CosineEmbeddingLoss",
+    "CosineSimilarity",
     "CrossEntropyLoss",
     "DownloadError",
     "DropPath",
@@ -151,6 +227,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "FileError",
     "Flatten",
+    "Fold",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -167,6 +244,9 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
@@ -178,7 +258,12 @@ __all__ = [
     "LogSoftmax",
     "MSELoss",
     "MarginRankingLoss",
+    "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "Mish",
     "MissingPackageError",
     "Module",
@@ -191,15 +276,24 @@ __all__ = [
     "NLLLoss",
     "NetworkError",
     "PReLU",
+    "PairwiseDistance",
     "Parameter",
     "ParameterDict",
     "ParameterList",
+    "PixelShuffle",
+    "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
     "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "Residual",
     "RotaryPositions",
     "Sequential",
@@ -227,7 +321,15 @@ __all__ = [
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
     "Unflatten",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
     "__version__",
+    "course",
     "data",
     "functional",
     "init",

@@ -1,14 +1,16 @@
-"""Settings of layers and functions that are integers, or pairs of them."""
+"""Settings of layers and functions: integers, one for each dimension, and names."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mt_nn.errors import SettingError
 from mt_tensor.arguments import as_integer
 from mt_tensor.errors import DomainError
 
-Pair = int | tuple[int, int]
+Sizes = int | Sequence[int]
+"""One number for all dimensions, or one for each."""
 
 
 def integer(name: str, value: Any, least: int) -> int:
@@ -23,21 +25,44 @@ def integer(name: str, value: Any, least: int) -> int:
         raise SettingError(str(error)) from None
 
 
-def pair(name: str, value: Any, least: int) -> tuple[int, int]:
-    """Return a setting given as one number or two, for height and width.
+def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
+    """Return a setting given as one number for all of `count` dimensions, or as one for each.
 
     Raises:
-        SettingError: it is no integer or pair of integers, or below `least`.
+        SettingError: it is neither an integer nor so many, or below `least`.
     """
-    given = value if isinstance(value, tuple | list) else (value, value)
-    if len(given) == 2 and given[0].__class__ is int and given[1].__class__ is int:
-        first, second = given
-        if first >= least and second >= least:  # as a layer's always are
-            return first, second
+    if value.__class__ is int:
+        if value >= least:
+            return (value,) * count
+    elif value.__class__ is tuple and len(value) == count:
+        for number in value:
+            if number.__class__ is not int or number < least:
+                break
+        else:  # as a layer's always are
+            return value
+    given = value if isinstance(value, tuple | list) else (value,)
+    if len(given) == 1:
+        given = (given[0],) * count
     try:
-        first, second = (integer(name, number, least) for number in given)
-    except ValueError:
-        raise SettingError(
-            f"{name} must be one or two integers from {least} on; got {value!r}."
-        ) from None
-    return first, second
+        numbers = tuple([integer(name, number, least) for number in given])
+    except SettingError:
+        numbers = ()
+    if len(numbers) != count:
+        many = "an integer" if count == 1 else f"one or {_NUMERALS[count]} integers"
+        raise SettingError(f"{name} must be {many} from {least} on; got {value!r}.")
+    return numbers
+
+
+_NUMERALS = {2: "two", 3: "three"}
+
+
+def choice(name: str, value: Any, options: Iterable[str]) -> str:
+    """Return a setting that is one of some names.
+
+    Raises:
+        SettingError: it is none of them.
+    """
+    options = tuple(options)
+    if not isinstance(value, str) or value not in options:
+        raise SettingError(f"{name} must be one of {', '.join(options)}; got {value!r}.")
+    return value

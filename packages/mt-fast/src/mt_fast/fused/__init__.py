@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mt_fast.fused.attention import ATTENTION
-from mt_fast.fused.convolution import CONVOLUTION
+from mt_fast.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_fast.fused.embedding import EMBEDDING
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
@@ -27,6 +27,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,
     "conv2d": CONVOLUTION,
+    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
     "cross_entropy": CROSS_ENTROPY,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,

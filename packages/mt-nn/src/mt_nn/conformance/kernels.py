@@ -59,6 +59,23 @@ def convolutions() -> Iterator[Arguments]:
     yield extreme(2, 2, 6, 6), draw(3, 2, 3, 3), draw(3), (1, 1), (1, 1), (1, 1), 1
 
 
+@of("conv_transpose2d")
+def transposed_convolutions() -> Iterator[Arguments]:
+    """Images, kernels, biases, stride, padding, output padding, dilation and groups."""
+    none, ones = (0, 0), (1, 1)
+    for dtype in ("float32", "float64"):
+        x, w, b = draw(2, 4, 5, 3, dtype=dtype), draw(4, 6, 3, 3, dtype=dtype), draw(6, dtype=dtype)
+        yield x, w, b, ones, none, none, ones, 1
+        yield x, w, None, (2, 3), (1, 2), (1, 0), ones, 1
+        yield x, draw(4, 3, 3, 2, dtype=dtype), b, (2, 1), (0, 1), none, (1, 2), 2
+        yield x, draw(4, 1, 1, 1, dtype=dtype), None, (2, 2), none, (1, 1), ones, 1
+    yield draw(2, 2, 4, 4), draw(2, 3, 2, 2), draw(3), ones, none, (1, 0), (2, 1), 1
+    yield draw(1, 17, 9, 11), 0.1 * draw(17, 33, 4, 4), None, (2, 2), (1, 1), none, ones, 1
+    yield draw(1, 2, 4, 4), draw(2, 2, 1, 1), draw(2), (3, 3), (1, 1), none, ones, 1
+    yield draw(0, 2, 5, 5), draw(2, 3, 3, 3), draw(3), ones, none, none, ones, 1
+    yield extreme(2, 2, 4, 4), draw(2, 3, 3, 3), draw(3), ones, none, none, ones, 1
+
+
 def windows() -> Iterator[Arguments]:
     """Images, and the size, stride and padding of windows."""
     settings = [

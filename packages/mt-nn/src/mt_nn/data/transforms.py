@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.settings import Pair, integer, pair
+from mt_nn.settings import Sizes, integer, integers
 from mt_tensor import Tensor, pad, tensor
 from mt_tensor.randomness.generator import generator
 
@@ -180,8 +180,8 @@ class CenterCrop:
         SettingError: a size is no positive integer.
     """
 
-    def __init__(self, size: Pair) -> None:
-        self.size = pair("size", size, 1)
+    def __init__(self, size: Sizes) -> None:
+        self.size = integers("size", size, 2, 1)
 
     def __call__(self, img: Tensor) -> Tensor:
         """Return the crop.
@@ -218,13 +218,13 @@ class RandomCrop:
 
     def __init__(
         self,
-        size: Pair,
+        size: Sizes,
         padding: int | Sequence[int] | None = None,
         pad_if_needed: bool = False,
         fill: float = 0,
         padding_mode: str = "constant",
     ) -> None:
-        self.size = pair("size", size, 1)
+        self.size = integers("size", size, 2, 1)
         self.padding = None if padding is None else _sides(padding)
         self.pad_if_needed, self.fill, self.padding_mode = pad_if_needed, fill, padding_mode
         _check_mode(padding_mode)
@@ -304,7 +304,7 @@ class RandomVerticalFlip:
 # --- What they share ------------------------------------------------------------------------------
 
 
-def _cropped(img: Tensor, top: int, left: int, size: tuple[int, int]) -> Tensor:
+def _cropped(img: Tensor, top: int, left: int, size: tuple[int, ...]) -> Tensor:
     return img[..., top : top + size[0], left : left + size[1]]
 
 

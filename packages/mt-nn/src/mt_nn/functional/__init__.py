@@ -24,8 +24,16 @@ from mt_nn.functional.activation import (
     silu,
     threshold,
 )
+from mt_nn.functional.adaptive_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+)
 from mt_nn.functional.attention import scaled_dot_product_attention
-from mt_nn.functional.convolution import conv1d, conv2d
+from mt_nn.functional.convolution import conv1d, conv2d, conv3d
 from mt_nn.functional.dropout import (
     alpha_dropout,
     drop_path,
@@ -36,6 +44,7 @@ from mt_nn.functional.dropout import (
     feature_alpha_dropout,
 )
 from mt_nn.functional.embedding import embedding, embedding_bag
+from mt_nn.functional.folding import fold, unfold
 from mt_nn.functional.linear import bilinear, linear
 from mt_nn.functional.losses import (
     accuracy,
@@ -67,17 +76,35 @@ from mt_nn.functional.normalization import (
     instance_norm,
     layer_norm,
     local_response_norm,
+    normalize,
     rms_norm,
 )
-from mt_nn.functional.pooling import avg_pool2d, max_pool2d
+from mt_nn.functional.padding import pad
+from mt_nn.functional.pooling import (
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
+from mt_nn.functional.rearranging import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from mt_nn.functional.resampling import interpolate
+from mt_nn.functional.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
+from mt_nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from mt_nn.functional.windows import windows
 from mt_tensor import (
+    cosine_similarity,
     gelu,
     glu,
     hardshrink,
     log_softmax,
     logsigmoid,
     one_hot,
+    pairwise_distance,
     prelu,
     sigmoid,
     softmax,
@@ -91,16 +118,30 @@ from mt_tensor import (
 
 __all__ = [
     "accuracy",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
     "alpha_dropout",
+    "avg_pool1d",
     "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "bilinear",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
     "celu",
+    "channel_shuffle",
     "conv1d",
     "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cosine_embedding_loss",
+    "cosine_similarity",
     "cross_entropy",
     "ctc_loss",
     "drop_path",
@@ -112,6 +153,7 @@ __all__ = [
     "embedding",
     "embedding_bag",
     "feature_alpha_dropout",
+    "fold",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -124,6 +166,7 @@ __all__ = [
     "hinge_embedding_loss",
     "huber_loss",
     "instance_norm",
+    "interpolate",
     "kl_div",
     "l1_loss",
     "layer_norm",
@@ -132,15 +175,28 @@ __all__ = [
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
+    "max_pool1d",
     "max_pool2d",
+    "max_pool3d",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mse_loss",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
     "nll_loss",
+    "normalize",
     "one_hot",
+    "pad",
+    "pairwise_distance",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "prelu",
     "relu",
@@ -163,5 +219,6 @@ __all__ = [
     "threshold",
     "triplet_margin_loss",
     "triplet_margin_with_distance_loss",
+    "unfold",
     "windows",
 ]

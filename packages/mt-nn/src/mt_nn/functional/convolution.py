@@ -1,13 +1,14 @@
-"""Convolution: kernels slid over images and signals."""
+"""Convolution: kernels slid over signals, images and volumes."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
-from mt_nn.errors import InputError
-from mt_nn.functional.windows import check_images, check_windows, windows
-from mt_nn.settings import Pair, integer, pair
-from mt_tensor import Tensor, fused, result_type
+from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.windows import as_batch, check_windows, pairs, windows
+from mt_nn.settings import Sizes, choice, integer, integers
+from mt_tensor import Tensor, fused, pad, result_type
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape
 
@@ -16,60 +17,51 @@ def conv1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: int = 1,
-    padding: int = 0,
-    dilation: int = 1,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Slide kernels over signals; the same as `conv2d` on images of height 1.
+    """Slide kernels over signals; see `conv2d`.
 
     Args:
-        input: shape (batch, in channels, length).
+        input: shape (batch, in channels, length), or without the batch.
         weight: shape (out channels, in channels / groups, kernel length).
         bias: shape (out channels,), or None.
         stride: how far apart windows are.
-        padding: zeros added on each side.
+        padding: zeros added on each side; or "same" or "valid".
         dilation: how far apart the elements of a window are.
         groups: into how many independent parts the channels are split.
 
     Returns:
-        Shape (batch, out channels, out length); see `conv2d`.
+        Shape (batch, out channels, out length).
 
     Raises:
         InputError: the shapes do not fit each other.
         SettingError: a setting makes no sense.
         BackendMismatchError: the tensors belong to different backends.
     """
-    if input.ndim != 3 or weight.ndim != 3:
-        raise InputError(
-            "conv1d() takes signals of shape (batch, channels, length) and a weight of shape "
-            f"(out channels, in channels / groups, kernel length); shapes {input.shape} and "
-            f"{weight.shape} were given."
-        )
-    steps = (1, integer("stride", stride, 1))
-    margin = (0, integer("padding", padding, 0))
-    spread = (1, integer("dilation", dilation, 1))
-    images, kernels = input.unsqueeze(2), weight.unsqueeze(2)
-    return conv2d(images, kernels, bias, steps, margin, spread, groups).squeeze(2)
+    return _convolution("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Pair = 1,
-    padding: Pair = 0,
-    dilation: Pair = 1,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
     """Slide kernels over images (cross-correlation, as in torch).
 
     Args:
-        input: shape (batch, in channels, height, width).
+        input: shape (batch, in channels, height, width), or without the batch.
         weight: shape (out channels, in channels / groups, kernel height, kernel width).
         bias: shape (out channels,), or None.
         stride: how far apart windows are.
-        padding: zeros added on each side.
+        padding: zeros added on each side; or "valid" for none, or "same" for as many as make the
+            output as large as the input, the odd one after it, where the stride is 1.
         dilation: how far apart the elements of a window are.
         groups: into how many independent parts the channels are split.
 
@@ -82,49 +74,141 @@ def conv2d(
         SettingError: a setting makes no sense.
         BackendMismatchError: the tensors belong to different backends.
     """
-    check_images("conv2d", input)
+    return _convolution("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Slide kernels over volumes; see `conv2d`.
+
+    Args:
+        input: shape (batch, in channels, depth, height, width), or without the batch.
+        weight: shape (out channels, in channels / groups, kernel depth, height, width).
+        bias: shape (out channels,), or None.
+        stride: how far apart windows are.
+        padding: zeros added on each side; or "same" or "valid".
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+
+    Returns:
+        Shape (batch, out channels, out depth, out height, out width).
+
+    Raises:
+        InputError: the shapes do not fit each other.
+        SettingError: a setting makes no sense.
+        BackendMismatchError: the tensors belong to different backends.
+    """
+    return _convolution("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolution(
+    name: str,
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Sizes,
+    padding: Sizes | str,
+    dilation: Sizes,
+    groups: int,
+) -> Tensor:
+    """Check the arguments of a convolution over some dimensions, and convolve."""
+    batch = as_batch(name, input, dims)
     groups = integer("groups", groups, 1)
-    steps, margin = pair("stride", stride, 1), pair("padding", padding, 0)
-    spread = pair("dilation", dilation, 1)
+    steps = integers("stride", stride, dims, 1)
+    spreads = integers("dilation", dilation, dims, 1)
+    if padding.__class__ is str:
+        batch, margins = _padded(batch, str(padding), weight.shape[2:], steps, spreads)
+    else:
+        margins = integers("padding", padding, dims, 0)
     biases = None if bias is None else bias.shape
-    _check_shapes(input.shape, weight.shape, biases, margin, spread, groups)
-    common_backend(input, weight, bias)
+    _check_shapes(name, batch.shape, weight.shape, biases, margins, spreads, groups)
+    common_backend(batch, weight, bias)
+    batch, weight, bias = of_one_dtype(batch, weight, bias)
+    out = CONVOLVE[dims](batch, weight, bias, steps, margins, spreads, groups)
+    return out.squeeze(0) if input.ndim == dims + 1 else out
+
+
+def of_one_dtype(
+    input: Tensor, weight: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Return the tensors of a convolution in the dtype that they have in common."""
     dtype = input.dtype
-    if weight.dtype is not dtype or (bias is not None and bias.dtype is not dtype):
-        dtype = result_type(*(x for x in (input, weight, bias) if x is not None))
-        input, weight = input.to(dtype), weight.to(dtype)
-        bias = None if bias is None else bias.to(dtype)
-    return _conv2d(input, weight, bias, steps, margin, spread, groups)
+    if weight.dtype is dtype and (bias is None or bias.dtype is dtype):
+        return input, weight, bias
+    dtype = result_type(*(x for x in (input, weight, bias) if x is not None))
+    return input.to(dtype), weight.to(dtype), None if bias is None else bias.to(dtype)
+
+
+def check_padding_name(padding: str, stride: tuple[int, ...]) -> None:
+    """Raise SettingError unless a padding that is given by name fits the stride."""
+    if choice("padding", padding, ("same", "valid")) == "same" and stride != (1,) * len(stride):
+        raise SettingError(
+            f"padding='same' is for a stride of 1, with which an output can be as large as its "
+            f"input; got stride {stride}."
+        )
+
+
+def same_padding(kernel: Shape, dilation: tuple[int, ...]) -> tuple[Shape, Shape]:
+    """Return how much to add before and after for an output as large as the input."""
+    totals = [spread * (size - 1) for size, spread in zip(kernel, dilation, strict=False)]
+    return tuple(t // 2 for t in totals), tuple(t - t // 2 for t in totals)
+
+
+def _padded(
+    input: Tensor, padding: str, kernel: Shape, stride: tuple[int, ...], dilation: tuple[int, ...]
+) -> tuple[Tensor, tuple[int, ...]]:
+    """Return an input with what padding by name adds after it alone, and what it adds around it."""
+    check_padding_name(padding, stride)
+    if padding == "valid":
+        return input, (0,) * len(stride)
+    befores, afters = same_padding(kernel, dilation)
+    if befores != afters:
+        odd = tuple(after - before for before, after in zip(befores, afters, strict=True))
+        input = pad(input, pairs((0,) * len(odd), odd))
+    return input, befores
 
 
 @functools.lru_cache(1024)
 def _check_shapes(
-    images: Shape,
+    name: str,
+    inputs: Shape,
     kernels: Shape,
     biases: Shape | None,
-    padding: tuple[int, int],
-    dilation: tuple[int, int],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
     groups: int,
 ) -> None:
     """Raise InputError unless shapes fit each other; those that do are remembered."""
-    if len(kernels) != 4 or 0 in kernels[2:]:
+    if len(kernels) != len(inputs) or 0 in kernels[2:]:
         raise InputError(
-            "conv2d() takes a weight of shape (out channels, in channels / groups, kernel height, "
-            f"kernel width), with a kernel of at least one element; shape {kernels} was given."
+            f"{name}() takes a weight of shape (out channels, in channels / groups, *kernel size), "
+            f"of as many dimensions as the batch and with a kernel of at least one element; shape "
+            f"{kernels} was given for inputs of shape {inputs}."
         )
-    outputs, channels, height, width = kernels
-    if outputs % groups or channels * groups != images[1]:
+    outputs, channels = kernels[:2]
+    if outputs % groups or channels * groups != inputs[1]:
         raise InputError(
-            f"conv2d() with a weight of shape {kernels} and groups={groups} expects "
-            f"{channels * groups} channels and a multiple of {groups} outputs; images of shape "
-            f"{images} were given."
+            f"{name}() with a weight of shape {kernels} and groups={groups} expects "
+            f"{channels * groups} channels and a multiple of {groups} outputs; inputs of shape "
+            f"{inputs} were given."
         )
     if biases is not None and biases != (outputs,):
         raise InputError(
-            f"conv2d() with a weight of shape {kernels} takes a bias of shape {(outputs,)}; shape "
+            f"{name}() with a weight of shape {kernels} takes a bias of shape {(outputs,)}; shape "
             f"{biases} was given."
         )
-    check_windows(images, (height, width), padding, dilation)
+    check_windows(inputs, kernels[2:], padding, dilation)
+
+
+# --- The computation ------------------------------------------------------------------------------
 
 
 @fused("conv2d")
@@ -153,3 +237,46 @@ def _conv2d(
     out = (rows @ kernels.mT).view(groups, n, h, w, each)
     out = out.permute(1, 0, 4, 2, 3).reshape(n, outputs, h, w)
     return out if bias is None else out + bias.view(-1, 1, 1)
+
+
+def _conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int],
+    padding: tuple[int],
+    dilation: tuple[int],
+    groups: int,
+) -> Tensor:
+    """Convolve signals as images of height 1; the arguments are those of `conv1d`, checked."""
+    settings = ((1, *stride), (0, *padding), (1, *dilation))
+    return _conv2d(input.unsqueeze(2), weight.unsqueeze(2), bias, *settings, groups).squeeze(2)
+
+
+def _conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, int, int],
+    padding: tuple[int, int, int],
+    dilation: tuple[int, int, int],
+    groups: int,
+) -> Tensor:
+    """Convolve volumes as images, one for each output depth; the arguments are checked.
+
+    The planes that a kernel sees of a volume become channels of such an image.
+    """
+    seen = weight.shape[2]
+    margin, spread = (padding[0], 0), (dilation[0], 1)
+    taps = windows(input.flatten(3), (seen, 1), (stride[0], 1), margin, spread)
+    n, channels, depth = taps.shape[:3]
+    images = taps.squeeze(5).permute(0, 2, 1, 4, 3)
+    images = images.reshape(n * depth, channels * seen, *input.shape[3:])
+    kernels = weight.flatten(1, 2)
+    out = _conv2d(images, kernels, bias, stride[1:], padding[1:], dilation[1:], groups)
+    return out.view(n, depth, *out.shape[1:]).permute(0, 2, 1, 3, 4)
+
+
+CONVOLVE: dict[int, Callable[..., Tensor]] = {1: _conv1d, 2: _conv2d, 3: _conv3d}
+"""Convolutions over one, two and three dimensions, of checked arguments in the order of `conv2d`'s,
+of tensors of one dtype."""

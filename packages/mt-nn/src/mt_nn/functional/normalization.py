@@ -323,6 +323,29 @@ def _batch_scaled(
     return _scaled(input, scale, shift)
 
 
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int | Sequence[int] = 1, eps: float = 1e-12
+) -> Tensor:
+    """Divide vectors by their p-norms, or by `eps` where these are smaller.
+
+    Args:
+        input: floating-point numbers.
+        p: the exponent of the norm.
+        dim: the dimension along which the vectors lie, or several.
+        eps: keeps the division finite.
+
+    Returns:
+        The shape of the input.
+
+    Raises:
+        InputError: the input holds no floating-point numbers.
+        IndexingError: there is no such dimension.
+    """
+    if not input.is_floating_point():
+        raise InputError(f"normalize() takes floating-point numbers, not {input.dtype.name}.")
+    return input / input.norm(p, dim, keepdim=True).clamp(min=eps)
+
+
 def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """Return elements with mean 0 and variance 1 over some dimensions, and what these were.
 

@@ -1,68 +1,334 @@
-"""Pooling: one number for each window of an image."""
+"""Pooling: one number for each window of a signal, an image or a volume."""
 
 from __future__ import annotations
 
 import functools
+import math
+from typing import Any
 
-from mt_nn.errors import SettingError
-from mt_nn.functional.windows import check_images, check_windows, windows
-from mt_nn.settings import Pair, pair
-from mt_tensor import Tensor, fused
-from mt_tensor.strides import Shape
+import numpy as np
+
+from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.windows import as_batch, check_windows, pairs, windows
+from mt_nn.settings import Sizes, integers
+from mt_tensor import Tensor, fused, no_grad, pad, tensor
+from mt_tensor.dtypes import Array, as_number
+from mt_tensor.strides import Shape, is_integer
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest element of each window of signals; see `max_pool2d`."""
+    settings = (kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool("max_pool1d", 1, input, settings, return_indices)
 
 
 def max_pool2d(
-    input: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0
-) -> Tensor:
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """Return the largest element of each window; the gradient goes to the first of equals.
 
     Args:
-        input: shape (batch, channels, height, width).
+        input: shape (batch, channels, height, width), or without the batch.
         kernel_size: height and width of the window.
         stride: how far apart windows are; the kernel's size if None.
-        padding: -infinity added on each side.
+        padding: -infinity added on each side, at most half the kernel's size.
+        dilation: how far apart the elements of a window are.
+        ceil_mode: whether there is one more window where elements are left over at the end.
+        return_indices: whether to return as well where the elements are.
 
     Returns:
-        Shape (batch, channels, out height, out width).
+        Shape (batch, channels, out height, out width), where an extent becomes
+        `(extent + 2 padding - dilation (kernel - 1) - 1) / stride + 1`, rounded down, or up in
+        `ceil_mode`. With `return_indices`, a pair of this and the places in the flattened image,
+        of int64; see `max_unpool2d`.
 
     Raises:
         InputError: the input holds no such images, or a window is larger than one.
         SettingError: a setting makes no sense.
     """
-    return _max_pool2d(input, *_pooling("max_pool2d", input, kernel_size, stride, padding))
+    settings = (kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool("max_pool2d", 2, input, settings, return_indices)
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """Return the largest element of each window of volumes; see `max_pool2d`."""
+    settings = (kernel_size, stride, padding, dilation, ceil_mode)
+    return _max_pool("max_pool3d", 3, input, settings, return_indices)
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """Return the mean of each window of signals; see `avg_pool2d`."""
+    settings = (kernel_size, stride, padding, 1, ceil_mode)
+    return _avg_pool("avg_pool1d", 1, input, settings, count_include_pad, None)
 
 
 def avg_pool2d(
-    input: Tensor, kernel_size: Pair, stride: Pair | None = None, padding: Pair = 0
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
 ) -> Tensor:
-    """Return the mean of each window; padding counts as zeros.
+    """Return the mean of each window.
 
-    Arguments, returns and errors are those of `max_pool2d`.
+    Args:
+        input: shape (batch, channels, height, width), or without the batch.
+        kernel_size: height and width of the window.
+        stride: how far apart windows are; the kernel's size if None.
+        padding: zeros added on each side, at most half the kernel's size.
+        ceil_mode: whether there is one more window where elements are left over at the end; what
+            of it lies beyond the padding does not count.
+        count_include_pad: whether padding counts.
+        divisor_override: what sums are divided by, in place of the number of elements that count.
+
+    Returns:
+        The shape of `max_pool2d`.
+
+    Raises:
+        InputError: the input holds no such images, or a window is larger than one.
+        SettingError: a setting makes no sense.
     """
-    return _avg_pool2d(input, *_pooling("avg_pool2d", input, kernel_size, stride, padding))
+    settings = (kernel_size, stride, padding, 1, ceil_mode)
+    return _avg_pool("avg_pool2d", 2, input, settings, count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """Return the mean of each window of volumes; see `avg_pool2d`."""
+    settings = (kernel_size, stride, padding, 1, ceil_mode)
+    return _avg_pool("avg_pool3d", 3, input, settings, count_include_pad, divisor_override)
+
+
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return a norm of each window of signals; see `lp_pool2d`."""
+    return _lp_pool("lp_pool1d", 1, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
+
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return a norm of each window: the root of order p of the sum of powers of order p.
+
+    Powers are of the elements, not of their sizes, as in torch: where p is odd, sums may be below
+    zero, and have no root. The gradient of a sum of zero is 0. The last windows in `ceil_mode` are
+    weighed as if they were full.
+
+    Args:
+        input: shape (batch, channels, height, width), or without the batch.
+        norm_type: p; inf for the size of the largest element, -inf for that of the smallest.
+        kernel_size: height and width of the window.
+        stride: how far apart windows are; the kernel's size if None.
+        ceil_mode: whether there is one more window where elements are left over at the end.
+
+    Returns:
+        The shape of `max_pool2d`.
+
+    Raises:
+        InputError: the input holds no such images, or a window is larger than one.
+        SettingError: a setting makes no sense.
+    """
+    return _lp_pool("lp_pool2d", 2, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
+
+
+def lp_pool3d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """Return a norm of each window of volumes; see `lp_pool2d`."""
+    return _lp_pool("lp_pool3d", 3, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
+
+
+# --- The computation ------------------------------------------------------------------------------
+
+_Settings = tuple[Sizes, Sizes | None, Sizes, Sizes, bool]
+"""Kernel size, stride, padding, dilation, and whether elements that are left over count."""
+
+
+def _max_pool(
+    name: str, dims: int, input: Tensor, settings: _Settings, return_indices: bool
+) -> Any:
+    """Check the arguments of max pooling over some dimensions, and pool."""
+    batch = as_batch(name, input, dims)
+    kernel, steps, margins, spreads, ends = _pooling(batch.shape, *settings)
+    if not return_indices and max(spreads) == 1:
+        if ends:
+            batch = pad(batch, pairs((0,) * dims, ends), value=-math.inf)
+        out = _by_planes(_max_pool2d, batch, kernel, steps, margins)
+        return out.squeeze(0) if input.ndim == dims + 1 else out
+    every = zip(batch.shape[2:], kernel, steps, margins, spreads, ends or (0,) * dims, strict=True)
+    results = largest(batch, [_taps(*setting) for setting in every])
+    if input.ndim == dims + 1:
+        results = (results[0].squeeze(0), results[1].squeeze(0))
+    return results if return_indices else results[0]
+
+
+def _avg_pool(
+    name: str,
+    dims: int,
+    input: Tensor,
+    settings: _Settings,
+    count_include_pad: bool,
+    divisor_override: int | None,
+) -> Tensor:
+    """Check the arguments of mean pooling over some dimensions, and pool."""
+    batch = as_batch(name, input, dims)
+    kernel, steps, margins, _, ends = _pooling(batch.shape, *settings)
+    extents = batch.shape[2:]
+    if ends:
+        batch = pad(batch, pairs((0,) * dims, ends))
+    out = _by_planes(_avg_pool2d, batch, kernel, steps, margins)
+    if divisor_override is not None:
+        if not is_integer(divisor_override) or divisor_override == 0:
+            raise SettingError(
+                f"divisor_override must be an integer other than 0; got {divisor_override!r}."
+            )
+        out = out * (math.prod(kernel) / divisor_override)
+    elif ends or not (count_include_pad or max(margins) == 0):
+        edges = margins if count_include_pad else (0,) * dims
+        every = zip(extents, out.shape[2:], kernel, steps, margins, edges, strict=True)
+        shares = functools.reduce(np.multiply.outer, [_shares(*setting) for setting in every])
+        out = out * tensor(shares, dtype=out.dtype, backend=out.backend)
+    return out.squeeze(0) if input.ndim == dims + 1 else out
+
+
+def _lp_pool(name: str, dims: int, input: Tensor, norm_type: float, settings: _Settings) -> Tensor:
+    """Check the arguments of a norm over some dimensions, and pool."""
+    power = float(as_number("norm_type", norm_type))
+    if power == 0.0 or math.isnan(power):
+        raise SettingError(f"norm_type must be a number other than 0; got {norm_type}.")
+    if math.isinf(power):
+        sizes = input.abs() if power > 0 else -input.abs()
+        return _max_pool(name, dims, sizes, settings, False).abs()  # type: ignore[no-any-return]
+    means = _avg_pool(name, dims, input.pow(power), settings, True, None)
+    count = math.prod(integers("kernel_size", settings[0], dims, 1))
+    return (means.sign() * means.abs().relu() * count).pow(1.0 / power)
 
 
 def _pooling(
-    name: str, input: Tensor, kernel_size: Pair, stride: Pair | None, padding: Pair
-) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
-    """Check the arguments of pooling; return kernel size, stride and padding."""
-    check_images(name, input)
-    kernel = pair("kernel_size", kernel_size, 1)
-    step = kernel if stride is None else pair("stride", stride, 1)
-    margin = pair("padding", padding, 0)
-    _check_shapes(input.shape, kernel, margin)
-    return kernel, step, margin
+    shape: Shape,
+    kernel_size: Sizes,
+    stride: Sizes | None,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Check settings; return kernel size, stride, padding, dilation and `_ends`."""
+    dims = len(shape) - 2
+    kernel = integers("kernel_size", kernel_size, dims, 1)
+    steps = kernel if stride is None else integers("stride", stride, dims, 1)
+    margins = integers("padding", padding, dims, 0)
+    spreads = integers("dilation", dilation, dims, 1)
+    ends = _ends(shape[2:], kernel, steps, margins, spreads) if ceil_mode else ()
+    if ends:
+        longer = (extent + end for extent, end in zip(shape[2:], ends, strict=True))
+        shape = (*shape[:2], *longer)
+    _check_shapes(shape, kernel, margins, spreads)
+    return kernel, steps, margins, spreads, ends
 
 
 @functools.lru_cache(1024)
-def _check_shapes(images: Shape, kernel: tuple[int, int], padding: tuple[int, int]) -> None:
-    """Raise unless windows fit into images; what does is remembered."""
+def _check_shapes(
+    shape: Shape, kernel: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+) -> None:
+    """Raise unless windows fit into inputs; what does is remembered."""
     if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
         raise SettingError(
             f"padding {padding} must be at most half the kernel size {kernel}, or windows would "
             "see nothing but padding."
         )
-    check_windows(images, kernel, padding)
+    check_windows(shape, kernel, padding, dilation)
+
+
+def _ends(
+    extents: Shape,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> tuple[int, ...]:
+    """Return how far windows stick out beyond the padding at the end; () if none does.
+
+    Elements left over at the end get a window, if it begins before the padding there.
+    """
+    ends = []
+    every = zip(extents, kernel, stride, padding, dilation, strict=True)
+    for extent, size, step, margin, spread in every:
+        span = spread * (size - 1) + 1
+        last = -((span - extent - 2 * margin) // step)
+        if last * step >= extent + margin:
+            last -= 1
+        ends.append(max(last * step + span - extent - 2 * margin, 0) if last >= 0 else 0)
+    return tuple(ends) if any(ends) else ()
+
+
+def _by_planes(
+    pool: Any,
+    input: Tensor,
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+) -> Tensor:
+    """Pool with a function for images: signals as images of height 1, volumes plane by plane."""
+    if len(kernel) == 2:
+        return pool(input, kernel, stride, padding)  # type: ignore[no-any-return]
+    if len(kernel) == 1:
+        out: Tensor = pool(input.unsqueeze(2), (1, *kernel), (1, *stride), (0, *padding))
+        return out.squeeze(2)
+    planes = pool(input.flatten(1, 2), kernel[1:], stride[1:], padding[1:])
+    columns = planes.flatten(2).unflatten(1, input.shape[1:3])  # (batch, channels, depth, plane)
+    out = pool(columns, (kernel[0], 1), (stride[0], 1), (padding[0], 0))
+    return out.unflatten(3, planes.shape[2:])
 
 
 @fused("max_pool2d")
@@ -80,3 +346,61 @@ def _avg_pool2d(
 ) -> Tensor:
     """Pool; the arguments are those of `avg_pool2d`, checked."""
     return windows(input, kernel_size, stride, padding).mean((4, 5))
+
+
+def _shares(extent: int, count: int, size: int, step: int, margin: int, edge: int) -> Array:
+    """Return the size of a window by how much of each window counts, along one dimension.
+
+    What counts ends `edge` beyond the input on each side.
+    """
+    starts = np.arange(count) * step - margin
+    counted = np.minimum(starts + size, extent + edge) - np.maximum(starts, -edge)
+    shares: Array = size / counted
+    return shares
+
+
+def _taps(extent: int, size: int, step: int, margin: int, spread: int, end: int) -> Array:
+    """Return which elements each window sees along one dimension, shape (windows, kernel size).
+
+    What is beyond the input is replaced by the first element that is not.
+
+    Raises:
+        InputError: a window sees nothing but padding.
+    """
+    count = (extent + 2 * margin + end - spread * (size - 1) - 1) // step + 1
+    starts = np.arange(count) * step - margin
+    firsts = np.where(starts < 0, starts % spread, starts)
+    if (firsts >= extent).any():
+        raise InputError(
+            f"with a dilation of {spread}, a window sees nothing but padding around {extent} "
+            "element(s): use less of one of them."
+        )
+    taps = starts[:, None] + spread * np.arange(size)
+    return np.where((taps >= 0) & (taps < extent), taps, firsts[:, None])
+
+
+def largest(input: Tensor, taps: list[Array]) -> tuple[Tensor, Tensor]:
+    """Return the largest element that each window sees, and its place in the flattened input.
+
+    Args:
+        input: shape (batch, channels, *extents).
+        taps: for each extent, which elements windows see, shape (windows, taps).
+
+    Returns:
+        Two tensors of shape (batch, channels, *windows). The first of equals counts.
+    """
+    dims = len(taps)
+    places: Array = np.zeros((), np.int64)
+    for dim, (extent, seen) in enumerate(zip(input.shape[2:], taps, strict=True)):
+        shape = [1] * (2 * dims)
+        shape[dim], shape[dims + dim] = seen.shape
+        places = places * extent + seen.reshape(shape)
+    counts, size = places.shape[:dims], math.prod(places.shape[dims:])
+    rows = places.reshape(math.prod(counts), size)
+    with no_grad():
+        table = tensor(rows, backend=input.backend)
+        seen_by = input.flatten(2).index_select(2, table.flatten()).unflatten(2, rows.shape)
+        best = seen_by.argmax(3, keepdim=True)
+        indices = table.expand(*best.shape[:3], size).gather(3, best).squeeze(3)
+    values = input.flatten(2).gather(2, indices)
+    return values.unflatten(2, counts), indices.unflatten(2, counts)

@@ -1,4 +1,7 @@
-"""Windows of images: what convolution and pooling look through."""
+"""Windows of signals, images and volumes: what convolution and pooling look through.
+
+Batches have shape (batch, channels, *extents), with one extent for each of one to three dimensions.
+"""
 
 from __future__ import annotations
 
@@ -6,49 +9,70 @@ from mt_nn.errors import InputError
 from mt_tensor import Tensor, pad
 from mt_tensor.strides import Shape
 
+_SHAPES = {
+    1: "signals of shape (batch, channels, length)",
+    2: "images of shape (batch, channels, height, width)",
+    3: "volumes of shape (batch, channels, depth, height, width)",
+}
 
-def check_images(name: str, input: Tensor) -> None:
-    """Raise InputError unless a tensor holds floating-point images."""
-    if input.ndim != 4 or not input.is_floating_point():
+
+def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
+    """Return floating-point inputs of `dims` dimensions; one without a batch becomes one of one.
+
+    Raises:
+        InputError: they have other dimensions, or are not floating-point.
+    """
+    if input.ndim == dims + 1:
+        input = input.unsqueeze(0)
+    if input.ndim != dims + 2 or not input.is_floating_point():
         raise InputError(
-            f"{name}() takes floating-point images of shape (batch, channels, height, width); "
-            f"shape {input.shape} and {input.dtype.name} were given."
+            f"{name}() takes floating-point {_SHAPES[dims]}, or one without a batch; shape "
+            f"{input.shape} and {input.dtype.name} were given."
         )
+    return input
 
 
 def check_windows(
     shape: Shape,
-    kernel_size: tuple[int, int],
-    padding: tuple[int, int],
-    dilation: tuple[int, int] = (1, 1),
+    kernel_size: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...],
 ) -> None:
-    """Raise InputError if a window is larger than padded images of this shape."""
+    """Raise InputError if a window is larger than padded inputs of this shape."""
+    if 0 in shape[2:]:
+        raise InputError(f"there is nothing to look at in an input of shape {shape}.")
     extents = zip(shape[2:], kernel_size, padding, dilation, strict=True)
     for extent, size, margin, spread in extents:
         span, room = spread * (size - 1) + 1, extent + 2 * margin
         if span > room:
             raise InputError(
-                f"a window of {span} element(s) is larger than the padded image, which has "
+                f"a window of {span} element(s) is larger than the padded input, which has "
                 f"{room}: use a smaller kernel or dilation, or more padding."
             )
 
 
+def pairs(befores: tuple[int, ...], afters: tuple[int, ...]) -> list[int]:
+    """Return what to add before and after each dimension in the order of `pad`, last ones first."""
+    both = zip(reversed(befores), reversed(afters), strict=True)
+    return [number for pair in both for number in pair]
+
+
 def windows(
     input: Tensor,
-    kernel_size: tuple[int, int],
-    stride: tuple[int, int],
-    padding: tuple[int, int],
-    dilation: tuple[int, int] = (1, 1),
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[int, ...],
+    dilation: tuple[int, ...] | None = None,
     value: float = 0.0,
 ) -> Tensor:
     """Return every window of an image, as a view of the padded image.
 
     Args:
-        input: shape (batch, channels, height, width).
+        input: shape (batch, channels, height, width), or more or fewer extents.
         kernel_size: height and width of the window.
         stride: how far apart windows are.
         padding: how many elements to add on each side.
-        dilation: how far apart the elements of a window are.
+        dilation: how far apart the elements of a window are; 1 for None.
         value: what to pad with.
 
     Returns:
@@ -57,10 +81,11 @@ def windows(
     Raises:
         InputError: the window is larger than the padded image.
     """
-    check_windows(input.shape, kernel_size, padding, dilation)
-    ph, pw = padding
-    seen = pad(input, (pw, pw, ph, ph), value=value) if ph or pw else input
-    for dim, size, step, spread in zip((2, 3), kernel_size, stride, dilation, strict=True):
+    spreads = (1,) * len(kernel_size) if dilation is None else dilation
+    check_windows(input.shape, kernel_size, padding, spreads)
+    seen = pad(input, pairs(padding, padding), value=value) if any(padding) else input
+    settings = zip(kernel_size, stride, spreads, strict=True)
+    for dim, (size, step, spread) in enumerate(settings, 2):
         seen = seen.unfold(dim, spread * (size - 1) + 1, step)
         if spread > 1:
             seen = seen[..., ::spread]

@@ -1,43 +1,40 @@
-"""Convolution over images."""
+"""Convolution over signals, images and volumes, and what undoes the change of their size."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
 from mt_nn import functional, init
 from mt_nn.errors import SettingError
+from mt_nn.functional.convolution import check_padding_name, same_padding
+from mt_nn.functional.transposed import transposed_sizes
+from mt_nn.functional.windows import as_batch, pairs
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
-from mt_nn.settings import Pair, integer, pair
+from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, zeros
 
+_MODES = ("zeros", "reflect", "replicate", "circular")
 
-class Conv2d(Module):
-    """Kernels slid over images; see `mt_nn.functional.conv2d`.
 
-    Args:
-        in_channels: channels of the input.
-        out_channels: channels of the output, one for each kernel.
-        kernel_size: height and width of the kernels.
-        stride: how far apart windows are.
-        padding: zeros added on each side.
-        dilation: how far apart the elements of a window are.
-        groups: into how many independent parts the channels are split.
-        bias: whether to add a bias to each channel.
+class _Kernels(Module):
+    """What all convolutions share: their settings and parameters."""
 
-    Attributes:
-        weight: shape (out_channels, in_channels / groups, kernel height, kernel width).
-        bias: shape (out_channels,), or None.
-    """
+    dims: ClassVar[int]
+    function: ClassVar[Callable[..., Tensor]]
+    padding: Any
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Pair,
-        stride: Pair = 1,
-        padding: Pair = 0,
-        dilation: Pair = 1,
-        groups: int = 1,
-        bias: bool = True,
+        kernel_size: Sizes,
+        stride: Sizes,
+        dilation: Sizes,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
     ) -> None:
         super().__init__()
         self.in_channels = in_channels = integer("in_channels", in_channels, 1)
@@ -45,26 +42,229 @@ class Conv2d(Module):
         self.groups = groups = integer("groups", groups, 1)
         if in_channels % groups or out_channels % groups:
             raise SettingError(
-                "Conv2d takes numbers of channels that are both multiples of groups; got "
-                f"{in_channels}, {out_channels} and groups={groups}."
+                f"{type(self).__name__} takes numbers of channels that are both multiples of "
+                f"groups; got {in_channels}, {out_channels} and groups={groups}."
             )
-        self.kernel_size = pair("kernel_size", kernel_size, 1)
-        self.stride = pair("stride", stride, 1)
-        self.padding = pair("padding", padding, 0)
-        self.dilation = pair("dilation", dilation, 1)
-        self.weight = Parameter(zeros(out_channels, in_channels // groups, *self.kernel_size))
+        self.kernel_size = integers("kernel_size", kernel_size, self.dims, 1)
+        self.stride = integers("stride", stride, self.dims, 1)
+        self.dilation = integers("dilation", dilation, self.dims, 1)
+        self.output_padding = (0,) * self.dims
+        self.padding_mode = choice("padding_mode", padding_mode, _MODES)
+        self.weight = Parameter(zeros(*self._channels(), *self.kernel_size))
         self.bias = Parameter(zeros(out_channels)) if bias else None
         init.init_like_torch(self.weight, self.bias)
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, out_channels, out height, out width)."""
-        return functional.conv2d(
-            input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups
-        )
+    def _channels(self) -> tuple[int, int]:
+        """Return the first two extents of the weight."""
+        return self.out_channels, self.in_channels // self.groups
 
     def extra_repr(self) -> str:
-        """Show the settings."""
+        """Show the settings, as torch does: some only where they are not the default."""
+        none, ones = (0,) * self.dims, (1,) * self.dims
+        every = [
+            ("padding", self.padding, none),
+            ("dilation", self.dilation, ones),
+            ("output_padding", self.output_padding, none),
+            ("groups", self.groups, 1),
+            ("bias", self.bias is not None, True),
+            ("padding_mode", self.padding_mode, "zeros"),
+        ]
+        shown = [f", {name}={value}" for name, value, default in every if value != default]
         return (
             f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}, padding={self.padding}"
+            f"stride={self.stride}{''.join(shown)}"
         )
+
+
+class _Convolution(_Kernels):
+    """What convolutions share that make things smaller: how they pad."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes | str = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode
+        )
+        befores = afters = (0,) * self.dims
+        if isinstance(padding, str):
+            check_padding_name(padding, self.stride)
+            self.padding = padding
+            if padding == "same":
+                befores, afters = same_padding(self.kernel_size, self.dilation)
+        else:
+            self.padding = befores = afters = integers("padding", padding, self.dims, 0)
+        self._around = pairs(befores, afters)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return shape (batch, out_channels, *extents)."""
+        padding: Sizes | str = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = functional.pad(input, self._around, self.padding_mode), 0
+        return self.function(
+            input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
+        )
+
+
+class Conv1d(_Convolution):
+    """Kernels slid over signals; see `mt_nn.functional.conv1d`.
+
+    Arguments and attributes are those of `Conv2d`, with one extent in place of two.
+    """
+
+    dims = 1
+    function = staticmethod(functional.conv1d)
+
+
+class Conv2d(_Convolution):
+    """Kernels slid over images; see `mt_nn.functional.conv2d`.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output, one for each kernel.
+        kernel_size: height and width of the kernels.
+        stride: how far apart windows are.
+        padding: how much is added on each side, or "same" or "valid".
+        dilation: how far apart the elements of a window are.
+        groups: into how many independent parts the channels are split.
+        bias: whether to add a bias to each channel.
+        padding_mode: what is added: "zeros", or what the modes "reflect", "replicate" and
+            "circular" of `mt_nn.functional.pad` add.
+
+    Attributes:
+        weight: shape (out_channels, in_channels / groups, kernel height, kernel width).
+        bias: shape (out_channels,), or None.
+    """
+
+    dims = 2
+    function = staticmethod(functional.conv2d)
+
+
+class Conv3d(_Convolution):
+    """Kernels slid over volumes; see `mt_nn.functional.conv3d`.
+
+    Arguments and attributes are those of `Conv2d`, with three extents in place of two.
+    """
+
+    dims = 3
+    function = staticmethod(functional.conv3d)
+
+
+class _ConvTranspose(_Kernels):
+    """What transposed convolutions share: how they find the size of their output."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        output_padding: Sizes = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Sizes = 1,
+        padding_mode: str = "zeros",
+    ) -> None:
+        if padding_mode != "zeros":
+            raise SettingError(
+                f"{type(self).__name__} takes padding_mode 'zeros' alone; got {padding_mode!r}."
+            )
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, dilation, groups, bias, padding_mode
+        )
+        self.padding = integers("padding", padding, self.dims, 0)
+        self.output_padding = integers("output_padding", output_padding, self.dims, 0)
+
+    def _channels(self) -> tuple[int, int]:
+        return self.in_channels, self.out_channels // self.groups
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """Return shape (batch, out_channels, *extents).
+
+        Args:
+            input: shape (batch, in_channels, *extents), or without the batch.
+            output_size: the extents of the output, perhaps after batch and channels; None for those
+                that `output_padding` makes. They may exceed those without it by less than the
+                stride.
+
+        Raises:
+            InputError: the input does not fit.
+            SettingError: the output cannot have that size.
+        """
+        added = self.output_padding
+        if output_size is not None:
+            added = self._added(input, tuple(output_size))
+        return self.function(
+            input, self.weight, self.bias, self.stride, self.padding, added, self.groups,
+            self.dilation,
+        )  # fmt: skip
+
+    def _added(self, input: Tensor, output_size: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the output padding for an output of a given size."""
+        extents = as_batch(type(self).__name__, input, self.dims).shape[2:]
+        least = transposed_sizes(
+            extents, self.kernel_size, self.stride, self.padding, self.dilation
+        )
+        if len(output_size) == input.ndim:
+            output_size = output_size[-self.dims :]
+        size = integers("output_size", output_size, self.dims, 0)
+        added = tuple(wanted - extent for wanted, extent in zip(size, least, strict=True))
+        if any(not 0 <= more < step for more, step in zip(added, self.stride, strict=True)):
+            raise SettingError(
+                f"output_size must be from {least} on and exceed it by less than the stride "
+                f"{self.stride}, for an input of shape {input.shape}; got {output_size}."
+            )
+        return added
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Kernels laid down for each element of signals; see `mt_nn.functional.conv_transpose1d`.
+
+    Arguments and attributes are those of `ConvTranspose2d`, with one extent in place of two.
+    """
+
+    dims = 1
+    function = staticmethod(functional.conv_transpose1d)
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Kernels laid down for each element of images; see `mt_nn.functional.conv_transpose2d`.
+
+    Args:
+        in_channels: channels of the input.
+        out_channels: channels of the output.
+        kernel_size: height and width of the kernels.
+        stride: how far apart kernels are laid.
+        padding: how much of the result is cut off on each side.
+        output_padding: how much is added to the end, less than the stride or the dilation.
+        groups: into how many independent parts the channels are split.
+        bias: whether to add a bias to each channel.
+        dilation: how far apart the elements of a kernel are.
+        padding_mode: "zeros", the only one there is.
+
+    Attributes:
+        weight: shape (in_channels, out_channels / groups, kernel height, kernel width).
+        bias: shape (out_channels,), or None.
+    """
+
+    dims = 2
+    function = staticmethod(functional.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Kernels laid down for each element of volumes; see `mt_nn.functional.conv_transpose3d`.
+
+    Arguments and attributes are those of `ConvTranspose2d`, with three extents in place of two.
+    """
+
+    dims = 3
+    function = staticmethod(functional.conv_transpose3d)

@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolutions, and what undoes the change of their size."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
 from mt_tensor.dtypes import Array
 
+NUMPYS = {"zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+"""What NumPy's `pad` calls the modes."""
+
 
 def each(value: int | Sequence[int], count: int) -> tuple[int, ...]:
     """Return a setting for each of some dimensions, which may be given for all at once."""
-    return (value,) * count if isinstance(value, int) else tuple(value)
+    return (value,) * count if isinstance(value, int) else tuple(value) * (count // len(value))
 
 
 def convolution(
@@ -26,13 +29,23 @@ def convolution(
     padding: Any = 0,
     dilation: Any = 1,
     groups: int = 1,
+    padding_mode: str = "zeros",
     **_: Any,
 ) -> Array:
     """Return a convolution over any number of dimensions, window by window."""
     dims = weight.ndim - 2
-    steps, margins, spreads = (each(value, dims) for value in (stride, padding, dilation))
+    if x.ndim == dims + 1:
+        settings = (stride, padding, dilation, groups, padding_mode)
+        one: Array = convolution(x[None], weight, bias, *settings)[0]
+        return one
+    steps, spreads = each(stride, dims), each(dilation, dims)
     sizes = weight.shape[2:]
-    x = np.pad(x, ((0, 0), (0, 0), *((margin, margin) for margin in margins)))
+    if padding == "same":
+        totals = [spread * (size - 1) for spread, size in zip(spreads, sizes, strict=True)]
+        around = [(total // 2, total - total // 2) for total in totals]
+    else:
+        around = [(margin, margin) for margin in each(0 if padding == "valid" else padding, dims)]
+    x = np.pad(x, [(0, 0), (0, 0), *around], mode=NUMPYS[padding_mode])  # type: ignore[call-overload]
     counts = [
         (extent - spread * (size - 1) - 1) // step + 1
         for extent, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
@@ -40,41 +53,181 @@ def convolution(
     out = np.zeros((len(x), len(weight), *counts))
     per_group, made = weight.shape[1], len(weight) // groups
     for place in itertools.product(*map(range, counts)):
-        seen_from = [i * step for i, step in zip(place, steps, strict=True)]
-        spans = zip(seen_from, spreads, sizes, strict=True)
-        within: Any = (
-            ...,
-            *(slice(i, i + spread * (size - 1) + 1, spread) for i, spread, size in spans),
-        )
-        window = x[within]
+        window = x[_spots(place, steps, spreads, sizes)]
         for output, kernel in enumerate(weight):
             first = output // made * per_group
             seen = window[:, first : first + per_group]
             to: Any = (slice(None), output, *place)
-            out[to] = (seen * kernel).reshape(len(x), -1).sum(1)
+            out[to] = (seen * kernel).sum(tuple(range(1, x.ndim)))
     return out if bias is None else out + bias.reshape(-1, *[1] * dims)
 
 
-X = draw(2, 4, 7, 6)
+def transposed(
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    **_: Any,
+) -> Array:
+    """Return a transposed convolution over any number of dimensions, kernel by kernel."""
+    dims = weight.ndim - 2
+    settings = (stride, padding, output_padding, groups, dilation, output_size)
+    if x.ndim == dims + 1:
+        one: Array = transposed(x[None], weight, bias, *settings)[0]
+        return one
+    steps, margins, more, spreads = (
+        each(value, dims) for value in (stride, padding, output_padding, dilation)
+    )
+    sizes = weight.shape[2:]
+    whole = [
+        (extent - 1) * step + spread * (size - 1) + 1
+        for extent, size, step, spread in zip(x.shape[2:], sizes, steps, spreads, strict=True)
+    ]
+    room = [extent + added + step for extent, added, step in zip(whole, more, steps, strict=True)]
+    made = weight.shape[1]
+    out = np.zeros((len(x), made * groups, *room))
+    for place in itertools.product(*map(range, x.shape[2:])):
+        spots = _spots(place, steps, spreads, sizes)
+        for channel, kernels in enumerate(weight):
+            first = channel // (len(weight) // groups) * made
+            within: Any = (slice(None), channel, *place)
+            given = x[within].reshape(-1, *[1] * (dims + 1))
+            out[(slice(None), slice(first, first + made), *spots[1:])] += given * kernels
+    if output_size is None:
+        output_size = [
+            extent - 2 * margin + added
+            for extent, margin, added in zip(whole, margins, more, strict=True)
+        ]
+    kept: Any = (
+        ...,
+        *(slice(m, m + e) for m, e in zip(margins, output_size[-dims:], strict=True)),
+    )
+    cut: Array = out[kept]
+    return cut if bias is None else cut + bias.reshape(-1, *[1] * dims)
+
+
+def _spots(place: Any, steps: Any, spreads: Any, sizes: Any) -> Any:
+    """Return where the elements of a window are."""
+    spans = zip(place, steps, spreads, sizes, strict=True)
+    return (
+        ...,
+        *(slice(i * s, i * s + spread * (size - 1) + 1, spread) for i, s, spread, size in spans),
+    )
+
+
+X1, X2, X3 = draw(2, 4, 9), draw(1, 4, 6, 5), draw(1, 2, 4, 5, 3)
+W1, W2, W3 = draw(2, 4, 3), draw(2, 4, 3, 2), draw(2, 2, 2, 3, 1)
 
 CALLS = [
     *(
-        call("Conv2d", X, in_channels=4, out_channels=6, oracle=convolution, **settings)
+        call("Conv2d", X2, in_channels=4, out_channels=4, oracle=convolution, **settings)
         for settings in (
             {"kernel_size": 3},
             {"kernel_size": (2, 3), "stride": (2, 1), "padding": (1, 2), "bias": False},
             {"kernel_size": 2, "dilation": (2, 3), "groups": 2},
+            {"kernel_size": (4, 3), "padding": "same", "dilation": (1, 2)},
+            {"kernel_size": 3, "padding": "valid"},
+            {"kernel_size": 3, "padding": (2, 1), "padding_mode": "reflect", "stride": 2},
+            {"kernel_size": (3, 2), "padding": "same", "padding_mode": "replicate"},
+            {"kernel_size": 3, "padding": 1, "padding_mode": "circular"},
+        )
+    ),
+    call("Conv2d", X2[0], in_channels=4, out_channels=2, kernel_size=3, oracle=convolution),
+    call("Conv1d", X1, in_channels=4, out_channels=2, kernel_size=3, oracle=convolution),
+    call(
+        "Conv1d", X1[0], in_channels=4, out_channels=4, kernel_size=(4,), padding="same", groups=2,
+        padding_mode="reflect", oracle=convolution,
+    ),
+    call(
+        "Conv3d", X3, in_channels=2, out_channels=2, kernel_size=2, stride=(2, 1, 1), padding=1,
+        groups=2, padding_mode="circular", oracle=convolution,
+    ),
+    call(
+        "Conv3d", X3, in_channels=2, out_channels=1, kernel_size=(2, 3, 2), dilation=(2, 1, 1),
+        padding="same", oracle=convolution,
+    ),
+    call(
+        "functional.conv2d", X2, draw(4, 1, 3, 3), draw(4), padding=1, groups=4, oracle=convolution
+    ),
+    call("functional.conv2d", X2[0], W2, draw(2), padding="same", oracle=convolution),
+    call("functional.conv2d", X2, W2, stride=(2,), padding="valid", oracle=convolution),
+    call("functional.conv2d", draw(0, 4, 6, 5), W2, oracle=convolution),
+    call("functional.conv1d", draw(2, 3, 9), draw(2, 3, 4), stride=2, oracle=convolution),
+    call("functional.conv1d", X1[0], W1, draw(2), dilation=2, padding="same", oracle=convolution),
+    call("functional.conv3d", X3, W3, draw(2), oracle=convolution),
+    call("functional.conv3d", X3[0], W3, stride=2, padding=(1, 2, 0), oracle=convolution),
+    call("functional.conv3d", X3, W3, padding="same", dilation=(2, 1, 3), oracle=convolution),
+    *(
+        call("ConvTranspose2d", draw(2, 4, 3, 2), in_channels=4, out_channels=2, oracle=transposed,
+             options=options, **settings)
+        for settings, options in (
+            ({"kernel_size": 3}, {}),
+            ({"kernel_size": (2, 3), "stride": 2, "padding": (0, 1), "bias": False}, {}),
+            ({"kernel_size": 3, "stride": 3, "output_padding": (2, 1), "groups": 2}, {}),
+            ({"kernel_size": 2, "dilation": (2, 3), "padding": 1, "output_padding": 1}, {}),
+            ({"kernel_size": 3, "stride": 2, "padding": 1}, {"output_size": [6, 3]}),
+            ({"kernel_size": 3, "stride": 2}, {"output_size": [2, 2, 8, 5]}),
         )
     ),
     call(
-        "functional.conv2d", X, draw(4, 1, 3, 3), draw(4), padding=1, groups=4, oracle=convolution
+        "ConvTranspose1d", draw(4, 5), in_channels=4, out_channels=4, kernel_size=3, stride=2,
+        padding=1, output_padding=1, groups=2, oracle=transposed,
     ),
-    call("functional.conv1d", draw(2, 3, 9), draw(2, 3, 4), stride=2, oracle=convolution),
-]
+    call(
+        "ConvTranspose3d", draw(1, 2, 2, 3, 2), in_channels=2, out_channels=2, kernel_size=2,
+        stride=(2, 1, 1), oracle=transposed,
+    ),
+    call(
+        "functional.conv_transpose2d", draw(4, 3, 4), draw(4, 2, 2, 3), draw(2), stride=(1, 2),
+        oracle=transposed,
+    ),
+    call(
+        "functional.conv_transpose2d", draw(1, 2, 4, 4), draw(2, 2, 1, 2), draw(2), padding=1,
+        stride=2, output_padding=1, oracle=transposed,
+    ),
+    call("functional.conv_transpose1d", draw(2, 4, 5), draw(4, 1, 2), stride=2, oracle=transposed),
+    call(
+        "functional.conv_transpose3d", draw(2, 2, 3, 2), draw(2, 1, 2, 2, 1), draw(1), stride=2,
+        padding=(1, 0, 0), oracle=transposed,
+    ),
+]  # fmt: skip
 
 REFUSED: list[Refused] = [
-    refused("functional.conv2d", X, draw(2, 3, 3, 3), says="expects 3 channels"),
-    refused("functional.conv2d", X, draw(2, 4, 9, 3), says="window of 9"),
-    refused("Conv2d", X, in_channels=3, out_channels=2, kernel_size=1, says="expects 3 channels"),
+    refused("functional.conv2d", X2, draw(2, 3, 3, 3), says="expects 3 channels"),
+    refused("functional.conv2d", X2, draw(2, 4, 9, 3), says="window of 9"),
+    refused("functional.conv2d", X2[:, :, :0], W2, padding=2, says="nothing to look at"),
+    refused("functional.conv2d", X2[0, 0], W2, says=r"images of shape .* \(6, 5\)"),
+    refused("functional.conv2d", X2, W2, draw(3), says="takes a bias of shape"),
+    refused("functional.conv2d", X2, W1, padding="same", says="takes a weight of shape"),
+    refused("functional.conv2d", X2, W2, padding="same", stride=2, says="for a stride of 1"),
+    refused("functional.conv2d", X2, W2, padding="full", says="same, valid; got 'full'"),
+    refused("functional.conv2d", X2, W2, stride=(1, 2, 3), says="stride must be one or two"),
+    refused("functional.conv1d", X2, W1, says="signals of shape"),
+    refused("functional.conv1d", X1, W1, stride=0, says="stride must be an integer from 1 on"),
+    refused("functional.conv3d", X2[0], W3, says="volumes of shape"),
+    refused("functional.conv3d", X3, draw(2, 1, 2, 2, 2), says="expects 1 channels"),
+    refused("Conv1d", X2, in_channels=4, out_channels=2, kernel_size=1, says="signals"),
+    refused("Conv2d", X2, in_channels=3, out_channels=2, kernel_size=1, says="expects 3 channels"),
     refused("Conv2d", in_channels=3, out_channels=2, kernel_size=1, groups=2, says="multiples"),
-]
+    refused("Conv2d", in_channels=2, out_channels=2, kernel_size=1, padding="sam", says="'sam'"),
+    refused("Conv2d", in_channels=2, out_channels=2, kernel_size=1, padding="same", stride=2,
+            says="for a stride of 1"),
+    refused("Conv2d", in_channels=2, out_channels=2, kernel_size=1, padding_mode="ring",
+            says="padding_mode must be one of zeros"),
+    refused("Conv2d", X2, in_channels=4, out_channels=2, kernel_size=3, padding=6,
+            padding_mode="reflect", says="cannot be padded by 6"),
+    refused("ConvTranspose2d", in_channels=2, out_channels=2, kernel_size=1,
+            padding_mode="reflect", says="'zeros' alone"),
+    refused("functional.conv_transpose2d", X2, W2, says="takes a weight of shape"),
+    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), groups=3, says="multiple of 3"),
+    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), draw(2), says="takes a bias"),
+    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), output_padding=1,
+            says="must be less than the stride"),
+    refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), padding=4, says="would leave"),
+    refused("functional.conv_transpose1d", X1[..., :0], draw(4, 1, 3), says="would leave"),
+]  # fmt: skip

@@ -1,0 +1,82 @@
+"""Padding: tensors surrounded by a constant, or by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import mt_tensor as mt
+from mt_nn.errors import InputError, SettingError
+from mt_nn.settings import choice
+from mt_tensor import Tensor, arange
+from mt_tensor.arguments import as_integers
+
+
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """Surround a tensor with a constant, or with its own elements.
+
+    Args:
+        input: any tensor for a constant. Otherwise it has one or two dimensions more than are
+            padded, of which there may be three.
+        pad: how many elements to add before and after, in torch's order: the last dimension
+            first, `(left, right, top, bottom, ...)`. Negative numbers crop.
+        mode: "constant"; "reflect", mirrored at the outermost elements, which are not repeated;
+            "replicate", the outermost elements again and again; "circular", as if the other end
+            were next.
+        value: the constant; 0 for None.
+
+    Raises:
+        InputError: there is too little to reflect or to go round, or the tensor has other
+            dimensions.
+        SettingError: there is no such mode, or a value for one that takes none.
+        ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
+    """
+    if choice("mode", mode, ("constant", *_MODES)) == "constant":
+        return mt.pad(input, pad, value=value)
+    if value:
+        raise SettingError(f"only padding by a constant takes a value; got {value} for {mode!r}.")
+    amounts = as_integers((pad,))
+    dims = len(amounts) // 2
+    if len(amounts) % 2 or dims not in (1, 2, 3) or input.ndim - dims not in (1, 2):
+        raise InputError(
+            f"padding of mode {mode!r} takes pairs of numbers for one to three dimensions of a "
+            f"tensor with one or two dimensions more; got {amounts} for shape {input.shape}."
+        )
+    if mode == "circular" and min(amounts) < 0:  # what is cropped is not in the circle
+        input = mt.pad(input, [min(amount, 0) for amount in amounts])
+        amounts = tuple(max(amount, 0) for amount in amounts)
+    for dim in range(dims):
+        before, after = amounts[2 * dim : 2 * dim + 2]
+        if before or after:
+            input = _extended(input, input.ndim - 1 - dim, before, after, mode)
+    return input
+
+
+def _extended(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor:
+    """Return a tensor with elements of its own added before and after a dimension."""
+    extent = input.shape[dim]
+    limit, within = _MODES[mode]
+    if max(before, after) > limit(extent) or extent + before + after < 1:
+        raise InputError(
+            f"a dimension of {extent} element(s) cannot be padded by {before} and {after} in mode "
+            f"{mode!r}; shape {input.shape} was given."
+        )
+    places = arange(-before, extent + after, backend=input.backend)
+    return input.index_select(dim, within(places, extent))
+
+
+def _reflected(places: Tensor, extent: int) -> Tensor:
+    last = extent - 1
+    return last - (last - places.abs()).abs()
+
+
+_MODES: dict[str, tuple[Callable[[int], float], Callable[[Tensor, int], Tensor]]] = {
+    "reflect": (lambda extent: extent - 1, _reflected),
+    "replicate": (
+        lambda extent: float("inf") if extent else 0,
+        lambda places, extent: places.clamp(0, extent - 1),
+    ),
+    "circular": (lambda extent: extent, lambda places, extent: places.remainder(extent)),
+}
+"""For each mode the most that can be added to an extent, and where what is added comes from."""

@@ -1,0 +1,55 @@
+"""Windows of images as columns of a matrix, and back."""
+
+from __future__ import annotations
+
+from mt_nn import functional
+from mt_nn.module import Module
+from mt_nn.settings import Sizes
+from mt_tensor import Tensor
+
+
+class Unfold(Module):
+    """All windows of images, each as a column; see `mt_nn.functional.unfold`."""
+
+    def __init__(
+        self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+    ) -> None:
+        super().__init__()
+        self.kernel_size, self.dilation = kernel_size, dilation
+        self.padding, self.stride = padding, stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return shape (batch, channels * elements of a window, windows)."""
+        return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+            f"stride={self.stride}"
+        )
+
+
+class Fold(Unfold):
+    """Windows laid back to where `Unfold` took them from; see `mt_nn.functional.fold`."""
+
+    def __init__(
+        self,
+        output_size: Sizes,
+        kernel_size: Sizes,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        stride: Sizes = 1,
+    ) -> None:
+        super().__init__(kernel_size, dilation, padding, stride)
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return shape (batch, channels, *output_size)."""
+        return functional.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        )
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"output_size={self.output_size}, {super().extra_repr()}"

@@ -1,0 +1,84 @@
+"""The course's names, as its own tests use them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import course
+from mt_tensor.errors import IndexingError
+
+
+def draw(*shape: int) -> mt.Tensor:
+    mt.manual_seed(0)
+    return mt.rand(*shape, dtype="float64").requires_grad_()
+
+
+def test_convolutions_keep_the_size() -> None:
+    signal = mt.tensor([[[0.0, 1.0, 2.0, 3.0]]])
+    kernel = mt.tensor([[[1.0, 2.0, 3.0]]])
+    assert course.conv1d(signal, kernel).tolist() == [[[8.0, 14.0, 8.0, 3.0]]]
+    image, kernels = draw(1, 2, 3, 4), draw(2, 2, 2, 3)
+    out = course.conv2d(image, kernels)
+    assert out.shape == (1, 2, 3, 4)
+    last = (image[0, :, 2:, 3:] * kernels[1, :, :1, :1]).sum()
+    assert out[0, 1, 2, 3].item() == pytest.approx(last.item())
+    assert mt.gradcheck(course.conv2d, [image, kernels])
+
+
+def test_tiles_and_pooling() -> None:
+    x = draw(1, 2, 4, 6)
+    tiled, height, width = course.tile(x, (2, 3))
+    assert (tiled.shape, height, width) == ((1, 2, 2, 2, 6), 2, 2)
+    np.testing.assert_array_equal(tiled.detach()[0, 1, 1, 0], x.detach()[0, 1, 2:, :3].flatten())
+    np.testing.assert_allclose(
+        course.avgpool2d(x, (2, 3)).detach(), nn.functional.avg_pool2d(x, (2, 3)).detach()
+    )
+    np.testing.assert_array_equal(
+        course.maxpool2d(x, (2, 3)).detach(), nn.functional.max_pool2d(x, (2, 3)).detach()
+    )
+    assert mt.gradcheck(lambda t: course.maxpool2d(t, (2, 3)), [x])
+
+
+def test_max_and_argmax() -> None:
+    x = mt.tensor([[1.0, 3.0, 3.0], [5.0, 2.0, 4.0]], requires_grad=True)
+    assert course.argmax(x, 1).tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert course.max(x, 1).tolist() == [[3], [5]]
+    course.max(x, 0).sum().backward()
+    assert x.grad is not None
+    assert x.grad.tolist() == [[0, 1, 0], [1, 0, 1]]
+
+
+def test_softmax_and_its_logarithm() -> None:
+    x = draw(3, 4)
+    np.testing.assert_allclose(course.softmax(x, 1).detach().numpy().sum(1), 1.0)
+    np.testing.assert_allclose(
+        course.logsoftmax(x, 1).exp().detach(), course.softmax(x, 1).detach()
+    )
+
+
+def test_dropout_does_not_scale() -> None:
+    x = mt.ones(1000)
+    assert course.dropout(x, 0.0).tolist() == x.tolist()
+    assert not course.dropout(x, 1.0).any()
+    assert course.dropout(x, 1.0, ignore=True) is x
+    assert set(course.dropout(x, 0.5).tolist()) == {0.0, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: course.tile(x, (3, 2)), nn.InputError, "multiples"),
+        (lambda x: course.tile(x[0], (2, 2)), nn.InputError, "a batch of images"),
+        (lambda x: course.tile(x, (2, 0)), nn.SettingError, "kernel must be"),
+        (lambda x: course.conv1d(x, mt.ones(1, 1, 2)), nn.InputError, "of 3 dimensions"),
+        (lambda x: course.conv2d(x, mt.ones(1, 3, 2, 2)), nn.InputError, "expects 3 channels"),
+        (lambda x: course.max(x, 4), IndexingError, "out of range"),
+        (lambda x: course.dropout(x, 2.0), nn.SettingError, "between 0 and 1"),
+    ],
+)
+def test_bad_arguments(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(mt.ones(1, 2, 4, 4))
