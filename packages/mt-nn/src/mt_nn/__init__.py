@@ -21,7 +21,7 @@ from mt_nn.layers.loss import CrossEntropyLoss, MSELoss
 from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
-from mt_nn.saving import load, save
+from mt_nn.saving import Checkpoints, load, load_checkpoint, save, save_checkpoint
 from mt_operators import Buffer, StateDictError
 
 __version__ = "0.1.0"
@@ -29,6 +29,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AvgPool2d",
     "Buffer",
+    "Checkpoints",
     "Conv2d",
     "CrossEntropyLoss",
     "Dropout",
@@ -53,6 +54,8 @@ __all__ = [
     "functional",
     "init",
     "load",
+    "load_checkpoint",
     "optim",
     "save",
+    "save_checkpoint",
 ]

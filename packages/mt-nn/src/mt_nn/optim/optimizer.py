@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mt_nn.errors import SettingError
+from mt_operators import StateDictError
 from mt_tensor import Tensor, no_grad
 
 
@@ -89,6 +90,56 @@ class Optimizer(ABC):
                     if grad is not None:
                         self.update(parameter, grad, self.state.setdefault(parameter, {}), group)
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return settings and state, in torch's layout: parameters are numbered in their order.
+
+        Tensors share their memory with the optimizer.
+        """
+        numbers = {parameter: number for number, parameter in enumerate(self._parameters())}
+        return {
+            "state": {numbers[p]: dict(held) for p, held in self.state.items()},
+            "param_groups": [
+                {**group, "params": [numbers[p] for p in group["params"]]}
+                for group in self.param_groups
+            ],
+        }
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take over what `state_dict` has returned. If it does not fit, nothing changes.
+
+        Raises:
+            StateDictError: groups, settings, parameters or shapes differ.
+        """
+        parameters = list(self._parameters())
+        try:
+            groups = [dict(group) for group in state_dict["param_groups"]]
+            settings = [set(group) for group in groups]
+            sizes = [len(group["params"]) for group in groups]
+            states = {int(number): dict(held) for number, held in state_dict["state"].items()}
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise StateDictError(
+                f"{type(self).__name__} takes what state_dict() of an optimizer returned ({error})."
+            ) from error
+        if settings != [set(group) for group in self.param_groups] or sizes != [
+            len(group["params"]) for group in self.param_groups
+        ]:
+            raise StateDictError(
+                f"the state is that of an optimizer with {sizes} parameters in its groups, or with "
+                f"other settings than those of {type(self).__name__}."
+            )
+        taken: dict[Tensor, dict[str, Any]] = {}
+        for number, held in states.items():
+            if number not in range(len(parameters)):
+                raise StateDictError(f"the state names parameter {number}, which does not exist.")
+            parameter = parameters[number]
+            taken[parameter] = {name: _placed(v, parameter) for name, v in held.items()}
+        self.state = taken
+        for own, group in zip(self.param_groups, groups, strict=True):
+            own.update({name: value for name, value in group.items() if name != "params"})
+
+    def _parameters(self) -> Iterator[Tensor]:
+        return (parameter for group in self.param_groups for parameter in group["params"])
+
     @abstractmethod
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
@@ -101,6 +152,22 @@ class Optimizer(ABC):
             state: what this optimizer remembers of the parameter; empty the first time.
             group: the settings.
         """
+
+
+def _placed(value: Any, parameter: Tensor) -> Any:
+    """Return a saved value, a tensor as a copy where its parameter is and of its element type.
+
+    Raises:
+        StateDictError: a tensor has dimensions, and others than the parameter.
+    """
+    if not isinstance(value, Tensor):
+        return value
+    if value.ndim and value.shape != parameter.shape:
+        raise StateDictError(
+            f"the state holds a tensor of shape {value.shape} for a parameter of shape "
+            f"{parameter.shape}."
+        )
+    return value.detach().clone().to(parameter.dtype, backend=parameter.backend)
 
 
 def check(name: str, value: float, holds: bool, what: str) -> None:
