@@ -29,7 +29,7 @@ _OURS = ("checkpoint", "checkpoint.values", "checkpoint.crc32")
 """What a checkpoint says of itself in the metadata: the format, the values, and a check sum."""
 
 
-class _Generators:
+class Generators:
     """The random generators of the process: mt-tensor's, Python's and NumPy's older one."""
 
     def state_dict(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def save_checkpoint(
     if taken:
         raise SettingError(f"metadata of a checkpoint cannot be called {taken[0]!r}.")
     arrays: dict[str, Array] = {}
-    everything = {**parts, "generators": _Generators() if generators else None}
+    everything = {**parts, "generators": Generators() if generators else None}
     try:
         found = [[name, to_json(part, name, arrays)] for name, part in everything.items()]
     except RecursionError as error:
@@ -129,7 +129,7 @@ def load_checkpoint(
             )
         pairs.extend(_pairs(name, part, saved.pop(name)))
     if generators and isinstance(drawn, State):
-        pairs.extend(_pairs("generators", _Generators(), drawn))
+        pairs.extend(_pairs("generators", Generators(), drawn))
     _load_all(pairs)
     return {name: _plain(value) for name, value in saved.items()}
 
