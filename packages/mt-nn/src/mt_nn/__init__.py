@@ -12,6 +12,7 @@ from mt_nn.errors import (
     NetworkError,
     SettingError,
 )
+from mt_nn.inspection import summary
 from mt_nn.layers.activation import ReLU, Sigmoid, Tanh
 from mt_nn.layers.containers import Sequential
 from mt_nn.layers.convolution import Conv2d
@@ -21,6 +22,7 @@ from mt_nn.layers.loss import CrossEntropyLoss, MSELoss
 from mt_nn.layers.pooling import AvgPool2d, MaxPool2d
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
+from mt_nn.profiling import profile
 from mt_nn.saving import Checkpoints, load, load_checkpoint, save, save_checkpoint
 from mt_operators import Buffer, StateDictError
 
@@ -56,6 +58,8 @@ __all__ = [
     "load",
     "load_checkpoint",
     "optim",
+    "profile",
     "save",
     "save_checkpoint",
+    "summary",
 ]
