@@ -72,8 +72,9 @@ def checked_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
 def load(path: str | os.PathLike[str], backend: Any = None) -> dict[str, Tensor]:
     """Load a state dictionary: `model.load_state_dict(load("model.safetensors"))`.
 
-    bfloat16, which tensors here have not, becomes float32: every number is the same. Of tensors
-    that a model shares, torch's `save_model` keeps one; here it is found under all its names.
+    bfloat16, which tensors here have not, becomes float32: every number is the same. Of a tensor
+    that a model shares, torch's `save_model` keeps one name, and the others in the metadata. It is
+    found under all of them that end alike, as `embedding.weight` and `head.weight` do.
 
     Args:
         path: the file.
@@ -87,10 +88,9 @@ def load(path: str | os.PathLike[str], backend: Any = None) -> dict[str, Tensor]
     """
     place = get_backend(backend)
     arrays, metadata = layout.unpacked(read_whole(path), path)
-    if metadata.get("format") == "pt":  # where torch notes a shared tensor's other names
-        for name, kept in metadata.items():
-            if kept in arrays:
-                arrays.setdefault(name, arrays[kept])
+    for name, kept in metadata.items():  # where torch notes the other names of shared tensors
+        if kept in arrays and name.rpartition(".")[2] == kept.rpartition(".")[2]:
+            arrays.setdefault(name, arrays[kept])
     return {name: _tensor(array, place, name, path) for name, array in arrays.items()}
 
 

@@ -102,7 +102,7 @@ class EarlyStopping(Callback):
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Compare the epoch with the best one."""
         value = monitored(trainer, self.monitor) * (1 if self.mode == "min" else -1)
-        if value < self.best - self.min_delta or (self.best == math.inf and value < math.inf):
+        if value < self.best - self.min_delta:
             self.best, self.waited = value, 0
             if self.restore_best:
                 self.best_model = copy.deepcopy(trainer.model.state_dict())

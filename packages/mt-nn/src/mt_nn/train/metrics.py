@@ -100,9 +100,10 @@ class Mean(Metric):
         self.add_mean(value.item() if isinstance(value, Tensor) else value, samples_of(target))
 
     def add_mean(self, mean: float, samples: int) -> None:
-        """Take a batch into account whose mean is known."""
-        self.add("total", mean * samples)
-        self.add("samples", samples)
+        """Take a batch into account whose mean is known; an empty one has none."""
+        if samples:
+            self.add("total", mean * samples)
+            self.add("samples", samples)
 
     def compute(self) -> float:
         """Return the mean."""
