@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, Self
 
 import mt_tensor
@@ -165,10 +165,10 @@ class profile:  # noqa: N801 - torch's name
         replacements[id(by_kernel)] = self._timed(by_kernel, lambda args: str(args[0]))
         replacements[id(derivatives)] = self._in_backward(derivatives)
         for module in list(sys.modules.values()):
-            namespace = getattr(module, "__dict__", None) or {}
-            for name, value in list(namespace.items()):
-                if isinstance(value, FunctionType) and id(value) in replacements:
-                    self._set(module, name, replacements[id(value)])
+            if isinstance(module, ModuleType):
+                for name, value in list(vars(module).items()):
+                    if id(value) in replacements:  # values are not asked what they are: some answer
+                        self._set(module, name, replacements[id(value)])
 
     def _set(self, owner: Any, name: str, value: Any) -> None:
         """Replace an attribute until the profile ends."""
@@ -280,10 +280,13 @@ def _is_operation(attribute: str) -> bool:
 
 
 def _shown(owner: type, attribute: str) -> str:
-    """Return what to call a method; `1 - x` is called as `x - 1` is."""
-    forward = f"__{attribute.removeprefix('__r')}" if attribute.startswith("__r") else attribute
-    method = vars(owner).get(forward, vars(owner)[attribute])
-    return str(method.__name__).strip("_") if isinstance(method, FunctionType) else attribute
+    """Return what to call a method: `x - 1` and `1 - x` are sub, `x -= 1` is sub_."""
+    if not attribute.startswith("__"):
+        return attribute
+    forward = f"__{attribute.removeprefix('__r')}"  # of __rsub__, __sub__
+    method: Any = vars(owner).get(forward, vars(owner)[attribute])
+    name: str = method.__name__
+    return name.strip("_") if name.startswith("__") else name
 
 
 def _always(name: str) -> Callable[[tuple[Any, ...]], str]:
