@@ -132,6 +132,7 @@ VALUES: dict[str, Any] = {
     "nested": [{"a": (1, 2.5), 7: [True, "text"]}, {}, []],
     "tensor": mt.tensor([1, 2]),
     "array": np.arange(4, dtype=np.uint32).reshape(2, 2).T,
+    "swapped": np.arange(3, dtype=">i4"),
     "number": np.float32(0.5),
 }
 
@@ -161,7 +162,8 @@ def test_a_checkpoint_holds_a_whole_training(tmp_path: Path) -> None:
     for name in ("epoch", "none", "loss", "nested", "number"):
         assert values[name] == VALUES[name]
     assert values["tensor"].tolist() == [1, 2]
-    np.testing.assert_array_equal(values["array"], VALUES["array"])
+    for name in ("array", "swapped"):
+        np.testing.assert_array_equal(values[name], VALUES[name])
     for each in (model, other):
         each(mt.ones(5, 3)).square().sum().backward()
     optimizer.step()
@@ -244,7 +246,7 @@ def endless() -> Any:
     ("value", "message"),
     [
         ({1, 2}, r"part is \{1, 2\} of type set"),
-        ([{"a": object}], "part.0.a is .* of type type"),
+        ([{"a": nn.Linear}], "part.0.a is .* of type type"),
         ({(1, 2): 3}, r"the key \(1, 2\) of type tuple"),
         (np.array(["a"]), "an array of <U1"),
         (endless(), "nested without end"),
@@ -343,6 +345,13 @@ def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
         nn.Checkpoints(tmp_path / "file")
     with pytest.raises(nn.SettingError, match="which must be 'last' or 'best'"):
         nn.Checkpoints(tmp_path / "c").load("first")  # type: ignore[arg-type]
+
+
+def test_a_score_that_is_no_number(tmp_path: Path) -> None:
+    checkpoints = nn.Checkpoints(tmp_path, keep_best=1)
+    nn.save_checkpoint(tmp_path / "step-1.safetensors", metadata={"score": "good"})
+    with pytest.raises(nn.FileError, match="the score 'good', which is no number"):
+        checkpoints.best()
 
 
 def test_metadata_of_a_checkpoint(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import os
+import reprlib
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from mt_nn.errors import FileError, SettingError
 from mt_nn.saving import layout
 from mt_nn.saving.files import read_whole, write_atomically
 from mt_nn.saving.models import checked_metadata
-from mt_nn.saving.values import State, as_text, from_json, state_methods, to_json
+from mt_nn.saving.values import State, from_json, state_methods, to_json
 from mt_operators import StateDictError
 from mt_tensor import get_backend, get_rng_state, set_rng_state
 from mt_tensor.dtypes import Array
@@ -78,6 +79,8 @@ def save_checkpoint(
         SettingError: `metadata` holds something else than strings, or has a name that is taken.
         StateDictError: a part can be neither; nothing was written.
     """
+    import json
+
     header = checked_metadata(metadata)
     taken = [name for name in _OURS if name in header]
     if taken:
@@ -90,7 +93,7 @@ def save_checkpoint(
         raise StateDictError(
             "a checkpoint cannot hold what is nested without end: a value contains itself."
         ) from error
-    values = as_text({"dict": found})
+    values = json.dumps({"dict": found}, separators=(",", ":"))
     header |= dict(zip(_OURS, (FORMAT, values, _check_sum(arrays, values)), strict=True))
     write_atomically(path, layout.packed(arrays, header))
 
@@ -186,7 +189,8 @@ def _pairs(name: str, part: Any, saved: Any) -> Iterator[_Pair]:
     if methods is not None:
         if not isinstance(saved, State):
             raise StateDictError(
-                f"{name} was saved as {saved!r}, which is no state for a {type(part).__name__}."
+                f"{name} was saved as {reprlib.repr(saved)}, which is no state for a "
+                f"{type(part).__name__}."
             )
         yield _Pair(name, *methods, saved.value)
     elif isinstance(part, (list, tuple, Mapping)):
@@ -200,8 +204,8 @@ def _pairs(name: str, part: Any, saved: Any) -> Iterator[_Pair]:
             yield from _pairs(f"{name}.{key}", part[key], held[key])
     else:
         raise SettingError(
-            f"{name} is {part!r}, which has no load_state_dict() to take over a state. Values are "
-            "not asked for: load_checkpoint() returns them."
+            f"{name} is {reprlib.repr(part)}, which has no load_state_dict() to take over a state. "
+            "Values are not asked for: load_checkpoint() returns them."
         )
 
 
@@ -211,14 +215,13 @@ def _listed(saved: Any) -> list[Any]:
 
 def _load_all(pairs: Sequence[_Pair]) -> None:
     """Let every object take over its state. If one cannot, all have their earlier ones again."""
-    earlier: list[tuple[Callable[[Any], Any], Any]] = []
-    for name, give, take, state in pairs:
-        earlier.append((take, copy.deepcopy(give())))
+    earlier = [copy.deepcopy(pair.give()) for pair in pairs]
+    for count, (name, _, take, state) in enumerate(pairs, 1):
         try:
             take(state)
         except BaseException as error:
-            for undo, before in earlier:
-                undo(before)
+            for pair, before in zip(pairs[:count], earlier, strict=False):
+                pair.take(before)
             if not isinstance(error, Exception):
                 raise
             raise StateDictError(f"the saved state does not fit {name}: {error}") from error

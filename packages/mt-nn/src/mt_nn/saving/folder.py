@@ -75,10 +75,9 @@ class Checkpoints:
 
     def _by_score(self) -> list[Path]:
         """Return the checkpoints that have a score, the best first."""
-        sign = 1 if self.mode == "min" else -1
-        scores = {path: read_metadata(path).get("score") for path in self.paths()}
-        ranked = {path: sign * float(text) for path, text in scores.items() if text is not None}
-        return sorted(ranked, key=lambda path: ranked[path])
+        scores = {path: _score(path) for path in self.paths()}
+        rated = {path: score for path, score in scores.items() if not math.isnan(score)}
+        return sorted(rated, key=lambda path: rated[path] if self.mode == "min" else -rated[path])
 
     def save(self, step: int, score: float | None = None, **parts: Any) -> Path:
         """Save a checkpoint, remove those that are not to be kept, and return its path.
@@ -95,8 +94,7 @@ class Checkpoints:
         """
         number = integer("step", step, 0)
         path = self.folder / f"step-{number:08}.safetensors"
-        rated = score is not None and not math.isnan(score)
-        metadata = {"score": repr(float(score))} if rated else {}  # type: ignore[arg-type]
+        metadata = {} if score is None else {"score": repr(float(score))}
         save_checkpoint(path, metadata=metadata, **parts)
         self._remove_others(path)
         return path
@@ -130,3 +128,12 @@ class Checkpoints:
         if path is None:
             raise FileError(f"{self.folder} holds no checkpoint to load ({which}).")
         return load_checkpoint(path, **parts)
+
+
+def _score(path: Path) -> float:
+    """Return the score of a checkpoint; nan if it has none."""
+    text = read_metadata(path).get("score", "nan")
+    try:
+        return float(text)
+    except ValueError as error:
+        raise FileError(f"{path} has the score {text!r}, which is no number.") from error

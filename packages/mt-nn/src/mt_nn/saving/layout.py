@@ -88,7 +88,7 @@ def header(path: str | os.PathLike[str]) -> dict[str, str]:
         raise damaged(path, "its header would be too long")
     try:
         return _metadata(read_whole(path, 8 + length))
-    except (ValueError, TypeError, AttributeError) as error:
+    except (AttributeError, RecursionError, TypeError, ValueError) as error:
         raise damaged(path, error) from error
 
 

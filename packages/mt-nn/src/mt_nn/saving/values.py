@@ -11,6 +11,7 @@ JSON's objects all have one key, which says what stands there:
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,8 +39,9 @@ def state_methods(value: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] 
     These are `state_dict` and `load_state_dict`, or `get_state` and `set_state` of a generator.
     """
     for give, take in (("state_dict", "load_state_dict"), ("get_state", "set_state")):
-        if callable(getattr(value, give, None)) and callable(getattr(value, take, None)):
-            return getattr(value, give), getattr(value, take)
+        methods = getattr(value, give, None), getattr(value, take, None)
+        if all(map(callable, methods)) and not isinstance(value, type):
+            return methods  # type: ignore[return-value]
     return None
 
 
@@ -64,19 +66,19 @@ def to_json(value: Any, name: str, arrays: dict[str, Array]) -> Any:
         if value.dtype != bool and value.dtype.newbyteorder("<").str not in _ALLOWED:
             raise StateDictError(f"{name} is an array of {value.dtype}, which cannot be saved.")
         return {"array": _added(value, name, arrays)}
+    methods = state_methods(value)
+    if methods is not None:
+        return {"state": to_json(methods[0](), name, arrays)}
     if isinstance(value, (list, tuple)):
         parts = [to_json(part, f"{name}.{at}", arrays) for at, part in enumerate(value)]
         return parts if isinstance(value, list) else {"tuple": parts}
     if isinstance(value, Mapping):
         return {"dict": [_entry(k, part, name, arrays) for k, part in value.items()]}
-    methods = state_methods(value)
-    if methods is None:
-        raise StateDictError(
-            f"{name} is {value!r} of type {type(value).__name__}, which cannot be saved: leave it "
-            "out, or make it of dictionaries, lists, tensors, arrays, numbers and strings, or give "
-            "it methods state_dict() and load_state_dict()."
-        )
-    return {"state": to_json(methods[0](), name, arrays)}
+    raise StateDictError(
+        f"{name} is {reprlib.repr(value)} of type {type(value).__name__}, which cannot be saved: "
+        "leave it out, or make it of dictionaries, lists, tensors, arrays, numbers and strings, or "
+        "give it methods state_dict() and load_state_dict()."
+    )
 
 
 _ALLOWED = {np.dtype(text).newbyteorder("<").str for text in DTYPES.values()}
@@ -95,7 +97,7 @@ def _added(array: Array, name: str, arrays: dict[str, Array]) -> str:
     """Enter an array under its name, or a longer one if that is taken, and return the name."""
     while name in arrays:
         name += "'"
-    arrays[name] = array
+    arrays[name] = array.astype(array.dtype.newbyteorder("<"), copy=False)  # as files have them
     return name
 
 
@@ -121,10 +123,3 @@ def from_json(found: Any, arrays: Mapping[str, Array], backend: Any) -> Any:
     if kind == "state":
         return State(from_json(content, arrays, backend))
     raise KeyError(kind)
-
-
-def as_text(found: Any) -> str:
-    """Return JSON's values as a string."""
-    import json
-
-    return json.dumps(found, separators=(",", ":"))
