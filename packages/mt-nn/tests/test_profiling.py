@@ -81,6 +81,16 @@ def test_a_step_of_training_is_seen() -> None:
     assert [event.name for event in p.events] == ["ones", "add_", "div", "abs"]
 
 
+def test_kernels_have_the_name_of_their_operation() -> None:
+    pytest.importorskip("mt_fast")
+    x = nn.Parameter(mt.ones(3, backend="fast"))
+    x.grad = mt.ones(3, backend="fast")
+    optimizer = nn.optim.Adam([x])
+    with nn.profile() as p:
+        optimizer.step()
+    assert counts(p)["adam_step", False] == 1
+
+
 def test_gradients_of_gradients_are_backward() -> None:
     x = mt.ones(3, requires_grad=True)
     with nn.profile() as p:
@@ -135,6 +145,8 @@ def test_one_at_a_time_and_again() -> None:
         mt.ones(1)
     with p:
         mt.ones(1)
+        kept = mt.ones
+    kept(1)
     assert counts(p) == {("ones", False): 2}
 
 

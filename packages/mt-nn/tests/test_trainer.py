@@ -443,6 +443,7 @@ def test_checkpoints_that_do_not_fit(tmp_path: Path) -> None:
     with pytest.raises(nn.StateDictError, match="the metrics loss, accuracy; this .* has loss"):
         unmeasured.load(path)
     assert unmeasured.epoch == 0
+    assert ours.epoch == 1
     with pytest.raises(nn.FileError, match="could not read"):
         ours.fit(loader(), 2, resume=tmp_path / "nowhere")
     broken = trainer(Interrupt(path, 5, at_epoch_end=False))

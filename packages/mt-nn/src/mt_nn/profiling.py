@@ -182,8 +182,12 @@ class profile:  # noqa: N801 - torch's name
 
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            if self._inside or threading.get_ident() != self._thread:
-                return function(*args, **kwargs)
+            if (
+                self._inside
+                or threading.get_ident() != self._thread
+                or profile._running is not self
+            ):
+                return function(*args, **kwargs)  # the last if somebody kept it when it was over
             self._inside = True
             name = name_of(args)
             start = time.perf_counter()

@@ -192,7 +192,8 @@ class Trainer:
         inputs, target = _parts(batch)
         output = self.model(*inputs)
         loss = self.loss(output, target)
-        (loss / self._in_this_step()).backward()
+        count = self._in_this_step()
+        (loss if count == 1 else loss / count).backward()
         self._waiting += 1
         self.batch += 1
         self.history.losses.append(loss.item())
@@ -300,9 +301,13 @@ class Trainer:
             FileError: it is missing or damaged.
             StateDictError: it does not fit; nothing has changed.
         """
-        self._waiting = 0
+        waiting, self._waiting = self._waiting, 0
         parts = self.parts()
-        load_checkpoint(path, **parts)
+        try:
+            load_checkpoint(path, **parts)
+        except BaseException:
+            self._waiting = waiting
+            raise
         self._loader_knows = "loader" in parts
         self.optimizer.zero_grad()
 
