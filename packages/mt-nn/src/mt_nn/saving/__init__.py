@@ -4,17 +4,7 @@ A file is written beside its target and then moved over it in one step, so that 
 or whose process is killed, leaves the earlier file whole.
 """
 
-from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
 from mt_nn.saving.files import write_atomically
-from mt_nn.saving.folder import Checkpoints
 from mt_nn.saving.models import load, read_metadata, save
 
-__all__ = [
-    "Checkpoints",
-    "load",
-    "load_checkpoint",
-    "read_metadata",
-    "save",
-    "save_checkpoint",
-    "write_atomically",
-]
+__all__ = ["load", "read_metadata", "save", "write_atomically"]
