@@ -448,9 +448,9 @@ def test_checkpoints_that_do_not_fit(tmp_path: Path) -> None:
         ours.fit(loader(), 2, resume=tmp_path / "nowhere")
     broken = trainer(Interrupt(path, 5, at_epoch_end=False))
     with pytest.raises(KeyboardInterrupt):
-        broken.fit(loader(), 1)
+        broken.fit(list(loader()), 1)  # a loader without a state
     with pytest.raises(nn.StateDictError, match="after 5 batches .* but the loader has 2"):
-        trainer().fit(loader(count=8), 1, resume=path)
+        trainer().fit(list(loader(count=8)), 1, resume=path)
 
 
 def test_gradients_that_wait_are_in_no_checkpoint(tmp_path: Path) -> None:
