@@ -171,14 +171,16 @@ def test_an_empty_epoch_has_no_loss() -> None:
 
 def test_importing_is_light() -> None:
     code = (
-        "import sys, mt_nn, mt_nn.train.cli\n"
+        "import sys, mt_nn\n"
+        "print(sorted({'mt_nn.inspection', 'mt_nn.profiling'} & set(sys.modules)))\n"
+        "import mt_nn.train.cli\n"
         "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert result.stdout == "[]\n"
+    assert result.stdout == "[]\n[]\n"
 
 
 def test_lenet_on_both_image_sizes() -> None:

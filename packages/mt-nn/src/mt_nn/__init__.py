@@ -4,6 +4,8 @@ The names are torch's. Everything is composed from the operations of mt-tensor, 
 the backend offers a kernel for it.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from mt_nn import course, data, functional, init, optim, utils
 from mt_nn.errors import (
     DownloadError,
@@ -171,6 +173,12 @@ from mt_nn.parameter import Parameter
 from mt_nn.saving import load, save
 from mt_operators import Buffer, StateDictError
 
+if TYPE_CHECKING:
+    from mt_nn.inspection import summary
+    from mt_nn.profiling import profile
+    from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
+    from mt_nn.saving.folder import Checkpoints
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -201,6 +209,7 @@ __all__ = [
     "Buffer",
     "CTCLoss",
     "ChannelShuffle",
+    "Checkpoints",
     "CircularPad1d",
     "CircularPad2d",
     "CircularPad3d",
@@ -334,7 +343,29 @@ __all__ = [
     "functional",
     "init",
     "load",
+    "load_checkpoint",
     "optim",
+    "profile",
     "save",
+    "save_checkpoint",
+    "summary",
     "utils",
 ]
+
+_HOME = {
+    "Checkpoints": "saving.folder",
+    "load_checkpoint": "saving.checkpoint",
+    "profile": "profiling",
+    "save_checkpoint": "saving.checkpoint",
+    "summary": "inspection",
+}
+"""Where those lie that most programs do without, and that are imported when they are asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, when it is asked for."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'mt_nn' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"mt_nn.{_HOME[name]}"), name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from mt_nn import functional, init
@@ -22,7 +22,7 @@ class _Kernels(Module):
     """What all convolutions share: their settings and parameters."""
 
     dims: ClassVar[int]
-    function: ClassVar[Callable[..., Tensor]]
+    function: ClassVar[str]
     padding: Any
 
     def __init__(
@@ -109,9 +109,10 @@ class _Convolution(_Kernels):
         padding: Sizes | str = self.padding
         if self.padding_mode != "zeros":
             input, padding = functional.pad(input, self._around, self.padding_mode), 0
-        return self.function(
+        result: Tensor = getattr(functional, self.function)(
             input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
+        return result
 
 
 class Conv1d(_Convolution):
@@ -121,7 +122,7 @@ class Conv1d(_Convolution):
     """
 
     dims = 1
-    function = staticmethod(functional.conv1d)
+    function = "conv1d"
 
 
 class Conv2d(_Convolution):
@@ -145,7 +146,7 @@ class Conv2d(_Convolution):
     """
 
     dims = 2
-    function = staticmethod(functional.conv2d)
+    function = "conv2d"
 
 
 class Conv3d(_Convolution):
@@ -155,7 +156,7 @@ class Conv3d(_Convolution):
     """
 
     dims = 3
-    function = staticmethod(functional.conv3d)
+    function = "conv3d"
 
 
 class _ConvTranspose(_Kernels):
@@ -203,10 +204,11 @@ class _ConvTranspose(_Kernels):
         added = self.output_padding
         if output_size is not None:
             added = self._added(input, tuple(output_size))
-        return self.function(
+        result: Tensor = getattr(functional, self.function)(
             input, self.weight, self.bias, self.stride, self.padding, added, self.groups,
             self.dilation,
         )  # fmt: skip
+        return result
 
     def _added(self, input: Tensor, output_size: tuple[int, ...]) -> tuple[int, ...]:
         """Return the output padding for an output of a given size."""
@@ -233,7 +235,7 @@ class ConvTranspose1d(_ConvTranspose):
     """
 
     dims = 1
-    function = staticmethod(functional.conv_transpose1d)
+    function = "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTranspose):
@@ -257,7 +259,7 @@ class ConvTranspose2d(_ConvTranspose):
     """
 
     dims = 2
-    function = staticmethod(functional.conv_transpose2d)
+    function = "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTranspose):
@@ -267,4 +269,4 @@ class ConvTranspose3d(_ConvTranspose):
     """
 
     dims = 3
-    function = staticmethod(functional.conv_transpose3d)
+    function = "conv_transpose3d"

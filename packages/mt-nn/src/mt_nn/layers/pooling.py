@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from mt_nn import functional
@@ -23,7 +23,7 @@ class _MaxPool(Module):
         ceil_mode: whether there is one more window where elements are left over at the end.
     """
 
-    function: ClassVar[Callable[..., Any]]
+    function: ClassVar[str]
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class _MaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """Return shape (batch, channels, *windows), or a pair of that and the places."""
-        return self.function(
+        return getattr(functional, self.function)(
             input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
             self.return_indices,
         )  # fmt: skip
@@ -58,26 +58,26 @@ class _MaxPool(Module):
 class MaxPool1d(_MaxPool):
     """The largest element of each window of signals; see `MaxPool2d`."""
 
-    function = staticmethod(functional.max_pool1d)
+    function = "max_pool1d"
 
 
 class MaxPool2d(_MaxPool):
     """The largest element of each window of images; see `mt_nn.functional.max_pool2d`."""
 
-    function = staticmethod(functional.max_pool2d)
+    function = "max_pool2d"
 
 
 class MaxPool3d(_MaxPool):
     """The largest element of each window of volumes; see `MaxPool2d`."""
 
-    function = staticmethod(functional.max_pool3d)
+    function = "max_pool3d"
 
 
 class _MaxUnpool(Module):
     """What the ways back share: the settings of the pooling."""
 
     dims: ClassVar[int]
-    function: ClassVar[Callable[..., Tensor]]
+    function: ClassVar[str]
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         super().__init__()
@@ -89,9 +89,10 @@ class _MaxUnpool(Module):
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
         """Return shape (batch, channels, *extents), from what the pooling returned."""
-        return self.function(
+        result: Tensor = getattr(functional, self.function)(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
+        return result
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -102,21 +103,21 @@ class MaxUnpool1d(_MaxUnpool):
     """Undoes `MaxPool1d`; see `MaxUnpool2d`."""
 
     dims = 1
-    function = staticmethod(functional.max_unpool1d)
+    function = "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpool):
     """Undoes `MaxPool2d` with zeros for what it left out; see `mt_nn.functional.max_unpool2d`."""
 
     dims = 2
-    function = staticmethod(functional.max_unpool2d)
+    function = "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpool):
     """Undoes `MaxPool3d`; see `MaxUnpool2d`."""
 
     dims = 3
-    function = staticmethod(functional.max_unpool3d)
+    function = "max_unpool3d"
 
 
 class AvgPool1d(Module):
@@ -160,7 +161,7 @@ class _AvgPool(Module):
         divisor_override: what sums are divided by, in place of the number of elements that count.
     """
 
-    function: ClassVar[Callable[..., Tensor]]
+    function: ClassVar[str]
 
     def __init__(
         self,
@@ -179,10 +180,11 @@ class _AvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, *windows)."""
-        return self.function(
+        result: Tensor = getattr(functional, self.function)(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad, self.divisor_override,
         )  # fmt: skip
+        return result
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -192,13 +194,13 @@ class _AvgPool(Module):
 class AvgPool2d(_AvgPool):
     """The mean of each window of images; see `mt_nn.functional.avg_pool2d`."""
 
-    function = staticmethod(functional.avg_pool2d)
+    function = "avg_pool2d"
 
 
 class AvgPool3d(_AvgPool):
     """The mean of each window of volumes; see `AvgPool2d`."""
 
-    function = staticmethod(functional.avg_pool3d)
+    function = "avg_pool3d"
 
 
 class _LPPool(Module):
@@ -211,7 +213,7 @@ class _LPPool(Module):
         ceil_mode: whether there is one more window where elements are left over at the end.
     """
 
-    function: ClassVar[Callable[..., Tensor]]
+    function: ClassVar[str]
 
     def __init__(
         self,
@@ -226,7 +228,10 @@ class _LPPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, *windows)."""
-        return self.function(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+        result: Tensor = getattr(functional, self.function)(
+            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
+        )
+        return result
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -239,16 +244,16 @@ class _LPPool(Module):
 class LPPool1d(_LPPool):
     """A norm of each window of signals; see `LPPool2d`."""
 
-    function = staticmethod(functional.lp_pool1d)
+    function = "lp_pool1d"
 
 
 class LPPool2d(_LPPool):
     """A norm of each window of images; see `mt_nn.functional.lp_pool2d`."""
 
-    function = staticmethod(functional.lp_pool2d)
+    function = "lp_pool2d"
 
 
 class LPPool3d(_LPPool):
     """A norm of each window of volumes; see `LPPool2d`."""
 
-    function = staticmethod(functional.lp_pool3d)
+    function = "lp_pool3d"

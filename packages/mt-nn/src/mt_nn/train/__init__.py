@@ -1,6 +1,48 @@
-"""Training a network on images: the model, the loop, the picture, and the command `mt-train`."""
+"""Training: a `Trainer` with metrics, logs and checkpoints; and the command `mt-train`.
 
+It is imported by whoever trains, and not by `import mt_nn`.
+"""
+
+from mt_nn.train.callbacks import Callback, EarlyStopping, SaveCheckpoints
+from mt_nn.train.curves import draw_curves
+from mt_nn.train.history import History
 from mt_nn.train.lenet import LeNet
+from mt_nn.train.logs import CSVLog, JSONLinesLog, ProgressBar
 from mt_nn.train.loop import Epoch, evaluate, train_epoch
+from mt_nn.train.metrics import (
+    F1,
+    Accuracy,
+    ConfusionMatrix,
+    Mean,
+    Metric,
+    Perplexity,
+    Precision,
+    Recall,
+    TopKAccuracy,
+)
+from mt_nn.train.trainer import Trainer
 
-__all__ = ["Epoch", "LeNet", "evaluate", "train_epoch"]
+__all__ = [
+    "F1",
+    "Accuracy",
+    "CSVLog",
+    "Callback",
+    "ConfusionMatrix",
+    "EarlyStopping",
+    "Epoch",
+    "History",
+    "JSONLinesLog",
+    "LeNet",
+    "Mean",
+    "Metric",
+    "Perplexity",
+    "Precision",
+    "ProgressBar",
+    "Recall",
+    "SaveCheckpoints",
+    "TopKAccuracy",
+    "Trainer",
+    "draw_curves",
+    "evaluate",
+    "train_epoch",
+]

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from mt_nn import functional
+from mt_nn.modes import evaluation
 from mt_nn.optim import Optimizer
 from mt_operators import Module
-from mt_tensor import Tensor, no_grad
+from mt_tensor import Tensor
 
 Batch = tuple[Tensor, Tensor]
 
@@ -55,19 +56,13 @@ def train_epoch(
     return _run(model, batches, learn, on_batch)
 
 
-@no_grad()
 def evaluate(model: Module, batches: Iterable[Batch]) -> Epoch:
     """Return loss and accuracy of the model in evaluation mode.
 
     Every module is back in its own mode afterwards, also when a batch raises.
     """
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
-    try:
+    with evaluation(model):
         return _run(model, batches)
-    finally:
-        for module, training in modes:
-            module.training = training
 
 
 def _run(

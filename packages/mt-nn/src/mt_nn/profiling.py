@@ -1,0 +1,312 @@
+"""`profile`: how much time each operation on tensors takes, forward and backward.
+
+Nothing is counted unless a profile runs. While one does, the methods of `Tensor`, the functions of
+mt-tensor and mt-nn, the kernels of backends and the chain rule of recorded nodes are replaced by
+ones that look at the clock, wherever a module has them, and are put back afterwards. So no
+operation is slower for it when it is off.
+
+Only the outermost operation counts: what `softmax` is composed of belongs to `softmax`. Work that a
+backend does in its own time, as a GPU, is waited for.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any, NamedTuple, Self
+
+import mt_tensor
+from mt_autodiff.backpropagation import derivatives
+from mt_nn import functional
+from mt_nn.errors import SettingError
+from mt_nn.saving.files import write_atomically
+from mt_tensor import Tensor, linalg
+from mt_tensor.exchange.printing import PrintingMethods
+from mt_tensor.fused import by_kernel
+from mt_tensor.pointwise.elementwise import ElementwiseOperation
+from mt_tensor.questions import QuestionMethods
+from mt_tensor.recording.aliasing import AliasMethods
+from mt_tensor.recording.function import Function
+from mt_tensor.recording.graph import Node
+from mt_tensor.recording.hooks import HookMethods
+from mt_tensor.tensor_base import TensorBase
+
+_NO_OPERATIONS = {AliasMethods, HookMethods, PrintingMethods, QuestionMethods, TensorBase, object}
+"""Classes of `Tensor` whose methods compute nothing."""
+
+_NOT_FROM = (
+    "mt_autodiff",
+    "mt_tensor.backends",
+    "mt_tensor.dtypes",
+    "mt_tensor.exchange.printing",
+    "mt_tensor.fused",
+    "mt_tensor.gradcheck",
+    "mt_tensor.pointwise.fusing",
+    "mt_tensor.randomness.generator",
+)
+"""Modules whose public functions are no operations."""
+
+
+class Event(NamedTuple):
+    """One operation that was run.
+
+    Attributes:
+        name: that of the operation, or of the recorded node in the backward.
+        backward: whether it was part of a backward.
+        start: when it began, in seconds since the profile did.
+        seconds: how long it took.
+    """
+
+    name: str
+    backward: bool
+    start: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OperationTime:
+    """All calls of one operation.
+
+    Attributes:
+        name: that of the operation, or of the recorded node in the backward.
+        backward: whether they were part of a backward.
+        calls: how many there were.
+        seconds: how long they took together.
+    """
+
+    name: str
+    backward: bool
+    calls: int
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """How many seconds one call took."""
+        return self.seconds / self.calls
+
+
+class profile:  # noqa: N801 - torch's name
+    """Takes the time of every operation on tensors that this thread runs inside a `with` block.
+
+        with nn.profile() as p:
+            model(x).sum().backward()
+        print(p)
+
+    Taking the time of an operation takes about a microsecond, which small tensors feel. Every
+    operation is kept as an event until the profile is dropped.
+
+    Attributes:
+        events: the operations, in the order in which they ended.
+
+    Raises:
+        SettingError: entered while another profile runs.
+    """
+
+    _running: profile | None = None
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._inside = False  # of an operation, whose parts are not counted
+        self._backward = 0  # how many backwards are under way
+        self._thread = 0
+        self._began = 0.0
+        self._undo: list[Callable[[], None]] = []
+
+    # --- On and off -----------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        if profile._running is not None:
+            raise SettingError("a profile is running already: leave its block first.")
+        profile._running = self
+        self._thread, self._inside, self._backward = threading.get_ident(), False, 0
+        try:
+            self._replace_methods()
+            self._replace_functions()
+        except BaseException:
+            self.__exit__()
+            raise
+        self._began = self._began or time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Put everything back."""
+        while self._undo:
+            self._undo.pop()()
+        profile._running = None
+
+    def _replace_methods(self) -> None:
+        for owner in Tensor.__mro__:
+            if owner not in _NO_OPERATIONS:
+                for attribute, method in list(vars(owner).items()):
+                    if isinstance(method, FunctionType) and _is_operation(attribute):
+                        timed = self._timed(method, _always(_shown(owner, attribute)))
+                        self._set(owner, attribute, timed)
+        operation = self._timed(ElementwiseOperation.__call__, lambda args: args[0].operator.name)
+        self._set(ElementwiseOperation, "__call__", operation)
+        apply = self._timed(Function.apply.__func__, lambda args: args[0].__name__)  # type: ignore[attr-defined]
+        self._set(Function, "apply", classmethod(apply))
+        for kind in _with_subclasses(Node):
+            if "chain_rule" in vars(kind):
+                rule = self._timed(vars(kind)["chain_rule"], lambda args: str(args[0].name))
+                self._set(kind, "chain_rule", rule)
+
+    def _replace_functions(self) -> None:
+        """Replace functions in all modules that hold them, those of users included."""
+        replacements: dict[int, Any] = {
+            id(function): self._timed(function, _always(name)) for name, function in _operations()
+        }
+        replacements[id(by_kernel)] = self._timed(by_kernel, lambda args: str(args[0]))
+        replacements[id(derivatives)] = self._in_backward(derivatives)
+        for module in list(sys.modules.values()):
+            if isinstance(module, ModuleType):
+                for name, value in list(vars(module).items()):
+                    if id(value) in replacements:  # values are not asked what they are: some answer
+                        self._set(module, name, replacements[id(value)])
+
+    def _set(self, owner: Any, name: str, value: Any) -> None:
+        """Replace an attribute until the profile ends."""
+        self._undo.append(functools.partial(setattr, owner, name, vars(owner)[name]))
+        setattr(owner, name, value)
+
+    # --- Taking the time ------------------------------------------------------------------------
+
+    def _timed(self, function: Any, name_of: Callable[[tuple[Any, ...]], str]) -> Any:
+        """Return a function that notes how long each call takes."""
+
+        @functools.wraps(function)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            if (
+                self._inside
+                or threading.get_ident() != self._thread
+                or profile._running is not self
+            ):
+                return function(*args, **kwargs)  # the last if somebody kept it when it was over
+            self._inside = True
+            name = name_of(args)
+            start = time.perf_counter()
+            try:
+                result = function(*args, **kwargs)
+                _wait_for(result, args)
+            finally:
+                seconds = time.perf_counter() - start
+                self._inside = False
+                self.events.append(Event(name, self._backward > 0, start - self._began, seconds))
+            return result
+
+        return timed
+
+    def _in_backward(self, function: Callable[..., Iterator[Any]]) -> Callable[..., Any]:
+        """Return the walk through the graph, during which all operations count as backward."""
+
+        @functools.wraps(function)
+        def walk(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            mine = threading.get_ident() == self._thread
+            self._backward += mine
+            try:
+                yield from function(*args, **kwargs)
+            finally:
+                self._backward -= mine
+
+        return walk
+
+    # --- What came of it ------------------------------------------------------------------------
+
+    def rows(self) -> list[OperationTime]:
+        """Return calls and time of each operation, the longest first."""
+        times: dict[tuple[str, bool], list[float]] = {}
+        for event in self.events:
+            times.setdefault((event.name, event.backward), []).append(event.seconds)
+        rows = [OperationTime(*which, len(taken), sum(taken)) for which, taken in times.items()]
+        return sorted(rows, key=lambda row: -row.seconds)
+
+    def __str__(self) -> str:
+        """Show a table of all operations, forward and backward."""
+        rows = self.rows()
+        total = sum(row.seconds for row in rows)
+        width = max([len("operation"), *(len(row.name) for row in rows)])
+        lines = [f"{'operation':{width}}  {'':8}  {'calls':>7}  {'total':>11}  {'mean':>11}  share"]
+        for row in rows:
+            way = "backward" if row.backward else "forward"
+            lines.append(
+                f"{row.name:{width}}  {way:8}  {row.calls:7}  {1e3 * row.seconds:8.3f} ms  "
+                f"{1e6 * row.mean:8.1f} us  {row.seconds / total:5.1%}"
+            )
+        for backward in (False, True):
+            way = "backward" if backward else "forward"
+            chosen = [row for row in rows if row.backward is backward]
+            seconds, calls = sum(row.seconds for row in chosen), sum(row.calls for row in chosen)
+            lines.append(f"{'all':{width}}  {way:8}  {calls:7}  {1e3 * seconds:8.3f} ms")
+        return "\n".join(lines)
+
+    def save_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write the events in Chrome's format, for `chrome://tracing` or Perfetto.
+
+        Raises:
+            FileError: the file could not be written.
+        """
+        import json
+
+        events = [
+            {
+                "name": event.name,
+                "cat": "backward" if event.backward else "forward",
+                "ph": "X",  # an event with a duration; times are in microseconds
+                "ts": 1e6 * event.start,
+                "dur": 1e6 * event.seconds,
+                "pid": os.getpid(),
+                "tid": self._thread,
+            }
+            for event in self.events
+        ]
+        write_atomically(path, json.dumps({"traceEvents": events}).encode())
+
+
+def _operations() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public functions that compute with tensors, with their names."""
+    for module in (mt_tensor, linalg, functional):
+        for name in module.__all__:
+            function = getattr(module, name)
+            if isinstance(function, FunctionType) and not function.__module__.startswith(_NOT_FROM):
+                yield name, function
+
+
+def _is_operation(attribute: str) -> bool:
+    """Whether a method of this name may compute: a public one, or an operator of Python's."""
+    hidden = attribute.startswith("_") and not attribute.startswith("__")
+    return not hidden and attribute not in ("__init__", "__init_subclass__", "__hash__", "__bool__")
+
+
+def _shown(owner: type, attribute: str) -> str:
+    """Return what to call a method: `x - 1` and `1 - x` are sub, `x -= 1` is sub_."""
+    if not attribute.startswith("__"):
+        return attribute
+    forward = f"__{attribute.removeprefix('__r')}"  # of __rsub__, __sub__
+    method: Any = vars(owner).get(forward, vars(owner)[attribute])
+    name: str = method.__name__
+    return name.strip("_") if name.startswith("__") else name
+
+
+def _always(name: str) -> Callable[[tuple[Any, ...]], str]:
+    return lambda _: name
+
+
+def _with_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from _with_subclasses(below)
+
+
+def _wait_for(result: Any, args: tuple[Any, ...]) -> None:
+    """Wait until what a backend does in its own time is done."""
+    for value in (result, *args[:1]):
+        backend = getattr(value, "backend", None)
+        if backend is not None:
+            backend.synchronize()
+            return

@@ -1,0 +1,51 @@
+"""Curves of a training, drawn with matplotlib."""
+
+from __future__ import annotations
+
+import io
+
+from mt_nn.errors import MissingPackageError, SettingError
+from mt_nn.train.history import History
+
+
+def draw_curves(history: History) -> bytes:
+    """Return a PNG picture with one diagram for the loss and each metric, by epoch.
+
+    Training and validation share a diagram; the loss of every batch lies behind that of the epochs.
+    What is no number, as a confusion matrix, is left out.
+
+    Raises:
+        MissingPackageError: matplotlib is not installed.
+        SettingError: there is no epoch yet.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingPackageError(
+            "curves are drawn with matplotlib: pip install 'mt-nn[train]'."
+        ) from error
+    if not len(history):
+        raise SettingError("there are no curves to draw: the history has no epochs yet.")
+    names = [name for name in history.names() if _is_number(history.rows[-1].get(name))]
+    names = [name for name in names if name != "epoch" and not name.startswith("validation_")]
+    figure = Figure(figsize=(6, 2.6 * len(names)), layout="constrained")
+    epochs = [row["epoch"] for row in history]
+    for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
+        if name == "loss" and history.losses:
+            count = len(history.losses)
+            at = [epochs[-1] * (batch + 1) / count for batch in range(count)]
+            axes.plot(at, history.losses, color="0.8", linewidth=0.8, label="each batch")
+        for column, label in ((name, "training"), (f"validation_{name}", "validation")):
+            if column in history.names():
+                values = [float("nan") if y is None else y for y in history[column]]
+                axes.plot(epochs, values, ".-", label=label)
+        axes.set(xlabel="epoch", ylabel=name.replace("_", " "))
+        axes.grid(alpha=0.3)
+        axes.legend()
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=110)
+    return content.getvalue()
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float))

@@ -1,0 +1,362 @@
+"""Models and checkpoints on disk: what is kept, what torch makes of it, and what is refused."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.saving import layout, read_metadata
+
+DTYPES = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
+
+
+def state_of_all_kinds() -> dict[str, mt.Tensor]:
+    numbers = mt.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    return {
+        **{name: numbers.to(name) for name in DTYPES},
+        "turned": numbers.T,
+        "stepped": numbers[:, ::2],
+        "repeated": numbers[0, 0].expand(2, 2),
+        "single": mt.tensor(1.5),
+        "empty": mt.zeros(0, 3),
+    }
+
+
+def assert_equal_states(ours: Any, theirs: Any) -> None:
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        mine, other = np.asarray(ours[name]), np.asarray(value)
+        assert (mine.dtype, mine.shape) == (other.dtype, other.shape)
+        np.testing.assert_array_equal(mine, other)
+
+
+# --- Models -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", [None, "simple"])
+def test_tensors_of_all_kinds_are_saved_and_loaded(tmp_path: Path, backend: Any) -> None:
+    state, path = state_of_all_kinds(), tmp_path / "m.safetensors"
+    nn.save(state, path, metadata={"by": "me"})
+    loaded = nn.load(path, backend=backend)
+    assert_equal_states(loaded, state)
+    assert {value.backend.name for value in loaded.values()} == {backend or "numpy"}
+    assert all(value.is_contiguous() for value in loaded.values())
+    assert read_metadata(path) == {"by": "me"}
+    with pytest.raises(mt.errors.UnknownBackendError):
+        nn.load(path, backend="nowhere")
+
+
+def test_torch_reads_what_is_saved_here_and_the_other_way_round(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    files = pytest.importorskip("safetensors.torch")
+    state = state_of_all_kinds()
+    nn.save(state, tmp_path / "ours")
+    theirs = files.load_file(tmp_path / "ours")
+    assert_equal_states(theirs, state)
+    files.save_file({n: v.contiguous() for n, v in theirs.items()}, tmp_path / "theirs", {"a": "b"})
+    assert_equal_states(nn.load(tmp_path / "theirs"), state)
+    assert read_metadata(tmp_path / "theirs") == {"a": "b"}
+    numbers = torch.tensor([[1.0, -2.5], [3e38, 0.1]]).bfloat16()
+    files.save_file({"a": numbers}, tmp_path / "half")
+    np.testing.assert_array_equal(nn.load(tmp_path / "half")["a"], numbers.float())
+
+
+def test_shared_parameters_travel_to_torch_and_back(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    files = pytest.importorskip("safetensors.torch")
+
+    def tied(kind: Any) -> Any:
+        model = kind.Sequential(kind.Linear(3, 3, bias=False), kind.Linear(3, 3, bias=False))
+        model[1].weight = model[0].weight
+        return model
+
+    ours, theirs = tied(nn), tied(torch.nn)
+    nn.save(ours.state_dict(), tmp_path / "ours")
+    theirs.load_state_dict(files.load_file(tmp_path / "ours"))
+    np.testing.assert_array_equal(theirs[1].weight.detach(), ours[0].weight.detach())
+    with torch.no_grad():
+        theirs[0].weight.mul_(2)
+    files.save_model(theirs, tmp_path / "theirs")  # under one of the names
+    ours.load_state_dict(nn.load(tmp_path / "theirs"))
+    assert ours[0].weight is ours[1].weight
+    np.testing.assert_array_equal(theirs[1].weight.detach(), ours[1].weight.detach())
+
+
+def test_element_types_that_tensors_have_not_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.safetensors"
+    path.write_bytes(layout.packed({"a": np.ones(2, np.uint32)}, {}))
+    with pytest.raises(nn.FileError, match="a in .* has elements of uint32, which tensors have"):
+        nn.load(path)
+    head = b'{"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}'
+    path.write_bytes(len(head).to_bytes(8, "little") + head + b"ab")
+    with pytest.raises(nn.FileError, match="elements of F8_E4M3, which cannot be read"):
+        nn.load(path)
+
+
+def test_metadata_are_strings(tmp_path: Path) -> None:
+    with pytest.raises(nn.SettingError, match="'epoch' holds 3"):
+        nn.save({}, tmp_path / "m", metadata={"epoch": 3})  # type: ignore[dict-item]
+    with pytest.raises(nn.FileError, match="no safetensors file"):
+        read_metadata(Path(__file__))
+    (tmp_path / "list").write_bytes((2).to_bytes(8, "little") + b"[]")
+    with pytest.raises(nn.FileError, match="no safetensors file"):
+        read_metadata(tmp_path / "list")
+
+
+# --- Checkpoints --------------------------------------------------------------------------------
+
+
+def network() -> nn.Module:
+    return nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+
+
+def trained(steps: int = 2) -> tuple[nn.Module, nn.optim.Optimizer]:
+    model = network()
+    optimizer = nn.optim.Adam(model.parameters(), lr=0.1)
+    for _ in range(steps):
+        model(mt.ones(5, 3)).square().sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    return model, optimizer
+
+
+VALUES: dict[str, Any] = {
+    "epoch": 3,
+    "none": None,
+    "loss": float("inf"),
+    "nested": [{"a": (1, 2.5), 7: [True, "text"]}, {}, []],
+    "tensor": mt.tensor([1, 2]),
+    "array": np.arange(4, dtype=np.uint32).reshape(2, 2).T,
+    "swapped": np.arange(3, dtype=">i4"),
+    "number": np.float32(0.5),
+}
+
+
+def draw(own: mt.Generator) -> Any:
+    """Return a number of every generator."""
+    older = np.random.random()  # noqa: NPY002 - it is meant
+    return mt.rand(3).tolist(), random.random(), older, own.numpy.random()
+
+
+def test_a_checkpoint_holds_a_whole_training(tmp_path: Path) -> None:
+    path = tmp_path / "c.safetensors"
+    model, optimizer = trained()
+    own = mt.Generator().manual_seed(3)
+    own.numpy.random()
+    nn.save_checkpoint(path, model=model, optimizer=optimizer, own=[own, {"x": own}], **VALUES)
+    drawn = draw(own)
+    other = network()
+    others_optimizer = nn.optim.Adam(other.parameters())
+    generator = mt.Generator()
+    values = nn.load_checkpoint(
+        path, model=other, optimizer=others_optimizer, own=[generator, {"x": generator}]
+    )
+    assert drawn == draw(generator)
+    assert_equal_states(other.state_dict(), model.state_dict())
+    assert values.keys() == VALUES.keys()
+    for name in ("epoch", "none", "loss", "nested", "number"):
+        assert values[name] == VALUES[name]
+    assert values["tensor"].tolist() == [1, 2]
+    for name in ("array", "swapped"):
+        np.testing.assert_array_equal(values[name], VALUES[name])
+    for each in (model, other):
+        each(mt.ones(5, 3)).square().sum().backward()
+    optimizer.step()
+    others_optimizer.step()
+    assert_equal_states(other.state_dict(), model.state_dict())
+    assert nn.load_checkpoint(path)["model"].keys() == model.state_dict().keys()
+    assert "model.0.weight" in layout.unpacked(path.read_bytes(), path)[0]
+
+
+def test_generators_may_be_left_alone(tmp_path: Path) -> None:
+    for saved, loaded in ((True, False), (False, True)):
+        nn.save_checkpoint(tmp_path / "c", generators=saved, epoch=1)
+        before = mt.get_rng_state()
+        mt.rand(1)
+        moved = mt.get_rng_state()
+        assert nn.load_checkpoint(tmp_path / "c", generators=loaded) == {"epoch": 1}
+        assert mt.get_rng_state() == moved != before
+
+
+class Stubborn:
+    """Something that breaks half-way through loading its state."""
+
+    def __init__(self) -> None:
+        self.state = [1, 2]
+        self.breaks = False
+
+    def state_dict(self) -> Any:
+        return list(self.state)
+
+    def load_state_dict(self, state: Any) -> None:
+        self.state[0] = state[0] + 10
+        if self.breaks:
+            self.breaks = False
+            raise KeyError("second")
+        self.state = list(state)
+
+
+def test_nothing_changes_unless_all_fits(tmp_path: Path) -> None:
+    path = tmp_path / "c.safetensors"
+    model, optimizer = trained()
+    part = Stubborn()
+    nn.save_checkpoint(path, model=model, optimizer=optimizer, part=part)
+    other, others_optimizer = trained(steps=3)
+    part.breaks, part.state = True, [5, 6]
+    before = {name: value.clone() for name, value in other.state_dict().items()}
+    steps, drawn = others_optimizer.state_dict()["state"][0]["step"], mt.get_rng_state()
+    with pytest.raises(nn.StateDictError, match="does not fit part: 'second'"):
+        nn.load_checkpoint(path, model=other, optimizer=others_optimizer, part=part)
+    assert_equal_states(other.state_dict(), before)
+    assert others_optimizer.state_dict()["state"][0]["step"] == steps
+    assert part.state == [5, 6]
+    assert mt.get_rng_state() == drawn
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ({"scheduler": Stubborn()}, nn.StateDictError, "no 'scheduler'; it holds model, epoch"),
+        ({"model": nn.Linear(2, 2)}, nn.StateDictError, "does not fit model"),
+        ({"model": [network()]}, nn.StateDictError, "parts .*, and has"),
+        ({"epoch": 3}, nn.SettingError, "Values are not asked for"),
+        ({"epoch": network()}, nn.StateDictError, "epoch was saved as 1, which is no state"),
+        ({"both": [Stubborn()]}, nn.StateDictError, r"parts \[0, 1\], and has \[0\]"),
+    ],
+)
+def test_parts_that_do_not_fit(tmp_path: Path, parts: Any, error: Any, message: str) -> None:
+    path = tmp_path / "c.safetensors"
+    nn.save_checkpoint(path, model=network(), epoch=1, both=[Stubborn(), Stubborn()])
+    with pytest.raises(error, match=message):
+        nn.load_checkpoint(path, **parts)
+
+
+def endless() -> Any:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({1, 2}, r"part is \{1, 2\} of type set"),
+        ([{"a": nn.Linear}], "part.0.a is .* of type type"),
+        ({(1, 2): 3}, r"the key \(1, 2\) of type tuple"),
+        (np.array(["a"]), "an array of <U1"),
+        (endless(), "nested without end"),
+    ],
+)
+def test_values_that_cannot_be_saved(tmp_path: Path, value: Any, message: str) -> None:
+    nn.save_checkpoint(tmp_path / "c", epoch=1)
+    with pytest.raises(nn.StateDictError, match=message):
+        nn.save_checkpoint(tmp_path / "c", part=value)
+    assert nn.load_checkpoint(tmp_path / "c") == {"epoch": 1}
+
+
+def test_damaged_and_foreign_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.safetensors"
+    model = network()
+    nn.save_checkpoint(path, model=model, epoch=1)
+    content = path.read_bytes()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    for length in [*range(20), *range(20, len(content), 997), len(content) - 1]:
+        path.write_bytes(content[:length])
+        with pytest.raises(nn.FileError, match="truncated"):
+            nn.load_checkpoint(path, model=model)
+    for at in (len(content) - 1, content.index(b"epoch"), len(content) - 40):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        with pytest.raises(nn.FileError, match="damaged"):
+            nn.load_checkpoint(path, model=model)
+    nn.save(model.state_dict(), path)
+    with pytest.raises(nn.FileError, match="is no checkpoint .* read with mt_nn.load"):
+        nn.load_checkpoint(path, model=model)
+    with pytest.raises(nn.FileError, match="could not read"):
+        nn.load_checkpoint(tmp_path / "nowhere", model=model)
+    assert_equal_states(model.state_dict(), before)
+
+
+@pytest.mark.parametrize("values", ["[]", "{", '{"what": 1}', '{"dict": 3}', '{"tensor": "a"}'])
+def test_checkpoints_that_nobody_saved(tmp_path: Path, values: str) -> None:
+    from mt_nn.saving.checkpoint import FORMAT, _check_sum
+
+    header = {
+        "checkpoint": FORMAT,
+        "checkpoint.values": values,
+        "checkpoint.crc32": _check_sum({}, values),
+    }
+    (tmp_path / "c").write_bytes(layout.packed({}, header))
+    if values == "[]":
+        assert nn.load_checkpoint(tmp_path / "c") == {}
+    else:
+        with pytest.raises(nn.FileError, match="damaged checkpoint"):
+            nn.load_checkpoint(tmp_path / "c")
+
+
+# --- A folder of them ---------------------------------------------------------------------------
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    checkpoints = nn.Checkpoints(folder, keep_last=2, keep_best=1)
+    assert checkpoints.last() is None
+    with pytest.raises(nn.FileError, match="holds no checkpoint"):
+        checkpoints.load()
+    (folder / ".step-00000001.safetensors.0123456789abcdef").write_bytes(b"half writ")
+    (folder / "notes.txt").write_text("mine")
+    scores = {1: 0.5, 2: 0.1, 3: float("nan"), 4: 0.3, 5: None}
+    for step, score in scores.items():
+        path = checkpoints.save(step, score, number=step)
+        assert path == checkpoints.last()
+    assert names(folder) == ["notes.txt", *(f"step-0000000{n}.safetensors" for n in (2, 4, 5))]
+    again = nn.Checkpoints(folder)
+    assert again.load() == {"number": 5}
+    assert again.load("best") == {"number": 2}
+    assert nn.Checkpoints(folder, mode="max").load("best") == {"number": 4}
+    checkpoints.save(5, number=6)
+    assert again.load() == {"number": 6}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"keep_last": 0}, "keep_last is an integer from 1 on"),
+        ({"keep_best": -1}, "keep_best is an integer from 0 on"),
+        ({"mode": "least"}, "mode must be 'min' or 'max'"),
+    ],
+)
+def test_settings_of_a_folder(tmp_path: Path, settings: Any, message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        nn.Checkpoints(tmp_path, **settings)
+
+
+def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(nn.FileError, match="could not make the folder"):
+        nn.Checkpoints(tmp_path / "file")
+    with pytest.raises(nn.SettingError, match="which must be 'last' or 'best'"):
+        nn.Checkpoints(tmp_path / "c").load("first")  # type: ignore[arg-type]
+
+
+def test_a_score_that_is_no_number(tmp_path: Path) -> None:
+    checkpoints = nn.Checkpoints(tmp_path, keep_best=1)
+    nn.save_checkpoint(tmp_path / "step-1.safetensors", metadata={"score": "good"})
+    with pytest.raises(nn.FileError, match="the score 'good', which is no number"):
+        checkpoints.best()
+
+
+def test_metadata_of_a_checkpoint(tmp_path: Path) -> None:
+    nn.save_checkpoint(tmp_path / "c", metadata={"note": "mine"}, epoch=1)
+    assert read_metadata(tmp_path / "c")["note"] == "mine"
+    assert json.loads(read_metadata(tmp_path / "c")["checkpoint.values"])["dict"][0] == ["epoch", 1]
+    with pytest.raises(nn.SettingError, match="cannot be called 'checkpoint'"):
+        nn.save_checkpoint(tmp_path / "c", metadata={"checkpoint": "x"})

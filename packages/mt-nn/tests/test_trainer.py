@@ -1,0 +1,570 @@
+"""The `Trainer`: what it computes, its callbacks and logs, and that it goes on exactly."""
+
+import builtins
+import csv
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import train
+from mt_nn.train import Callback, Trainer
+
+cross_entropy = nn.functional.cross_entropy
+
+
+def samples(count: int = 22) -> nn.data.TensorDataset:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((count, 4)).astype(np.float32)
+    return nn.data.TensorDataset(mt.tensor(x), mt.tensor((x[:, 0] > 0).astype(np.int64)))
+
+
+def loader(shuffle: bool = True, count: int = 22) -> nn.data.DataLoader:
+    return nn.data.DataLoader(samples(count), 4, shuffle=shuffle)
+
+
+def network() -> nn.Module:
+    mt.manual_seed(0)
+    return nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Dropout(0.2), nn.Linear(6, 2))
+
+
+def trainer(*callbacks: Callback, **settings: Any) -> Trainer:
+    model = network()
+    optimizer = nn.optim.Adam(model.parameters(), lr=0.02)
+    metrics = {"accuracy": train.Accuracy()}
+    return Trainer(model, optimizer, cross_entropy, metrics, callbacks=callbacks, **settings)
+
+
+class Steps:
+    """A scheduler that counts its steps and halves the learning rate."""
+
+    def __init__(self, optimizer: nn.optim.Optimizer) -> None:
+        self.optimizer, self.seen = optimizer, []
+
+    def step(self, *given: float) -> None:
+        self.seen.append(given)
+        self.optimizer.param_groups[0]["lr"] /= 2
+
+    def state_dict(self) -> Any:
+        return {"seen": self.seen}
+
+    def load_state_dict(self, state: Any) -> None:
+        self.seen = state["seen"]
+
+
+# --- Training -----------------------------------------------------------------------------------
+
+
+def test_it_trains_as_by_hand() -> None:
+    model = network()
+    optimizer = nn.optim.Adam(model.parameters(), lr=0.02)
+    losses, means, rates = [], [], []
+    for _ in range(3):
+        total = right = 0.0
+        for x, y in loader():
+            output = model(x)
+            loss = cross_entropy(output, y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+            total += loss.item() * len(y)
+            right += nn.functional.accuracy(output, y) * len(y)
+        means.append(total / 22)
+        rates.append(right / 22)
+    ours = trainer()
+    history = ours.fit(loader(), 3)
+    assert history.losses == losses
+    assert history["loss"] == pytest.approx(means, rel=1e-12)
+    assert history["accuracy"] == pytest.approx(rates, rel=1e-12)
+    assert history["epoch"] == [1, 2, 3]
+    assert (ours.epoch, ours.batch, ours.step) == (3, 0, 18)
+    assert ours.fit(loader(), 3) is history
+    assert len(ours.fit(loader(), 4)) == 4
+
+
+def test_accumulated_batches_make_the_step_of_a_larger_one() -> None:
+    large, small = Trainer(*plain()), Trainer(*plain(), accumulate=3)
+    data = samples(20)
+    large.fit(nn.data.DataLoader(data, 12), 2)
+    small.fit(nn.data.DataLoader(data, 4), 2)
+    assert (large.step, small.step) == (4, 4)
+    for one, two in zip(large.model.parameters(), small.model.parameters(), strict=True):
+        np.testing.assert_allclose(one.value.detach(), two.value.detach(), rtol=1e-5, atol=1e-6)
+
+
+def plain() -> tuple[Any, Any, Any]:
+    mt.manual_seed(0)
+    model = nn.Linear(4, 2)
+    return model, nn.optim.SGD(model.parameters(), lr=0.5, momentum=0.9), cross_entropy
+
+
+def test_a_loader_without_length() -> None:
+    class Endless:
+        def __iter__(self) -> Any:
+            return iter(list(loader(shuffle=False)))
+
+    ours = Trainer(*plain(), accumulate=4)
+    assert len(ours.fit(Endless(), 2).losses) == 12
+    assert ours.step == 4
+
+
+def test_gradients_are_clipped() -> None:
+    class Watch(Callback):
+        def on_step_end(self, trainer: Trainer) -> None:
+            moved.append(float(np.abs(trainer.model.weight.detach().numpy() - start[-1]).max()))
+            start.append(trainer.model.weight.detach().numpy().copy())
+
+    for setting in ("clip_norm", "clip_value"):
+        moved: list[float] = []
+        model, _, loss = plain()
+        start = [model.weight.detach().numpy().copy()]
+        optimizer = nn.optim.SGD(model.parameters(), lr=1.0)
+        bounds: dict[str, Any] = {setting: 1e-3}
+        Trainer(model, optimizer, loss, callbacks=[Watch()], **bounds).fit(loader(), 1)
+        assert 0 < max(moved) <= 1e-3 * 1.001
+
+
+@pytest.mark.parametrize(("schedule", "by", "calls"), [("epoch", "loss", 2), ("step", None, 12)])
+def test_schedulers(schedule: Any, by: Any, calls: int) -> None:
+    model = network()
+    optimizer = nn.optim.Adam(model.parameters(), lr=1.0)
+    scheduler = Steps(optimizer)
+    ours = Trainer(
+        model, optimizer, cross_entropy, scheduler=scheduler, schedule=schedule, schedule_by=by
+    )
+    history = ours.fit(loader(), 2)
+    assert len(scheduler.seen) == calls
+    if by:
+        assert scheduler.seen == [(loss,) for loss in history["loss"]]
+        assert history["lr"] == [1.0, 0.5]
+
+
+def test_evaluation_and_prediction() -> None:
+    ours = trainer()
+    before = ours.model.state_dict()["0.weight"].numpy().copy()
+    measured = ours.evaluate(loader())
+    outputs = ours.predict(loader(shuffle=False))
+    data = samples()
+    ours.model.eval()
+    wanted = ours.model(data.tensors[0]).detach().numpy()
+    ours.model.train()
+    np.testing.assert_allclose(outputs, wanted, rtol=1e-6)
+    assert measured["loss"] == pytest.approx(cross_entropy(outputs, data.tensors[1]).item())
+    assert measured["accuracy"] == nn.functional.accuracy(outputs, data.tensors[1])
+    assert ours.model.training
+    assert not outputs.requires_grad
+    np.testing.assert_array_equal(before, ours.model.state_dict()["0.weight"])
+    images = data.tensors[0]
+    for batches in ([images], [(images,)]):
+        np.testing.assert_array_equal(ours.predict(batches, targets=False), wanted)
+    np.testing.assert_array_equal(ours.predict([images]), wanted)
+    history = ours.fit(loader(), 1, validation=loader())
+    measured = ours.evaluate(loader(shuffle=False))
+    assert history["validation_loss"] == [pytest.approx(measured["loss"], rel=1e-6)]
+
+
+class Adder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(mt.ones(1))
+
+    def forward(self, x: mt.Tensor, y: mt.Tensor) -> mt.Tensor:
+        return self.scale * (x + y)
+
+
+def test_a_model_with_two_inputs() -> None:
+    model = Adder()
+    ours = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.1), nn.functional.mse_loss)
+    batches = [(mt.ones(3), mt.ones(3), mt.zeros(3))]
+    assert ours.fit(batches, 1).losses == [4.0]
+    assert ours.predict(batches).shape == (3,)
+    assert ours.predict([batch[:2] for batch in batches], targets=False).shape == (3,)
+
+
+def test_what_cannot_be_trained() -> None:
+    ours = trainer()
+    for batch in (mt.ones(2, 4), (mt.ones(2, 4),)):
+        with pytest.raises(nn.InputError, match=r"a batch for training is a tuple"):
+            ours.fit([batch], 1)
+    with pytest.raises(nn.InputError, match="no batches"):
+        ours.predict([])
+    assert math.isnan(ours.fit([], 1)["loss"][0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"schedule": "batch"}, "schedule must be 'epoch' or 'step'"),
+        ({"accumulate": 0}, "accumulate is an integer from 1 on"),
+        ({"clip_norm": -1}, "clip_norm must be a number from 0 on"),
+        ({"clip_value": math.nan}, "clip_value must be a number from 0 on"),
+    ],
+)
+def test_bad_settings(settings: Any, message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        trainer(**settings)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ({"loss": train.Accuracy()}, "cannot be called 'loss'"),
+        ({"validation_a": train.Accuracy()}, "cannot be called 'validation_a'"),
+        ({"a": nn.functional.accuracy}, r"must be a Metric.*Mean\(function\)"),
+    ],
+)
+def test_bad_metrics(metrics: Any, message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message):
+        Trainer(*plain(), metrics)
+
+
+# --- Callbacks ----------------------------------------------------------------------------------
+
+
+class Moments(Callback):
+    """Writes down what is called."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("on_"):
+            self.seen.append(name.removeprefix("on_"))
+        return super().__getattribute__(name)
+
+
+def test_the_moments_of_a_training() -> None:
+    moments = Moments()
+    ours = trainer(moments, accumulate=4)
+    ours.fit(loader(count=20), 1)
+    assert moments.seen == [
+        "fit_start",
+        "epoch_start",
+        *["batch_end"] * 4,
+        "step_end",
+        "batch_end",
+        "step_end",
+        "epoch_end",
+        "fit_end",
+    ]
+    moments.seen.clear()
+    with pytest.raises(nn.InputError):
+        ours.fit([3], 2)
+    assert moments.seen == ["fit_start", "epoch_start", "fit_end"]
+
+
+class Given(train.Metric):
+    """A metric with values given beforehand, one for each epoch."""
+
+    def __init__(self, values: list[float]) -> None:
+        self.values = values
+        super().__init__()
+
+    def update(self, output: Any, target: Any) -> None:
+        pass
+
+    def compute(self) -> float:
+        return self.values.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "epochs"),
+    [
+        ([3, 2, 2.5, 2.2, 1, 1], {}, 4),
+        ([3, 2, 2.5, 1, 1, 1], {}, 6),
+        ([1, 2, 1.5, 1.9, 0, 0], {"mode": "max"}, 4),
+        ([3, 2.9, 2.8, 2.7, 0, 0], {"min_delta": 0.5}, 3),
+        ([1, 1, 1, 1, 1, 1], {"patience": 0}, 2),
+        ([math.nan, math.nan, 1, 0, 0, 0], {}, 2),
+    ],
+)
+def test_early_stopping(values: list[float], settings: Any, epochs: int) -> None:
+    stopping = train.EarlyStopping("given", **{"patience": 1, **settings})
+    ours = Trainer(*plain(), {"given": Given(values)}, callbacks=[stopping])
+    assert len(ours.fit(loader(), 6)) == epochs
+    assert ours.should_stop or epochs == 6
+
+
+def test_the_best_parameters_come_back() -> None:
+    kept: list[Any] = []
+
+    class Keep(Callback):
+        def on_epoch_end(self, trainer: Trainer) -> None:
+            kept.append(trainer.model.weight.detach().numpy().copy())
+
+    stopping = train.EarlyStopping("given", patience=1, restore_best=True)
+    ours = Trainer(*plain(), {"given": Given([3, 1, 2, 2, 0])}, callbacks=[stopping, Keep()])
+    ours.fit(loader(), 5)
+    assert len(kept) == 4
+    np.testing.assert_array_equal(ours.model.weight.detach(), kept[1])
+
+
+def test_bad_settings_of_callbacks(tmp_path: Path) -> None:
+    with pytest.raises(nn.SettingError, match="mode must be"):
+        train.EarlyStopping(mode="least")  # type: ignore[arg-type]
+    with pytest.raises(nn.SettingError, match="min_delta must be"):
+        train.EarlyStopping(min_delta=-1)
+    with pytest.raises(nn.SettingError, match="no number 'validation_loss' to go by; it has epoch"):
+        trainer(train.EarlyStopping()).fit(loader(), 1)
+    with pytest.raises(nn.SettingError, match="every_steps is an integer from 1 on"):
+        train.SaveCheckpoints(tmp_path, every_steps=0)
+
+
+# --- Going on -----------------------------------------------------------------------------------
+
+
+class Interrupt(Callback):
+    """Saves a checkpoint after some step, and breaks off."""
+
+    comes_last = True
+
+    def __init__(self, path: Path, step: int, at_epoch_end: bool) -> None:
+        self.path, self.step, self.at_epoch_end = path, step, at_epoch_end
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        if trainer.step == self.step and not self.at_epoch_end:
+            self.save(trainer)
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        if trainer.step == self.step:
+            self.save(trainer)
+
+    def save(self, trainer: Trainer) -> None:
+        trainer.save(self.path)
+        raise KeyboardInterrupt
+
+
+class StatefulLoader:
+    """A loader that knows where it is."""
+
+    def __init__(self) -> None:
+        self.at, self.order = 0, np.zeros(0, int)
+        self.goes_on = False
+
+    def __len__(self) -> int:
+        return 6
+
+    def __iter__(self) -> Any:
+        if not self.goes_on:
+            self.at, self.order = 0, mt.randperm(22).numpy()
+        self.goes_on = False
+        while self.at < 6:
+            self.at += 1
+            yield samples()[self.order[4 * self.at - 4 : 4 * self.at]]
+        self.order = self.order[:0]
+
+    def state_dict(self) -> Any:
+        return {"at": self.at, "order": self.order}
+
+    def load_state_dict(self, state: Any) -> None:
+        self.at, self.order = state["at"], state["order"]
+        self.goes_on = len(self.order) > 0
+
+
+def whole(*callbacks: Callback, accumulate: int = 1) -> Trainer:
+    ours = trainer(*callbacks, train.EarlyStopping("loss", 9), accumulate=accumulate)
+    ours.scheduler = Steps(ours.optimizer)
+    return ours
+
+
+@pytest.mark.parametrize("make", [loader, StatefulLoader])
+@pytest.mark.parametrize(
+    ("accumulate", "step", "at_epoch_end"),
+    [(1, 8, False), (1, 12, False), (1, 12, True), (1, 7, False), (4, 3, False)],
+)
+def test_a_training_goes_on_exactly(
+    tmp_path: Path, make: Any, accumulate: int, step: int, at_epoch_end: bool
+) -> None:
+    path = tmp_path / "c.safetensors"
+    wanted = whole(accumulate=accumulate)
+    wanted.fit(make(), 4, validation=loader())
+    broken = whole(Interrupt(path, step, at_epoch_end), accumulate=accumulate)
+    with pytest.raises(KeyboardInterrupt):
+        broken.fit(make(), 4, validation=loader())
+    found = whole(accumulate=accumulate)
+    mt.manual_seed(99)
+    history = found.fit(make(), 4, validation=loader(), resume=path)
+    assert history.losses == wanted.history.losses
+    assert history.rows == wanted.history.rows
+    assert found.scheduler.seen == wanted.scheduler.seen
+    for one, two in zip(found.model.parameters(), wanted.model.parameters(), strict=True):
+        np.testing.assert_array_equal(one.value.detach(), two.value.detach())
+
+
+def test_an_early_stop_is_remembered(tmp_path: Path) -> None:
+    def make(patience: int) -> Trainer:
+        stopping = train.EarlyStopping("given", patience)
+        saving = train.SaveCheckpoints(tmp_path)
+        return Trainer(*plain(), {"given": Given([1] * 9)}, callbacks=[saving, stopping])
+
+    assert len(make(1).fit(loader(), 5)) == 3
+    assert len(make(1).fit(loader(), 5, resume=tmp_path)) == 3
+    assert len(make(2).fit(loader(), 5, resume=tmp_path)) == 4
+
+
+def test_checkpoints_that_do_not_fit(tmp_path: Path) -> None:
+    path = tmp_path / "c.safetensors"
+    ours = trainer()
+    ours.fit(loader(), 1)
+    ours.save(path)
+    other = Trainer(*plain())
+    with pytest.raises(nn.StateDictError, match="does not fit model"):
+        other.fit(loader(), 1, resume=path)
+    unmeasured = Trainer(ours.model, ours.optimizer, cross_entropy)
+    with pytest.raises(nn.StateDictError, match="the metrics loss, accuracy; this .* has loss"):
+        unmeasured.load(path)
+    assert unmeasured.epoch == 0
+    assert ours.epoch == 1
+    with pytest.raises(nn.FileError, match="could not read"):
+        ours.fit(loader(), 2, resume=tmp_path / "nowhere")
+    broken = trainer(Interrupt(path, 5, at_epoch_end=False))
+    with pytest.raises(KeyboardInterrupt):
+        broken.fit(list(loader()), 1)  # a loader without a state
+    with pytest.raises(nn.StateDictError, match="after 5 batches .* but the loader has 2"):
+        trainer().fit(list(loader(count=8)), 1, resume=path)
+
+
+def test_gradients_that_wait_are_in_no_checkpoint(tmp_path: Path) -> None:
+    class Early(Callback):
+        def on_batch_end(self, trainer: Trainer) -> None:
+            trainer.save(tmp_path / "c")
+
+    with pytest.raises(nn.SettingError, match="gradients that are being accumulated"):
+        trainer(Early(), accumulate=2).fit(loader(), 1)
+
+
+KILLED = """
+import os, random, signal, sys, time
+from pathlib import Path
+import mt_nn as nn, mt_tensor as mt
+from mt_nn import saving
+from mt_nn.train import SaveCheckpoints, Trainer
+
+def run(folder):
+    mt.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.3), nn.Linear(16, 3))
+    optimizer = nn.optim.Adam(model.parameters(), lr=0.01)
+    x = mt.randn(60, 8)
+    data = nn.data.TensorDataset(x, x[:, :3].argmax(1))
+    callbacks = [SaveCheckpoints(folder, every_steps=1, keep_last=2)]
+    trainer = Trainer(model, optimizer, nn.functional.cross_entropy, callbacks=callbacks)
+    return trainer.fit(nn.data.DataLoader(data, 8, shuffle=True), 25, resume=folder).losses
+
+def in_child(folder, prepare=lambda: None):
+    child = os.fork()
+    if child == 0:
+        try:
+            prepare()
+            run(folder)
+        finally:
+            os._exit(0)
+    return child
+
+def dies_in(owner, name):
+    def die(*_, **__):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return lambda: setattr(owner, name, die)
+
+start = time.perf_counter()
+wanted = run(Path(sys.argv[1], "wanted"))
+took = time.perf_counter() - start
+folder = Path(sys.argv[1], "killed")
+folder.mkdir()
+while_writing = 0
+for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "unlink")):
+    _, status = os.waitpid(in_child(folder, dies_in(owner, name)), 0)
+    while_writing += os.WIFSIGNALED(status)
+rng, steps = random.Random(0), set()
+for number in range(20):
+    child = in_child(folder)
+    time.sleep(rng.uniform(0, took / 12))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    last = nn.Checkpoints(folder).last()
+    if last is not None:
+        steps.add(nn.load_checkpoint(last, generators=False)["trainer"]["step"])
+found = run(folder)
+print(len(wanted), found == wanted, len(steps) > 3, while_writing, len(list(folder.iterdir())))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills processes as only Unix can")
+def test_a_training_that_is_killed_again_and_again_ends_as_if_it_had_not_been(
+    tmp_path: Path,
+) -> None:
+    single = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", KILLED, str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=single)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split() == ["200", "True", "True", "3", "2"]
+
+
+# --- Logs ---------------------------------------------------------------------------------------
+
+
+def test_files_of_a_training(tmp_path: Path) -> None:
+    table, lines = tmp_path / "new" / "log.csv", tmp_path / "log.jsonl"
+    ours = trainer(train.CSVLog(table), train.JSONLinesLog(lines))
+    history = ours.fit(loader(), 2, validation=loader())
+    with table.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["loss"]) for row in rows] == history["loss"]
+    assert [float(row["validation_accuracy"]) for row in rows] == history["validation_accuracy"]
+    assert [json.loads(line) for line in lines.read_text().splitlines()] == history.rows
+    matrix = train.ConfusionMatrix(2)
+    ours = Trainer(*plain(), {"matrix": matrix}, callbacks=[train.JSONLinesLog(lines)])
+    ours.fit([], 1)
+    assert json.loads(lines.read_text())["matrix"] == [[0, 0], [0, 0]]
+    assert json.loads(lines.read_text())["loss"] is None
+
+
+def test_progress_is_shown_with_rich_and_told_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    pytest.importorskip("rich")
+    trainer(train.ProgressBar(shown)).fit(loader(), 2)
+    assert "epoch   1  lr 0.02  loss " in shown.getvalue()
+    imported = builtins.__import__
+
+    def without_rich(name: str, *args: Any) -> Any:
+        if name.startswith("rich"):
+            raise ImportError(name)
+        return imported(name, *args)
+
+    monkeypatch.setattr(builtins, "__import__", without_rich)
+    told = io.StringIO()
+    trainer(train.ProgressBar(told)).fit(loader(), 2)
+    first, *lines = told.getvalue().splitlines()
+    assert "pip install 'mt-nn[train]'" in first
+    assert [line[:11] for line in lines] == ["epoch   1  ", "epoch   2  "]
+
+
+def test_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    history = trainer().fit(loader(), 2, validation=loader())
+    assert train.draw_curves(history).startswith(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(nn.SettingError, match="no epochs yet"):
+        train.draw_curves(train.History())
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(nn.MissingPackageError, match="mt-nn"):
+        train.draw_curves(history)
+
+
+def test_the_history() -> None:
+    history = train.History()
+    with pytest.raises(nn.SettingError, match="no 'loss'; it has no epochs yet"):
+        history["loss"]
+    history.add({"epoch": 1, "loss": 0.5})
+    history.add({"epoch": 2, "loss": 0.25, "validation_loss": 1.0})
+    assert history["validation_loss"] == [None, 1.0]
+    assert [row["loss"] for row in history] == [0.5, 0.25]
+    assert repr(history).startswith("History(2 epochs, the last {'epoch': 2,")
