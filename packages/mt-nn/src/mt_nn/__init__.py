@@ -6,7 +6,7 @@ the backend offers a kernel for it.
 
 from typing import TYPE_CHECKING, Any
 
-from mt_nn import course, data, functional, init, optim, utils
+from mt_nn import functional, init, optim, utils
 from mt_nn.errors import (
     DownloadError,
     FileError,
@@ -174,6 +174,7 @@ from mt_nn.saving import load, save
 from mt_operators import Buffer, StateDictError
 
 if TYPE_CHECKING:
+    from mt_nn import course, data
     from mt_nn.inspection import summary
     from mt_nn.profiling import profile
     from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
@@ -354,12 +355,15 @@ __all__ = [
 
 _HOME = {
     "Checkpoints": "saving.folder",
+    "course": "",
+    "data": "",
     "load_checkpoint": "saving.checkpoint",
     "profile": "profiling",
     "save_checkpoint": "saving.checkpoint",
     "summary": "inspection",
 }
-"""Where those lie that most programs do without, and that are imported when they are asked for."""
+"""The modules of what many programs do without, which are imported when it is asked for; "" stands
+for what is a module itself."""
 
 
 def __getattr__(name: str) -> Any:
@@ -368,4 +372,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'mt_nn' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"mt_nn.{_HOME[name]}"), name)
+    home = _HOME[name]
+    return getattr(import_module(f"mt_nn.{home}"), name) if home else import_module(f"mt_nn.{name}")
