@@ -9,7 +9,7 @@ a loader belongs to the batch, and which `use_generator` sets elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -255,50 +255,49 @@ class RandomCrop:
         return f"RandomCrop(size={self.size}, padding={self.padding})"
 
 
-class RandomHorizontalFlip:
+class _RandomFlip:
+    """What flips share.
+
+    Attributes:
+        dim: the dimension that is turned around.
+    """
+
+    dim: ClassVar[int]
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = _probability(p)
+
+    def __call__(self, img: Tensor) -> Tensor:
+        """Return the image or its mirror image.
+
+        Raises:
+            InputError: it is no image.
+        """
+        _check_image(type(self).__name__, img)
+        return img.flip(self.dim) if generator().random() < self.p else img
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
+
+
+class RandomHorizontalFlip(_RandomFlip):
     """Left and right exchanged, with probability `p`.
 
     Raises:
         SettingError: `p` is no probability.
     """
 
-    def __init__(self, p: float = 0.5) -> None:
-        self.p = _probability(p)
-
-    def __call__(self, img: Tensor) -> Tensor:
-        """Return the image or its mirror image.
-
-        Raises:
-            InputError: it is no image.
-        """
-        _check_image("RandomHorizontalFlip", img)
-        return img.flip(-1) if generator().random() < self.p else img
-
-    def __repr__(self) -> str:
-        return f"RandomHorizontalFlip(p={self.p})"
+    dim = -1
 
 
-class RandomVerticalFlip:
+class RandomVerticalFlip(_RandomFlip):
     """Top and bottom exchanged, with probability `p`.
 
     Raises:
         SettingError: `p` is no probability.
     """
 
-    def __init__(self, p: float = 0.5) -> None:
-        self.p = _probability(p)
-
-    def __call__(self, img: Tensor) -> Tensor:
-        """Return the image or its mirror image.
-
-        Raises:
-            InputError: it is no image.
-        """
-        _check_image("RandomVerticalFlip", img)
-        return img.flip(-2) if generator().random() < self.p else img
-
-    def __repr__(self) -> str:
-        return f"RandomVerticalFlip(p={self.p})"
+    dim = -2
 
 
 # --- What they share ------------------------------------------------------------------------------
