@@ -21,13 +21,13 @@ import numpy.typing as npt
 from mt_fast import fused
 from mt_fast.compilation.threads import start_threads
 from mt_fast.memory import aligned, empty
-from mt_fast.primitives import calls, elementwise, movement, products, reductions
+from mt_fast.primitives import calls, elementwise, movement, products, reductions, updates
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy import ARITHMETIC
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import DType, float16, float32, float64
+from mt_tensor.dtypes import DType, Number, float16, float32, float64
 from mt_tensor.fused import FusedKernel
 from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData, not_an_array
 
@@ -101,6 +101,13 @@ class FastOps(HostBackend):
     def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
         """Return NumPy's function where it has the same bits as the kernel."""
         return ARITHMETIC.get(formula) if formula in calls.EXACT else None
+
+    def update(
+        self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
+    ) -> None:
+        """Run a kernel that reads and writes the same rows, if they are rows."""
+        if not updates.update(formula, inputs, changed, self.parallel_from):
+            super().update(formula, inputs, changed)
 
     def reduce(
         self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]

@@ -240,6 +240,7 @@ from mt_tensor.pointwise.functions import pow as pow
 from mt_tensor.pointwise.functions import round as round
 from mt_tensor.pointwise.functions import sub as subtract
 from mt_tensor.pointwise.fusing import fuse
+from mt_tensor.pointwise.fusing_in_place import fuse_in_place
 from mt_tensor.pointwise.integers import (
     bitwise_and,
     bitwise_left_shift,
@@ -579,6 +580,7 @@ __all__ = [
     "full",
     "full_like",
     "fuse",
+    "fuse_in_place",
     "fused",
     "gather",
     "gcd",

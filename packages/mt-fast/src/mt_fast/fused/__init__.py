@@ -14,7 +14,6 @@ from mt_fast.fused.embedding import EMBEDDING
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
-from mt_fast.fused.optimizers import ADAM_STEP, SGD_STEP
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_fast.fused.regularization import DROPOUT
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
@@ -22,7 +21,6 @@ from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
-    "adam_step": ADAM_STEP,
     "attention": ATTENTION,
     "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,
@@ -35,7 +33,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
     "max_pool2d": MAX_POOL,
-    "sgd_step": SGD_STEP,
     "softmax": SOFTMAX,
 }
 """The fused operations by name."""

@@ -42,7 +42,7 @@ _RESERVED = frozenset(
     ]
 )
 _GENERATED = re.compile(
-    r"(t|n|i|rest|out)\d+|.*_(data|layout|row|room|value|at|first|start|step|s\d)"
+    r"(t|n|i|rest|out)\d+|.*_(data|layout|row|room|number|value|at|first|start|step|s\d)"
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.conformance.drawing import EXTREMES, draw, extreme
+from mt_nn.conformance.drawing import draw, extreme
 
 Arguments = tuple[Any, ...]
 
@@ -203,25 +203,3 @@ def long_memories() -> Iterator[Arguments]:
         yield x, draw(3, 4, dtype=dtype), c, draw(16, 4, dtype=dtype), None
         h = draw(3, 2, dtype=dtype)
         yield x, h, c, draw(16, 2, dtype=dtype), draw(2, 4, dtype=dtype)
-
-
-STEPS: dict[str, list[Arguments]] = {
-    "sgd_step": [
-        (draw(5, 7), draw(5, 7, seed=1), None, 0.1, 0.0, 0.0, 0.0, False),
-        (draw(5, 7), draw(5, 7, seed=1), None, 0.1, 0.0, 0.0, 0.3, False),
-        (draw(40), draw(40, seed=1), draw(40, seed=2), 0.1, 0.9, 0.2, 0.01, False),
-        (draw(40), draw(40, seed=1), draw(40, seed=2), 0.1, 0.9, 0.0, 0.0, True),
-        (draw(9, dtype="float64"), draw(9, dtype="float64"), None, 0.1, 0.0, 0.0, 0.3, False),
-        (draw(8), EXTREMES, None, 0.1, 0.0, 0.0, 0.0, False),
-        (draw(0), draw(0), None, 0.1, 0.0, 0.0, 0.0, False),
-    ],
-    "adam_step": [
-        (draw(6, 7), draw(6, 7, seed=1), draw(6, 7, seed=2), draw(6, 7) ** 2, *settings)
-        for settings in (
-            (1, 0.1, 0.9, 0.999, 1e-8, 0.0, False),
-            (100, 0.01, 0.5, 0.9, 1e-3, 0.2, False),
-            (3, 0.1, 0.9, 0.99, 1e-8, 0.3, True),
-        )
-    ],
-}
-"""Arguments for the steps of optimizers, which change all tensors but the gradient, the second."""

@@ -1,15 +1,22 @@
 """Optimizers: how parameters follow their gradients."""
 
 from mt_nn.optim import lr_scheduler, swa_utils
-from mt_nn.optim.adagrad import Adadelta, Adagrad
+from mt_nn.optim.adadelta import Adadelta
+from mt_nn.optim.adagrad import Adagrad
 from mt_nn.optim.adam import Adam, AdamW
-from mt_nn.optim.adam_variants import Adamax, NAdam, RAdam
-from mt_nn.optim.large_batches import LAMB, Lion
+from mt_nn.optim.adamax import Adamax
+from mt_nn.optim.asgd import ASGD
+from mt_nn.optim.lamb import LAMB
+from mt_nn.optim.lion import Lion
+from mt_nn.optim.nadam import NAdam
 from mt_nn.optim.optimizer import Optimizer
+from mt_nn.optim.radam import RAdam
 from mt_nn.optim.rmsprop import RMSprop
+from mt_nn.optim.rprop import Rprop
 from mt_nn.optim.sgd import SGD
 
 __all__ = [
+    "ASGD",
     "LAMB",
     "SGD",
     "Adadelta",
@@ -22,6 +29,7 @@ __all__ = [
     "Optimizer",
     "RAdam",
     "RMSprop",
+    "Rprop",
     "lr_scheduler",
     "swa_utils",
 ]

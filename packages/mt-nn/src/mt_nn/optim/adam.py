@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mt_nn.optim.averages import follow, follow_square, scaled
-from mt_nn.optim.optimizer import Optimizer, with_decay
-from mt_nn.optim.settings import check_betas, check_not_negative, check_switches
-from mt_tensor import Tensor, fused, zeros_like
+from mt_nn.optim.formulas import Decay, decay_of, decayed, follow
+from mt_nn.optim.optimizer import Optimizer
+from mt_nn.optim.settings import (
+    check_betas,
+    check_not_negative,
+    check_rate,
+    check_switches,
+    settings_among,
+)
+from mt_tensor import Tensor, fuse_in_place, maximum, zeros_like
 
 
 class Adam(Optimizer):
@@ -24,36 +30,34 @@ class Adam(Optimizer):
         eps: keeps the division finite.
         weight_decay: how strongly parameters are pulled towards zero.
         amsgrad: whether steps are scaled by the largest `v` so far (Reddi et al. 2018).
+        foreach: makes no difference; nor does `fused`.
         maximize: whether to climb along the gradient instead.
+        capturable: must be False, as must `differentiable`.
         decoupled_weight_decay: whether parameters decay by themselves, as in `AdamW`.
     """
 
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
-        weight_decay: float = 0.0,
+        weight_decay: float = 0,
         amsgrad: bool = False,
         *,
+        foreach: bool | None = None,
         maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        settings = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_not_negative(settings, "lr", "eps", "weight_decay")
+        check_rate(settings)
+        check_not_negative(settings, "eps", "weight_decay")
         check_betas(settings)
         check_switches(settings, "amsgrad", "maximize", "decoupled_weight_decay")
 
@@ -66,24 +70,24 @@ class Adam(Optimizer):
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """Move one parameter; see the class for the formula."""
-        if not state:
-            state.update(self.initial_state(parameter, group))
-        state["step"] += 1
-        beta1, beta2 = group["betas"]
-        settings = (
-            state["step"],
-            group["lr"],
+        step, (beta1, beta2) = state["step"], group["betas"]
+        amount, decay = decay_of(group)
+        _step(
+            parameter,
+            grad,
+            state["exp_avg"],
+            state["exp_avg_sq"],
+            state["max_exp_avg_sq"] if group["amsgrad"] else None,
+            group["lr"] / (1 - beta1**step),
             beta1,
+            1 - beta1,
             beta2,
+            1 - beta2,
+            1 / (1 - beta2**step),
             group["eps"],
-            group["weight_decay"],
-            group["decoupled_weight_decay"],
+            amount,
+            decay=decay,
         )
-        averages = state["exp_avg"], state["exp_avg_sq"]
-        if group["amsgrad"]:
-            _amsgrad_step(parameter, grad, *averages, state["max_exp_avg_sq"], *settings)
-        else:
-            _adam_step(parameter, grad, *averages, *settings)
 
 
 class AdamW(Adam):
@@ -96,68 +100,43 @@ class AdamW(Adam):
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            maximize=maximize,
-            decoupled_weight_decay=True,
-        )
+        super().__init__(params, **settings_among(locals()), decoupled_weight_decay=True)
 
 
-@fused("adam_step")
-def _adam_step(
-    parameter: Tensor,
+@fuse_in_place("x", "mean", "square", "largest")
+def _step(
+    x: Tensor,
     grad: Tensor,
     mean: Tensor,
     square: Tensor,
-    step: int,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    weight_decay: float,
-    decoupled: bool,
-) -> Tensor:
-    """Change parameter and averages in place, unrecorded, and return the parameter.
-
-    `step` counts from 1; see `Adam` and `AdamW` for the formulas.
-    """
-    grad = with_decay(parameter, grad, lr, weight_decay, decoupled)
-    follow(mean, grad, beta1)
-    follow_square(square, grad, beta2)
-    direction = scaled(mean, square, 1 / (1 - beta2**step), eps)
-    return parameter.sub_(direction, alpha=lr / (1 - beta1**step))
-
-
-def _amsgrad_step(
-    parameter: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    largest: Tensor,
-    step: int,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    weight_decay: float,
-    decoupled: bool,
-) -> None:
-    """Do what `_adam_step` does, scaled by the largest average of squares so far."""
-    grad = with_decay(parameter, grad, lr, weight_decay, decoupled)
-    follow(mean, grad, beta1)
-    largest.copy_(largest.maximum(follow_square(square, grad, beta2)))
-    direction = scaled(mean, largest, 1 / (1 - beta2**step), eps)
-    parameter.sub_(direction, alpha=lr / (1 - beta1**step))
+    largest: Tensor | None,
+    rate: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    kept_square: Tensor,
+    taken_square: Tensor,
+    scale: Tensor,
+    eps: Tensor,
+    amount: Tensor,
+    *,
+    decay: Decay,
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    x, grad = decayed(x, grad, amount, decay)
+    mean = follow(mean, grad, kept, taken)
+    square = follow(square, grad.square(), kept_square, taken_square)
+    if largest is not None:
+        largest = maximum(largest, square)
+    size = square if largest is None else largest
+    return x - rate * mean / ((size * scale).sqrt() + eps), mean, square, largest

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mt_nn.errors import SettingError
-from mt_nn.optim.settings import check_not_negative
+from mt_nn.optim.hooks import OptimizerHooks, with_step_hooks
+from mt_nn.optim.settings import HOW, check_how, check_rate
 from mt_operators import StateDictError
-from mt_tensor import Tensor, enable_grad, no_grad
-
-_TORCHS_OWN = ("foreach", "fused", "capturable", "differentiable", "param_names")
-"""Settings in torch's groups about how it computes, not what."""
+from mt_tensor import Tensor, enable_grad, no_grad, zeros_like
 
 
-class Optimizer(ABC):
+class Optimizer(OptimizerHooks):
     """Changes parameters in place, along their gradients.
 
     A subclass says how to change one of them, in `update`; what it remembers of a parameter at
@@ -23,27 +20,30 @@ class Optimizer(ABC):
     `maximize` is done here: gradients then come with the opposite sign.
 
     Args:
-        params: the parameters, or dictionaries with `"params"` and settings that differ from the
-            defaults for those.
-        defaults: the settings.
+        params: the parameters; or pairs of a name and a parameter, as `named_parameters()` yields
+            them; or dictionaries with `"params"`, which are either, and settings that differ from
+            the defaults for those.
+        defaults: the settings. A rate `lr` may be a tensor of one element: it is read at each step.
 
     Attributes:
         defaults: the settings of groups that have none of their own.
-        param_groups: dictionaries with `"params"` and all settings.
+        param_groups: dictionaries with `"params"` and all settings; with `"param_names"` if
+            parameters were given with names.
         state: what the optimizer remembers of each parameter.
 
     Raises:
-        SettingError: there are no parameters, one occurs twice or is no tensor, or a group has an
-            unknown setting, or one that makes no sense.
+        SettingError: there are no parameters, one occurs twice or is no tensor, some have names and
+            others have none, or a group has an unknown setting, or one that makes no sense.
     """
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        super().__init__()
         if isinstance(params, Tensor):
             raise TypeError(
                 f"{type(self).__name__} takes a list of parameters; a single tensor was given. "
                 "Write [tensor]."
             )
-        given = list(params)
+        given = _in_order(params)
         if not given:
             raise SettingError(f"{type(self).__name__} was given no parameters.")
         self.defaults = defaults
@@ -74,16 +74,18 @@ class Optimizer(ABC):
             raise SettingError(
                 f"a group for {name} lacks 'params'; it has {', '.join(param_group)}."
             )
-        members = param_group["params"]
-        chosen = [members] if isinstance(members, Tensor) else list(members)
+        names, chosen = _names_apart(_in_order(param_group["params"]))
         group = {**self.defaults, **param_group, "params": chosen}
-        self._check_parameters(chosen)
+        if names:
+            group["param_names"] = names
+        self._check_parameters(group)
+        check_how(group)
         self.check_settings(group)
         self.param_groups.append(group)
 
-    def _check_parameters(self, parameters: list[Any]) -> None:
-        seen = {id(parameter) for group in self.param_groups for parameter in group["params"]}
-        for parameter in parameters:
+    def _check_parameters(self, new: dict[str, Any]) -> None:
+        seen = {id(parameter) for parameter in self._parameters()}
+        for parameter in new["params"]:
             if not isinstance(parameter, Tensor):
                 raise SettingError(f"{parameter!r} is no tensor, so it cannot be optimized.")
             if not parameter.is_leaf or not parameter.is_floating_point():
@@ -95,11 +97,17 @@ class Optimizer(ABC):
             if id(parameter) in seen:
                 raise SettingError("a parameter was given to the optimizer twice.")
             seen.add(id(parameter))
+        named = "param_names" in new
+        if any(named is not ("param_names" in group) for group in self.param_groups):
+            raise SettingError(
+                f"this group has parameters {'with' if named else 'without'} names, and those "
+                "before are different: give names for all groups, or for none."
+            )
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings of a group make sense."""
         if "lr" in settings:
-            check_not_negative(settings, "lr")
+            check_rate(settings)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients, or set them to zero."""
@@ -110,6 +118,7 @@ class Optimizer(ABC):
                 else:
                     parameter.grad.detach().zero_()
 
+    @with_step_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient.
 
@@ -126,14 +135,23 @@ class Optimizer(ABC):
         with no_grad():
             for group in self.param_groups:
                 ascend = group.get("maximize", False)
+                settings = _with_plain_rate(group)
                 for parameter in group["params"]:
                     grad = parameter.grad
                     if grad is not None:
-                        state = self.state.setdefault(parameter, {})
-                        self.update(parameter, -grad if ascend else grad, state, group)
+                        state = self._state_of(parameter, settings)
+                        self.update(parameter, -grad if ascend else grad, state, settings)
         return loss
 
-    @abstractmethod
+    def _state_of(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        """Return what is remembered of a parameter, with this step counted."""
+        state = self.state.get(parameter)
+        if not state:
+            state = self.state[parameter] = self.initial_state(parameter, group)
+        if "step" in state:
+            state["step"] += 1
+        return state
+
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
@@ -142,12 +160,18 @@ class Optimizer(ABC):
         Args:
             parameter: what to change.
             grad: its gradient; must not be changed.
-            state: what this optimizer remembers of the parameter; empty the first time.
-            group: the settings.
+            state: what this optimizer remembers of the parameter. If it counts steps, as `"step"`,
+                this one has been counted: it is 1 the first time.
+            group: the settings, `lr` as a plain number.
         """
+        raise NotImplementedError(f"{type(self).__name__} must define update(), or step().")
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return what is remembered of a parameter before its first step: tensors and numbers."""
+        """Return what is remembered of a parameter before its first step.
+
+        These are tensors and numbers; None stands for a tensor like the parameter that the first
+        step makes.
+        """
         return {}
 
     # --- States on disk ---------------------------------------------------------------------------
@@ -160,8 +184,9 @@ class Optimizer(ABC):
             themselves and plain numbers; `"param_groups"`: the settings of each group, and under
             `"params"` the numbers of its parameters. They are counted through all groups.
         """
+        self._call_hooks("saving")
         numbers = {parameter: number for number, parameter in enumerate(self._parameters())}
-        return {
+        state = {
             "state": {
                 numbers[parameter]: dict(state) for parameter, state in self.state.items() if state
             },
@@ -170,6 +195,7 @@ class Optimizer(ABC):
                 for group in self.param_groups
             ],
         }
+        return self._changed_by_hooks("saved", state)  # type: ignore[no-any-return]
 
     @no_grad()
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
@@ -187,8 +213,8 @@ class Optimizer(ABC):
             StateDictError: it has another form, or other groups or shapes.
             SettingError: a setting in it makes no sense.
         """
-        given: Any = state_dict
-        if not isinstance(given, Mapping) or not {"state", "param_groups"} <= set(given):
+        state_dict = self._changed_by_hooks("loading", state_dict)
+        if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= {*state_dict}:
             raise self._unfit("it is a dictionary with 'state' and 'param_groups'")
         saved = list(state_dict["param_groups"])
         sizes = [len(group["params"]) for group in saved]
@@ -209,14 +235,17 @@ class Optimizer(ABC):
         if states:
             raise self._unfit(f"it remembers parameters that are in no group: {[*states]}")
         self.param_groups, self.state = groups, loaded
+        self._call_hooks("loaded")
 
     def _loaded_group(self, mine: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
         """Return saved settings with the parameters of a group; schedulers keep others there."""
-        missing = [name for name in self.defaults if name not in saved]
+        missing = [name for name in self.defaults if name not in saved and name not in HOW]
         if missing:
             raise self._unfit(f"a group lacks {', '.join(missing)}")
-        given = {name: value for name, value in saved.items() if name not in _TORCHS_OWN}
-        group = {**given, "params": mine["params"]}
+        kept = ("params", *(name for name in HOW if name in mine))
+        group = {**saved, **{name: mine[name] for name in kept}}
+        if "param_names" in mine:
+            group.setdefault("param_names", mine["param_names"])
         self.check_settings(group)
         return group
 
@@ -224,7 +253,10 @@ class Optimizer(ABC):
         self, parameter: Tensor, group: dict[str, Any], saved: Mapping[str, Any], number: Any
     ) -> dict[str, Any]:
         """Return a saved state, each value like that of a new one."""
-        new = self.initial_state(parameter, group)
+        new = {
+            name: zeros_like(parameter) if value is None else value
+            for name, value in self.initial_state(parameter, _with_plain_rate(group)).items()
+        }
         given = {name: value for name, value in saved.items() if value is not None}
         if given and new.keys() != given.keys():
             raise self._unfit(
@@ -258,17 +290,31 @@ def _number(key: Any) -> Any:
     return int(key) if isinstance(key, str) and key.isdigit() else key
 
 
-def decayed(grad: Tensor, parameter: Tensor, weight_decay: float) -> Tensor:
-    """Return the gradient of the loss and `weight_decay / 2` times the squared parameter."""
-    return grad.add(parameter, alpha=weight_decay) if weight_decay else grad
+def _in_order(params: Any) -> list[Any]:
+    """Return what was given as parameters as a list."""
+    if isinstance(params, set | frozenset):
+        raise SettingError(
+            "a set of parameters has no order, so that a saved state could not be told to whom it "
+            "belongs: give a list."
+        )
+    return [params] if isinstance(params, Tensor) else list(params)
 
 
-def with_decay(
-    parameter: Tensor, grad: Tensor, lr: float, weight_decay: float, decoupled: bool
-) -> Tensor:
-    """Let a parameter decay by itself, in place, or through its gradient, which is returned."""
-    if not decoupled:
-        return decayed(grad, parameter, weight_decay)
-    if weight_decay:
-        parameter.mul_(1 - lr * weight_decay)
-    return grad
+def _names_apart(params: list[Any]) -> tuple[list[str], list[Any]]:
+    """Return the names of parameters, none if they were given without, and the parameters.
+
+    Raises:
+        SettingError: some have names, others have not.
+    """
+    named = [isinstance(member, tuple) and len(member) == 2 for member in params]
+    if not any(named):
+        return [], params
+    if not all(named):
+        raise SettingError("some parameters were given with names, others without: name all.")
+    return [name for name, _ in params], [parameter for _, parameter in params]
+
+
+def _with_plain_rate(group: dict[str, Any]) -> dict[str, Any]:
+    """Return a group whose rate is a number, not a tensor that holds it."""
+    rate = group.get("lr")
+    return {**group, "lr": rate.item()} if isinstance(rate, Tensor) else group

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mt_nn.optim.averages import follow, follow_square, scaled
-from mt_nn.optim.optimizer import Optimizer, decayed
-from mt_nn.optim.settings import check_fractions, check_not_negative, check_switches
-from mt_tensor import Tensor, zeros_like
+from mt_nn.optim.formulas import Decay, decay_of, decayed, follow
+from mt_nn.optim.optimizer import Optimizer
+from mt_nn.optim.settings import (
+    check_fractions,
+    check_not_negative,
+    check_rate,
+    check_switches,
+    settings_among,
+)
+from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
 class RMSprop(Optimizer):
@@ -26,35 +32,31 @@ class RMSprop(Optimizer):
         momentum: how much of the velocity is kept.
         centered: whether the mean gradient's square is subtracted from `v`, which makes it the
             variance (Graves 2013, "Generating Sequences", equations 38 to 45).
+        capturable: must be False, as must `differentiable`.
+        foreach: makes no difference.
         maximize: whether to climb along the gradient instead.
     """
 
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-2,
+        lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        momentum: float = 0.0,
+        weight_decay: float = 0,
+        momentum: float = 0,
         centered: bool = False,
-        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
         maximize: bool = False,
+        differentiable: bool = False,
     ) -> None:
-        settings = {
-            "lr": lr,
-            "alpha": alpha,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "centered": centered,
-            "maximize": maximize,
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_not_negative(settings, "lr", "eps", "weight_decay", "momentum")
+        check_rate(settings)
+        check_not_negative(settings, "eps", "weight_decay", "momentum")
         check_fractions(settings, "alpha")
         check_switches(settings, "centered", "maximize")
 
@@ -69,15 +71,47 @@ class RMSprop(Optimizer):
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """Move one parameter; see the class for the formula."""
-        if not state:
-            state.update(self.initial_state(parameter, group))
-        state["step"] += 1
-        grad = decayed(grad, parameter, group["weight_decay"])
-        square = follow_square(state["square_avg"], grad, group["alpha"])
-        if group["centered"]:
-            mean = follow(state["grad_avg"], grad, group["alpha"])
-            square = square.addcmul(mean, mean, value=-1)
-        direction = scaled(grad, square, 1.0, group["eps"])
-        if group["momentum"]:
-            direction = state["momentum_buffer"].mul_(group["momentum"]).add_(direction)
-        parameter.sub_(direction, alpha=group["lr"])
+        alpha = group["alpha"]
+        amount, decay = decay_of(group)
+        _step(
+            parameter,
+            grad,
+            state["square_avg"],
+            state.get("momentum_buffer"),
+            state.get("grad_avg"),
+            group["lr"],
+            alpha,
+            1 - alpha,
+            group["eps"],
+            group["momentum"],
+            amount,
+            decay=decay,
+        )
+
+
+@fuse_in_place("x", "square", "velocity", "mean")
+def _step(
+    x: Tensor,
+    grad: Tensor,
+    square: Tensor,
+    velocity: Tensor | None,
+    mean: Tensor | None,
+    rate: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    eps: Tensor,
+    momentum: Tensor,
+    amount: Tensor,
+    *,
+    decay: Decay,
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    x, grad = decayed(x, grad, amount, decay)
+    square = follow(square, grad.square(), kept, taken)
+    variance = square
+    if mean is not None:
+        mean = follow(mean, grad, kept, taken)
+        variance = square - mean.square()
+    step = grad / (variance.sqrt() + eps)
+    if velocity is not None:
+        velocity = step = momentum * velocity + step
+    return x - rate * step, square, velocity, mean

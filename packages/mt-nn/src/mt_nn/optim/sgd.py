@@ -6,9 +6,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mt_nn.errors import SettingError
+from mt_nn.optim.formulas import Decay, decay_of, decayed, follow
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import check_not_negative, check_switches
-from mt_tensor import Tensor, fused, zeros_like
+from mt_nn.optim.settings import (
+    check_not_negative,
+    check_numbers,
+    check_rate,
+    check_switches,
+    settings_among,
+)
+from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
 class SGD(Optimizer):
@@ -26,78 +33,70 @@ class SGD(Optimizer):
         weight_decay: how strongly parameters are pulled towards zero.
         nesterov: whether to look ahead; needs momentum, and no dampening.
         maximize: whether to climb along the gradient instead.
+        foreach: makes no difference; nor does `fused`.
+        differentiable: must be False.
     """
 
     def __init__(
         self,
         params: Iterable[Any],
-        lr: float = 1e-3,
-        momentum: float = 0.0,
-        dampening: float = 0.0,
-        weight_decay: float = 0.0,
+        lr: float | Tensor = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        settings = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-        }
-        super().__init__(params, settings)
+        super().__init__(params, settings_among(locals()))
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless all are numbers from 0 on, but for the switches."""
-        check_not_negative(settings, "lr", "momentum", "weight_decay")
+        check_rate(settings)
+        check_not_negative(settings, "momentum", "weight_decay")
+        check_numbers(settings, "dampening")
         check_switches(settings, "nesterov", "maximize")
         if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
             raise SettingError("nesterov needs a momentum above 0 and no dampening.")
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return the velocity, if there is momentum."""
-        return {"momentum_buffer": zeros_like(parameter)} if group["momentum"] else {}
+        """Return room for the velocity, if there is momentum: the first gradient begins it."""
+        return {"momentum_buffer": None} if group["momentum"] else {}
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """Move one parameter; see the class for the formula."""
-        dampening = group["dampening"]
-        if group["momentum"] and not state:
-            state.update(self.initial_state(parameter, group))
-            dampening = 0.0  # the first velocity is the gradient
-        _sgd_step(
-            parameter,
-            grad,
-            state.get("momentum_buffer"),
-            group["lr"],
-            group["momentum"],
-            dampening,
-            group["weight_decay"],
-            group["nesterov"],
-        )
+        momentum, taken = group["momentum"], 1 - group["dampening"]
+        velocity = None
+        if momentum:
+            velocity = state.get("momentum_buffer")
+            if velocity is None:
+                velocity = state["momentum_buffer"] = zeros_like(parameter)
+                taken = 1.0
+        amount, decay = decay_of(group)
+        numbers = group["lr"], momentum, taken, amount
+        _step(parameter, grad, velocity, *numbers, nesterov=group["nesterov"], decay=decay)
 
 
-@fused("sgd_step")
-def _sgd_step(
-    parameter: Tensor,
+@fuse_in_place("x", "velocity")
+def _step(
+    x: Tensor,
     grad: Tensor,
     velocity: Tensor | None,
-    lr: float,
-    momentum: float,
-    dampening: float,
-    weight_decay: float,
+    rate: Tensor,
+    kept: Tensor,
+    taken: Tensor,
+    amount: Tensor,
+    *,
     nesterov: bool,
-) -> Tensor:
-    """Change parameter and velocity in place, unrecorded, and return the parameter.
-
-    There is a velocity if there is momentum; see `SGD` for the formula.
-    """
-    if weight_decay:
-        grad = grad + weight_decay * parameter
-    if velocity is not None:
-        velocity.mul_(momentum).add_(grad, alpha=1 - dampening)
-        grad = grad + momentum * velocity if nesterov else velocity
-    return parameter.sub_(grad, alpha=lr)
+    decay: Decay,
+) -> tuple[Tensor, Tensor | None]:
+    x, grad = decayed(x, grad, amount, decay)
+    if velocity is None:
+        return x - rate * grad, None
+    velocity = follow(velocity, grad, kept, taken)
+    return x - rate * (grad + kept * velocity if nesterov else velocity), velocity

@@ -5,7 +5,7 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
 More methods (`compute`, `computing`, `on_arrays`, `fold`, `product`, `gathered`, `converted`,
-`joined`) return what the primitives write. They follow from the primitives, and need no thought; a
+`joined`) return what the primitives write; `update` writes it over what they read. They follow from the primitives, and need no thought; a
 backend that can return new results in less time, as NumPy can, may have its own. A class with its
 own primitive and none of these gets what follows from that primitive.
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _FOLLOWS = {
     "to_host": ("as_array",),
-    "elementwise": ("compute", "computing", "on_arrays"),
+    "elementwise": ("compute", "computing", "on_arrays", "update"),
     "compute": ("computing", "on_arrays"),
     "computing": ("on_arrays",),
     "reduce": ("fold",),
@@ -222,6 +222,25 @@ class TensorBackend(ABC):
             other than (), which is that of the result; the others have the same shape or ().
         """
         return None
+
+    def update(
+        self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
+    ) -> None:
+        """Replace the elements of some inputs by the results of a formula.
+
+        Args:
+            formula: as for `elementwise`.
+            inputs: views of one floating-point type, which are still to be broadcast, and numbers.
+            changed: which of them the results replace, in order. These are views of the shape that
+                all broadcast to, and share no memory with another.
+        """
+        first: Any = inputs[changed[0]]
+        views = [
+            data if isinstance(data, TensorData) else self.full((), first.dtype, data)
+            for data in inputs
+        ]
+        views = [view.expand(first.shape) for view in views]
+        self.elementwise(formula, views, [views[place] for place in changed])
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool

@@ -19,7 +19,7 @@ from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy_calls import calling, fitted
 from mt_tensor.backends.numpy_kernels import KERNELS
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import Array, DType, bool_, float16
+from mt_tensor.dtypes import Array, DType, Number, bool_, float16
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
@@ -198,6 +198,15 @@ class NumpyOps(HostBackend):
     def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
         """Return the ufunc."""
         return ARITHMETIC.get(formula)
+
+    def update(
+        self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
+    ) -> None:
+        """Do all steps with one block of rows before the next, if they are rows."""
+        from mt_tensor.backends.numpy_updates import update  # when first needed only
+
+        if not update(formula, inputs, changed):
+            super().update(formula, inputs, changed)
 
     def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
         """Return the formula lifted to arrays of these types."""

@@ -193,14 +193,17 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
-def written(function: Callable[..., Any], arguments: Sequence[Argument]) -> Value:
-    """Return what a function computes from arguments.
+def symbol_of(argument: Argument) -> Tensor:
+    """Return the tensor that stands for an argument while a function is run to be written down."""
+    return TensorBase._make(TensorData(argument, (), dtype=float32), SCRIBE)
+
+
+def value_of(result: Any) -> Value:
+    """Return the value that a function has returned.
 
     Raises:
-        FusionError: it does not return a floating-point tensor computed from elements alone.
+        FusionError: it is no floating-point tensor that was computed from elements alone.
     """
-    symbols = [TensorData(argument, (), dtype=float32) for argument in arguments]
-    result = function(*[TensorBase._make(symbol, SCRIBE) for symbol in symbols])
     if not isinstance(result, TensorBase) or result.backend is not SCRIBE:
         _refuse(f"returns {result!r} instead of a tensor made from its arguments")
     if not result.is_floating_point():
@@ -217,8 +220,8 @@ def written(function: Callable[..., Any], arguments: Sequence[Argument]) -> Valu
 def derived(function: Callable[..., Any], count: int) -> Operator:
     """Return a function of `count` tensors as an operator, with its partial derivatives."""
     arguments = [Argument() for _ in range(count)]
-    program = _Program(written(function, arguments), arguments)
-    name = function.__name__ if function.__name__.isidentifier() else "fused"
+    program = Program([value_of(function(*map(symbol_of, arguments)))], arguments)
+    name = name_of(function)
     return Operator(
         name,
         program.value(name),
@@ -228,38 +231,51 @@ def derived(function: Callable[..., Any], count: int) -> Operator:
     )
 
 
-class _Program:
-    """A value as text: a statement for each call, after those of its operands."""
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a function is called, if an operator can be called that."""
+    return function.__name__ if function.__name__.isidentifier() else "fused"
 
-    def __init__(self, result: Value, arguments: Sequence[Argument]) -> None:
-        self._result = result
-        self._calls = _in_order(result)  # the last is the result, unless that is no call
+
+class Program:
+    """Values as text: a statement for each call, after those of its operands."""
+
+    def __init__(self, results: Sequence[Value], arguments: Sequence[Argument]) -> None:
+        self._results = results
+        self._calls = _in_order(results)  # the last is the last result, unless that is no call
         self._parameters = [f"x{i}" for i in range(len(arguments))]
         self._names = dict(zip(map(id, arguments), self._parameters, strict=True))
         self._names |= {id(call): f"t{i}" for i, call in enumerate(self._calls)}
         self._namespace: dict[str, Any] = {}
-        for value in (result, *itertools.chain(*(call.operands for call in self._calls))):
+        for value in (*results, *itertools.chain(*(call.operands for call in self._calls))):
             if isinstance(value, Constant) and id(value) not in self._names:
                 name = self._names[id(value)] = f"c{len(self._namespace)}"
                 self._namespace[name] = value.number
 
+    @property
+    def reads(self) -> set[int]:
+        """The ids of all values that a call or the results read, among them the arguments."""
+        operands = itertools.chain(*(call.operands for call in self._calls))
+        return {id(value) for value in (*self._results, *operands)}
+
     def value(self, name: str) -> Callable[..., Any]:
         """Return a function of the arguments."""
-        return self._function(name, self._parameters, self._forward(self._calls), self._result)
+        returned = ", ".join(self._names[id(result)] for result in self._results)
+        return self._function(name, self._parameters, self._forward(self._calls), returned)
 
     def partial(self, name: str, argument: Argument) -> Callable[..., Any]:
-        """Return the partial derivative by an argument: a function of the arguments and `out`.
+        """Return the partial derivative of a single result: of the arguments and `out`.
 
         The derivative of the result by each call that varies with the argument is added up in
         reverse order (stage 1's `backpropagate`, written out).
         """
-        if self._result is argument:
+        (result,) = self._results
+        if result is argument:
             return one
         varying = {id(argument)}
         for call in self._calls:
             if any(id(operand) in varying for operand in call.operands):
                 varying.add(id(call))
-        if id(self._result) not in varying:
+        if id(result) not in varying:
             return zero
         *before, last = self._calls
         lines = [*self._forward(before), f"{self._names[id(last)]} = out"]
@@ -298,10 +314,9 @@ class _Program:
         return lines
 
     def _function(
-        self, name: str, parameters: Sequence[str], lines: Sequence[str], result: Value | str
+        self, name: str, parameters: Sequence[str], lines: Sequence[str], returned: str
     ) -> Callable[..., Any]:
         """Return the function that these statements make."""
-        returned = result if isinstance(result, str) else self._names[id(result)]
         body = "".join(f"    {line}\n" for line in (*lines, f"return {returned}"))
         namespace = dict(self._namespace)
         exec(f"def {name}({', '.join(parameters)}):\n{body}", namespace)
@@ -309,10 +324,10 @@ class _Program:
         return function
 
 
-def _in_order(value: Value) -> list[Call]:
-    """Return the calls that lead to a value, each after those of its operands."""
+def _in_order(values: Sequence[Value]) -> list[Call]:
+    """Return the calls that lead to values, each after those of its operands."""
     done: dict[int, Call] = {}
-    waiting: list[tuple[Value, bool]] = [(value, False)]
+    waiting: list[tuple[Value, bool]] = [(value, False) for value in reversed(values)]
     while waiting:
         current, ready = waiting.pop()
         if not isinstance(current, Call) or id(current) in done:

@@ -1,0 +1,70 @@
+"""Formulas whose results take the place of what they read: steps of optimizers.
+
+Kernels read all that they need of an element before they write. To a processor, addresses look
+alike for a while if they differ by a multiple of 4096, as those of large arrays do that begin at a
+page. A read would wait for the write before it, which seems to be to the same place: three times
+as long for each step.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from mt_fast.compilation.kernel import Kernel, compiled
+from mt_fast.generation.spelling import TABLE
+from mt_fast.generation.updates import Kind, update_source
+from mt_operators import Formula
+from mt_tensor.dtypes import DType, Number, float32, float64
+from mt_tensor.tensor_data import TensorData
+
+
+@functools.lru_cache(None)
+def update_kernel(
+    formula: Formula, dtype: DType, kinds: tuple[Kind, ...], changed: tuple[int, ...]
+) -> Kernel:
+    """Return the kernel of a formula over inputs of one type; see `generation/updates.py`."""
+    return compiled(update_source(formula, dtype, kinds, changed, TABLE))
+
+
+def update(
+    formula: Formula,
+    inputs: Sequence[TensorData | Number],
+    changed: tuple[int, ...],
+    parallel_from: int,
+) -> bool:
+    """Run the kernel of a formula over rows and numbers, and return whether they are that.
+
+    Args:
+        formula: what to compute.
+        inputs: what it reads, of one type.
+        changed: which of these the results replace.
+        parallel_from: the number of elements from which all threads are used.
+    """
+    first: Any = inputs[changed[0]]
+    layout = first.layout
+    size, shape, dtype = layout.size, layout.shape, layout.dtype
+    if not size or (dtype is not float32 and dtype is not float64):
+        return False
+    kinds: list[Kind] = []
+    arguments: list[Any] = []
+    for data in inputs:
+        if isinstance(data, TensorData):
+            own = data.layout
+            if own is layout or (own.row_major and own.shape == shape):
+                kinds.append("row")
+            elif own.repeats:
+                kinds.append("element")
+            else:
+                return False
+            arguments += (data.storage, own.offset)
+        else:
+            kinds.append("number")
+            arguments.append(float(data))
+    kernel = update_kernel(formula, dtype, tuple(kinds), changed)
+    if size < parallel_from:
+        kernel.serial(0, size, *arguments)
+    else:
+        kernel.run(size, True, *arguments)
+    return True

@@ -1,0 +1,192 @@
+"""`fuse_in_place`: tensors changed together, in one pass over memory.
+
+    @mt.fuse_in_place("place", "velocity")
+    def roll(place, velocity, slope, rate):
+        velocity = 0.9 * velocity + slope
+        return place - rate * velocity, velocity
+
+A step of an optimizer changes a parameter and what is remembered of it. Operation by operation it
+would read and write memory some twenty times; that is all that it costs. As in `fuse`, the function
+is run once, on symbols, and what it does becomes a formula. This one has several results, which
+take the places of the arguments that are named.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mt_autodiff.mode import recording
+from mt_operators import Formula
+from mt_tensor.dtypes import as_number
+from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
+from mt_tensor.pointwise.fusing import Argument, Program, name_of, symbol_of, value_of
+from mt_tensor.recording.function import common_backend
+from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor_data import TensorData
+
+Function = Callable[..., Any]
+
+
+def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
+    """Return a decorator for functions whose results replace the elements of some arguments.
+
+    What it makes takes the function's arguments and returns None. It is not recorded.
+
+    >>> import mt_tensor as mt
+    >>> @fuse_in_place("total", "count")
+    ... def add(total, count, x, *, weight):
+    ...     return total + weight * x, None if count is None else count + weight
+    >>> total, count = mt.zeros(2), mt.zeros(2)
+    >>> add(total, count, mt.tensor([3.0, 5.0]), weight=2.0)
+    >>> total, count
+    (tensor([ 6., 10.]), tensor([2., 2.]))
+
+    Args:
+        *changed: the names of the arguments that the results replace, in order. These are
+            floating-point tensors of one shape and type. Other positional arguments broadcast to
+            them, and numbers may stand for tensors. An argument that is None, and what is given by
+            keyword alone, the function sees as it is, and may branch on. For each such combination,
+            which must be hashable, it is run once, when that is first met.
+
+    Raises:
+        FusionError: an argument has not such a name; or on a call, if the function does not return
+            a tensor for each that is changed, None for None, or does what `fuse` refuses.
+        InPlaceError: on a call, if the change would have to be recorded, or tensors that are to
+            be changed share memory.
+        ShapeError: on a call, if tensors that are to be changed differ in shape or type.
+        DTypeError: on a call, if they are not floating-point.
+    """
+
+    def decorate(function: Function) -> Callable[..., None]:
+        names = _positional(function)
+        if not changed or not {*changed} <= {*names}:
+            raise FusionError(
+                f"fuse_in_place() takes names of positional arguments of {function!r}, which are "
+                f"{', '.join(names)}; {', '.join(map(repr, changed)) or 'none'} was given."
+            )
+        places = tuple(names.index(name) for name in changed)
+
+        @functools.cache
+        def operation(absent: tuple[int, ...], **settings: Any) -> Change:
+            arguments = [None if i in absent else Argument() for i in range(len(names))]
+            return Change(function, arguments, places, settings)
+
+        @functools.wraps(function)
+        def change(*args: Any, **settings: Any) -> None:
+            if len(args) != len(names):
+                raise TypeError(
+                    f"{name_of(function)} takes {len(names)} positional argument(s); {len(args)} "
+                    "were given."
+                )
+            absent = tuple([i for i, arg in enumerate(args) if arg is None])
+            operation(absent, **settings)(args)
+
+        return change
+
+    return decorate
+
+
+def _positional(function: Function) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
+
+
+class Change:
+    """A function with its settings, as a formula over the arguments that it reads or changes.
+
+    Attributes:
+        formula: computes the results.
+        reads: which of the function's arguments the formula takes.
+        changed: which of these the results replace.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        arguments: Sequence[Argument | None],
+        places: Sequence[int],
+        settings: dict[str, Any],
+    ) -> None:
+        name = name_of(function)
+        returned = function(*[argument and symbol_of(argument) for argument in arguments], **settings)
+        results = returned if isinstance(returned, tuple) else (returned,)
+        targets = [arguments[place] for place in places]
+        if [result is None for result in results] != [target is None for target in targets]:
+            raise FusionError(
+                f"{name} must return {len(places)} tensors, one for each argument that it changes, "
+                f"and None for what is None; it returned {returned!r}."
+            )
+        values = [value_of(result) for result in results if result is not None]
+        wanted = Program(values, [a for a in arguments if a]).reads | {id(a) for a in targets if a}
+        self.reads = [place for place, a in enumerate(arguments) if a and id(a) in wanted]
+        self.changed = tuple([self.reads.index(place) for place in places if arguments[place]])
+        program = Program(values, [a for a in arguments if a and id(a) in wanted])
+        self.formula = Formula(name, len(self.reads), len(values), program.value(name))
+
+    def __call__(self, args: Sequence[Any]) -> None:
+        """Change tensors."""
+        backend = common_backend(*args)
+        given = [args[place] for place in self.reads]
+        targets = [given[place] for place in self.changed]
+        self._check(targets, given)
+        dtype = targets[0].dtype
+        inputs = [
+            (arg._tensor if arg.dtype is dtype else arg.detach().to(dtype)._tensor)
+            if isinstance(arg, TensorBase)
+            else as_number("an argument", arg)
+            for arg in given
+        ]
+        self._set_apart(inputs, backend)
+        backend.update(self.formula, inputs, self.changed)  # type: ignore[union-attr]
+        for tensor in targets:
+            tensor._tensor.changed()
+
+    def _check(self, targets: list[Any], given: list[Any]) -> None:
+        """Raise unless these can be changed together, and unrecorded."""
+        name = self.formula.name
+        layout = None
+        for tensor in targets:
+            if not isinstance(tensor, TensorBase) or not tensor.is_floating_point():
+                kind = tensor.dtype.name if isinstance(tensor, TensorBase) else repr(tensor)
+                raise DTypeError(f"{name} changes floating-point tensors in place, not {kind}.")
+            own = tensor._tensor.layout
+            if own is layout and not recording.enabled:
+                continue
+            if tensor._itself()._check_in_place(*given):
+                raise InPlaceError(
+                    f"{name} is not recorded, but a gradient is wanted of one of its arguments: "
+                    "call it under no_grad()."
+                )
+            layout = layout or own
+            if (own.dtype, own.shape) != (layout.dtype, layout.shape):
+                raise ShapeError(
+                    f"{name} changes tensors of one shape and type together; {layout.dtype.name} "
+                    f"of shape {layout.shape} and {own.dtype.name} of shape {own.shape} were given."
+                )
+
+    def _set_apart(self, inputs: list[Any], backend: Any) -> None:
+        """Replace inputs that share memory with a tensor that is changed by copies.
+
+        Raises:
+            InPlaceError: they are to be changed as well.
+        """
+        same, changed = backend.same_memory, self.changed
+        for place in changed:
+            storage = inputs[place].storage
+            for other in self._tensors(inputs):
+                if other == place or (other in changed and other < place):
+                    continue
+                if same(inputs[other].storage, storage):
+                    if other in changed:
+                        raise InPlaceError(
+                            f"{self.formula.name} changes two tensors that share memory: clone() "
+                            "one of them."
+                        )
+                    inputs[other] = backend.converted(inputs[other], inputs[other].dtype)
+
+    @staticmethod
+    def _tensors(inputs: list[Any]) -> list[int]:
+        return [place for place, data in enumerate(inputs) if isinstance(data, TensorData)]
