@@ -7,6 +7,7 @@ from mt_nn.optim.adam import Adam, AdamW
 from mt_nn.optim.adamax import Adamax
 from mt_nn.optim.asgd import ASGD
 from mt_nn.optim.lamb import LAMB
+from mt_nn.optim.lbfgs import LBFGS
 from mt_nn.optim.lion import Lion
 from mt_nn.optim.nadam import NAdam
 from mt_nn.optim.optimizer import Optimizer
@@ -18,6 +19,7 @@ from mt_nn.optim.sgd import SGD
 __all__ = [
     "ASGD",
     "LAMB",
+    "LBFGS",
     "SGD",
     "Adadelta",
     "Adagrad",

@@ -1,4 +1,4 @@
-"""Hooks of optimizers: functions that are called around steps, and when states are made or taken."""
+"""Hooks of optimizers: functions that are called around steps, and around saving and loading."""
 
 from __future__ import annotations
 
@@ -126,7 +126,9 @@ class OptimizerHooks:
 
     def _registered(self, moment: str, hook: Hook, prepend: bool = False) -> RemovableHandle:
         if not callable(hook):
-            raise TypeError(f"a hook is a function that is called with the optimizer; got {hook!r}.")
+            raise TypeError(
+                f"a hook is a function that is called with the optimizer; got {hook!r}."
+            )
         hooks = self._hooks[moment]
         earlier = tuple(hooks.items()) if prepend else ()
         handle = RemovableHandle(hooks, hook)

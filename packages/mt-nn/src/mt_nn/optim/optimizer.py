@@ -135,7 +135,7 @@ class Optimizer(OptimizerHooks):
         with no_grad():
             for group in self.param_groups:
                 ascend = group.get("maximize", False)
-                settings = _with_plain_rate(group)
+                settings = with_plain_rate(group)
                 for parameter in group["params"]:
                     grad = parameter.grad
                     if grad is not None:
@@ -255,7 +255,7 @@ class Optimizer(OptimizerHooks):
         """Return a saved state, each value like that of a new one."""
         new = {
             name: zeros_like(parameter) if value is None else value
-            for name, value in self.initial_state(parameter, _with_plain_rate(group)).items()
+            for name, value in self.initial_state(parameter, with_plain_rate(group)).items()
         }
         given = {name: value for name, value in saved.items() if value is not None}
         if given and new.keys() != given.keys():
@@ -314,7 +314,7 @@ def _names_apart(params: list[Any]) -> tuple[list[str], list[Any]]:
     return [name for name, _ in params], [parameter for _, parameter in params]
 
 
-def _with_plain_rate(group: dict[str, Any]) -> dict[str, Any]:
+def with_plain_rate(group: dict[str, Any]) -> dict[str, Any]:
     """Return a group whose rate is a number, not a tensor that holds it."""
     rate = group.get("lr")
     return {**group, "lr": rate.item()} if isinstance(rate, Tensor) else group

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
 
 import mt_operators
 from mt_nn.errors import InputError, SettingError
+from mt_nn.layers.normalization import _BatchNorm
 from mt_nn.module import Module
+from mt_nn.optim.lr_scheduler.scheduler import (
+    LRScheduler,
+    check,
+    check_optimizer,
+    one_for_each,
+)
+from mt_nn.optim.optimizer import Optimizer
+from mt_nn.settings import integer
 from mt_tensor import Tensor, no_grad, tensor
+from mt_tensor.backends import TensorBackend
 
 Average = Callable[[Tensor, Tensor, Any], Any]
 AverageAll = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
@@ -128,3 +139,89 @@ def _tensors(module: mt_operators.Module) -> list[tuple[str, Tensor, bool]]:
         *((name, parameter.value.detach(), True) for name, parameter in parameters),
         *((name, value, False) for name, value in module.named_buffers()),
     ]
+
+
+# --- What goes with averages: a rate to end with, and statistics of batches -----------------------
+
+
+class SWALR(LRScheduler):
+    """Rates go to `swa_lr` and stay there, while weights are averaged.
+
+    Args:
+        optimizer: whose rates are set.
+        swa_lr: where rates go, one for all groups or one for each.
+        anneal_epochs: how many epochs that takes.
+        anneal_strategy: whether it follows a cosine, `"cos"`, or a line, `"linear"`.
+        last_epoch: see `LRScheduler`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | list[float],
+        anneal_epochs: int = 10,
+        anneal_strategy: Literal["cos", "linear"] = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        check_optimizer(optimizer)
+        known = anneal_strategy in ("cos", "linear")
+        check("anneal_strategy", anneal_strategy, known, "'cos' or 'linear'")
+        self._anneal_strategy = anneal_strategy
+        self.anneal_epochs = integer("anneal_epochs", anneal_epochs, 0)
+        rates = one_for_each("swa_lr", optimizer, swa_lr)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["swa_lr"] = rate
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        """Return the rate of each group at this step, from that of the step before.
+
+        The step is counted from when the scheduler was made.
+        """
+        step = max(self._step_count - 1, 0 if self.anneal_epochs else 1)
+        before, now = self._share(step - 1), self._share(step)
+        rates = []
+        for group, rate in zip(self.optimizer.param_groups, self._rates(), strict=True):
+            end = group["swa_lr"]
+            start = end if before == 1 else (rate - before * end) / (1 - before)
+            rates.append(start + now * (end - start))
+        return rates
+
+    def _share(self, step: int) -> float:
+        """Return how far a step is on the way, from 0 to 1."""
+        share = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return (1 - math.cos(math.pi * share)) / 2 if self._anneal_strategy == "cos" else share
+
+
+@no_grad()
+def update_bn(
+    loader: Iterable[Any], model: Module, device: str | TensorBackend | None = None
+) -> None:
+    """Let batch normalization measure its statistics anew, as averaged weights need it.
+
+    They become the means over all batches.
+
+    Args:
+        loader: yields batches: a tensor, or a list or tuple whose first member is what the model
+            takes.
+        model: is called with each batch, in training mode; its mode stays what it is.
+        device: the backend that batches are moved to before; None to leave them.
+    """
+    norms = [module for module in model.modules() if isinstance(module, _BatchNorm)]
+    if not norms:
+        return
+    momenta = [norm.momentum for norm in norms]
+    modes = [(module, module.training) for module in model.modules()]
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None
+    try:
+        model.train()
+        for batch in loader:
+            inputs = batch[0] if isinstance(batch, list | tuple) else batch
+            model(inputs if device is None else inputs.to(device))
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+        for module, training in modes:
+            module.training = training

@@ -5,9 +5,9 @@ A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives o
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
 
 More methods (`compute`, `computing`, `on_arrays`, `fold`, `product`, `gathered`, `converted`,
-`joined`) return what the primitives write; `update` writes it over what they read. They follow from the primitives, and need no thought; a
-backend that can return new results in less time, as NumPy can, may have its own. A class with its
-own primitive and none of these gets what follows from that primitive.
+`joined`) return what the primitives write; `update` writes it over what they read. They follow from
+the primitives, and need no thought; a backend that can do it in less time, as NumPy can, may have
+its own. A class with its own primitive and none of these gets what follows from that primitive.
 
 What every primitive may rely on, because the caller has seen to it:
 

@@ -20,12 +20,13 @@ from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_operators import Formula
+from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
+from mt_tensor.layout import Layout
 from mt_tensor.pointwise.fusing import Argument, Program, name_of, symbol_of, value_of
 from mt_tensor.recording.function import common_backend
 from mt_tensor.tensor_base import TensorBase
-from mt_tensor.tensor_data import TensorData
 
 Function = Callable[..., Any]
 
@@ -111,7 +112,8 @@ class Change:
         settings: dict[str, Any],
     ) -> None:
         name = name_of(function)
-        returned = function(*[argument and symbol_of(argument) for argument in arguments], **settings)
+        symbols = [argument and symbol_of(argument) for argument in arguments]
+        returned = function(*symbols, **settings)
         results = returned if isinstance(returned, tuple) else (returned,)
         targets = [arguments[place] for place in places]
         if [result is None for result in results] != [target is None for target in targets]:
@@ -128,65 +130,72 @@ class Change:
 
     def __call__(self, args: Sequence[Any]) -> None:
         """Change tensors."""
-        backend = common_backend(*args)
         given = [args[place] for place in self.reads]
         targets = [given[place] for place in self.changed]
-        self._check(targets, given)
-        dtype = targets[0].dtype
-        inputs = [
-            (arg._tensor if arg.dtype is dtype else arg.detach().to(dtype)._tensor)
-            if isinstance(arg, TensorBase)
-            else as_number("an argument", arg)
-            for arg in given
-        ]
-        self._set_apart(inputs, backend)
-        backend.update(self.formula, inputs, self.changed)  # type: ignore[union-attr]
+        layout, backend = self._checked(targets, given)
+        dtype = layout.dtype
+        inputs: list[Any] = []
+        tensors = []  # which of the inputs are no numbers
+        for arg in given:
+            if arg.__class__ is float:
+                inputs.append(arg)
+            elif isinstance(arg, TensorBase):
+                if arg.backend is not backend:
+                    common_backend(*given)  # raises
+                tensors.append(len(inputs))
+                same = arg._tensor.layout.dtype is dtype
+                inputs.append((arg if same else arg.detach().to(dtype))._tensor)
+            else:
+                inputs.append(as_number("an argument", arg))
+        self._set_apart(inputs, tensors, backend)
+        backend.update(self.formula, inputs, self.changed)
         for tensor in targets:
             tensor._tensor.changed()
 
-    def _check(self, targets: list[Any], given: list[Any]) -> None:
-        """Raise unless these can be changed together, and unrecorded."""
-        name = self.formula.name
-        layout = None
+    def _checked(self, targets: list[Any], given: list[Any]) -> tuple[Layout, TensorBackend]:
+        """Return layout and backend of the first of the tensors that are to be changed.
+
+        Raises:
+            DTypeError, ShapeError, InPlaceError: these cannot be changed together, unrecorded.
+        """
+        name, unrecorded = self.formula.name, not recording.enabled
+        layout: Layout | None = None
         for tensor in targets:
-            if not isinstance(tensor, TensorBase) or not tensor.is_floating_point():
+            if not isinstance(tensor, TensorBase) or not tensor.dtype.is_floating_point:
                 kind = tensor.dtype.name if isinstance(tensor, TensorBase) else repr(tensor)
                 raise DTypeError(f"{name} changes floating-point tensors in place, not {kind}.")
             own = tensor._tensor.layout
-            if own is layout and not recording.enabled:
-                continue
-            if tensor._itself()._check_in_place(*given):
+            whole = own.row_major and unrecorded  # as almost always
+            if not whole and tensor._itself()._check_in_place(*given):
                 raise InPlaceError(
                     f"{name} is not recorded, but a gradient is wanted of one of its arguments: "
                     "call it under no_grad()."
                 )
             layout = layout or own
-            if (own.dtype, own.shape) != (layout.dtype, layout.shape):
+            if own is not layout and (own.dtype, own.shape) != (layout.dtype, layout.shape):
                 raise ShapeError(
                     f"{name} changes tensors of one shape and type together; {layout.dtype.name} "
                     f"of shape {layout.shape} and {own.dtype.name} of shape {own.shape} were given."
                 )
+        return layout, targets[0].backend  # type: ignore[return-value]  # there is one
 
-    def _set_apart(self, inputs: list[Any], backend: Any) -> None:
+    def _set_apart(self, inputs: list[Any], tensors: list[int], backend: TensorBackend) -> None:
         """Replace inputs that share memory with a tensor that is changed by copies.
 
         Raises:
             InPlaceError: they are to be changed as well.
         """
-        same, changed = backend.same_memory, self.changed
-        for place in changed:
+        changed = self.changed
+        for count, place in enumerate(changed):
             storage = inputs[place].storage
-            for other in self._tensors(inputs):
-                if other == place or (other in changed and other < place):
+            for other in tensors:
+                if other == place or other in changed[:count]:
                     continue
-                if same(inputs[other].storage, storage):
+                data = inputs[other]
+                if backend.same_memory(data.storage, storage):
                     if other in changed:
                         raise InPlaceError(
                             f"{self.formula.name} changes two tensors that share memory: clone() "
                             "one of them."
                         )
-                    inputs[other] = backend.converted(inputs[other], inputs[other].dtype)
-
-    @staticmethod
-    def _tensors(inputs: list[Any]) -> list[int]:
-        return [place for place, data in enumerate(inputs) if isinstance(data, TensorData)]
+                    inputs[other] = backend.converted(data, data.dtype)

@@ -8,7 +8,12 @@ from typing import Any
 
 from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler.plateau import ReduceLROnPlateau
-from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, Schedule, check_optimizer
+from mt_nn.optim.lr_scheduler.scheduler import (
+    LRScheduler,
+    Schedule,
+    check_optimizer,
+    set_rate,
+)
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.settings import integer
 
@@ -103,7 +108,7 @@ class SequentialLR(_Combined):
             raise SettingError(f"milestones are in order; {self._milestones} were given.")
         self.last_epoch = 0
         for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
+            set_rate(group, group["initial_lr"])
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1  # its first epoch comes when it is its turn
         first = self._current()

@@ -7,7 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from mt_nn.errors import SettingError
-from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, check, check_optimizer, one_for_each
+from mt_nn.optim.lr_scheduler.scheduler import (
+    LRScheduler,
+    check,
+    check_optimizer,
+    one_for_each,
+    set_rate,
+)
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.settings import integer
 
@@ -315,7 +321,7 @@ class CyclicLR(_MomentumCycle):
             self.max_momentums = one_for_each("max_momentum", optimizer, max_momentum)
         for group, rate in zip(optimizer.param_groups, lowest, strict=True):
             if last_epoch == -1:
-                group["lr"] = rate
+                set_rate(group, rate)
                 group.setdefault("initial_lr", rate)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest  # whatever rates training began with

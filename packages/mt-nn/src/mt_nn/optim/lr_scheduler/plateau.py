@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, Literal, SupportsFloat
 
-from mt_nn.optim.lr_scheduler.scheduler import Schedule, check, check_optimizer, one_for_each
+from mt_nn.optim.lr_scheduler.scheduler import (
+    Schedule,
+    check,
+    check_optimizer,
+    one_for_each,
+    rate_of,
+    set_rate,
+)
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.settings import integer
 
@@ -94,6 +101,7 @@ class ReduceLROnPlateau(Schedule):
         if self.default_min_lr is not None:  # groups may have been added
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, least in zip(groups, self.min_lrs, strict=True):
-            reduced = max(group["lr"] * self.factor, least)
-            if group["lr"] - reduced > self.eps:
-                group["lr"] = reduced
+            rate = rate_of(group)
+            reduced = max(rate * self.factor, least)
+            if rate - reduced > self.eps:
+                set_rate(group, reduced)

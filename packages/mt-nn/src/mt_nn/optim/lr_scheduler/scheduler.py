@@ -9,6 +9,7 @@ from typing import Any
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer
 from mt_operators import StateDictError
+from mt_tensor import Tensor
 
 
 def check_optimizer(optimizer: object) -> None:
@@ -36,6 +37,20 @@ def one_for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     return list(value)
 
 
+def rate_of(group: Mapping[str, Any]) -> float:
+    """Return the rate of a group as a number; it may be in a tensor."""
+    rate = group["lr"]
+    return rate.item() if isinstance(rate, Tensor) else rate
+
+
+def set_rate(group: dict[str, Any], rate: float) -> None:
+    """Set the rate of a group: that in its tensor, if it has one."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].detach().fill_(rate)
+    else:
+        group["lr"] = rate
+
+
 class Schedule(ABC):
     """What has a state, and sets the rates of an optimizer.
 
@@ -53,11 +68,11 @@ class Schedule(ABC):
         return self._last_lr
 
     def _rates(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+        return [rate_of(group) for group in self.optimizer.param_groups]
 
     def _set_rates(self, rates: Sequence[float]) -> None:
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate
+            set_rate(group, rate)
         self._last_lr = self._rates()
 
     def state_dict(self) -> dict[str, Any]:
@@ -119,7 +134,7 @@ class LRScheduler(Schedule):
         self.last_epoch = last_epoch
         for group in optimizer.param_groups:
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", rate_of(group))
             elif "initial_lr" not in group:
                 raise SettingError(
                     f"last_epoch={last_epoch} continues a training, but the optimizer does not "
