@@ -45,7 +45,7 @@ def update(
     first: Any = inputs[changed[0]]
     layout = first.layout
     size, shape, dtype = layout.size, layout.shape, layout.dtype
-    if not size or (dtype is not float32 and dtype is not float64):
+    if not (size and layout.row_major and (dtype is float32 or dtype is float64)):
         return False
     kinds: list[Kind] = []
     arguments: list[Any] = []

@@ -31,4 +31,5 @@ def decayed(x: Tensor, grad: Tensor, amount: Any, decay: Decay) -> tuple[Tensor,
 
 def follow(average: Tensor, value: Tensor, kept: Any, taken: Any) -> Tensor:
     """Return a running average that has moved; `taken` is `1 - kept`, which would round here."""
-    return average * kept + value * taken
+    moved: Tensor = average * kept + value * taken
+    return moved

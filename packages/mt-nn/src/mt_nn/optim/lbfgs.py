@@ -159,9 +159,10 @@ class LBFGS(Optimizer):
         Nocedal and Wright's two loops, through the remembered changes of the gradient `y` and the
         steps `s` that led to them, with `rho = 1 / (y s)`.
         """
-        if not state["n_iter"]:
+        q: Tensor = -grad
+        if "d" not in state:
             state |= {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1.0}
-            return -grad
+            return q
         y, s = grad - state["prev_flat_grad"], state["d"] * state["t"]
         product = float(y.dot(s))
         if product > 1e-10:  # or the second derivatives would not be positive
@@ -169,7 +170,7 @@ class LBFGS(Optimizer):
                 state[name] = [*state[name], new][-size:]
             state["H_diag"] = product / float(y.dot(y))
         past = [*zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True)]
-        q, weights = -grad, []
+        weights = []
         for y, s, rho in reversed(past):
             weights.append(float(s.dot(q)) * rho)
             q.sub_(y, alpha=weights[-1])

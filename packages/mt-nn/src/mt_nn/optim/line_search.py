@@ -82,7 +82,7 @@ def strong_wolfe(
         shortest, longest = sorted(place.length for place in ends)
         if (longest - shortest) * reach < tolerance:
             break
-        length = interpolated(*ends, shortest, longest)
+        length = interpolated(ends[0], ends[1], shortest, longest)
         margin = 0.1 * (longest - shortest)
         near_end = min(longest - length, length - shortest) < margin
         if near_end and (small_change or not shortest < length < longest):

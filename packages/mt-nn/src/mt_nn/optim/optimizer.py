@@ -214,7 +214,8 @@ class Optimizer(OptimizerHooks):
             SettingError: a setting in it makes no sense.
         """
         state_dict = self._changed_by_hooks("loading", state_dict)
-        if not isinstance(state_dict, Mapping) or not {"state", "param_groups"} <= {*state_dict}:
+        given: Any = state_dict
+        if not isinstance(given, Mapping) or not {"state", "param_groups"} <= {*given}:
             raise self._unfit("it is a dictionary with 'state' and 'param_groups'")
         saved = list(state_dict["param_groups"])
         sizes = [len(group["params"]) for group in saved]

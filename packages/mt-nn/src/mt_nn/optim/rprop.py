@@ -77,7 +77,8 @@ def _step(
     largest: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
     kept = grad * before
-    factor = where(kept > 0, grow, where(kept < 0, shrink, kept + 1))  # kept is 0 there, or nan
+    shrinking: Any = where(kept < 0, shrink, kept + 1)  # 1 for 0, nan for nan
+    factor: Any = where(kept > 0, grow, shrinking)
     size = minimum(maximum(size * factor, smallest), largest)
-    grad = where(kept < 0, 0.0, grad)
-    return x - grad.sign() * size, grad, size
+    slope: Any = where(kept < 0, 0.0, grad)
+    return x - slope.sign() * size, slope, size

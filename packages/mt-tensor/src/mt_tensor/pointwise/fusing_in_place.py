@@ -26,6 +26,7 @@ from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
 from mt_tensor.pointwise.fusing import Argument, Program, name_of, symbol_of, value_of
 from mt_tensor.recording.function import common_backend
+from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 
 Function = Callable[..., Any]
@@ -57,7 +58,8 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
             a tensor for each that is changed, None for None, or does what `fuse` refuses.
         InPlaceError: on a call, if the change would have to be recorded, or tensors that are to
             be changed share memory.
-        ShapeError: on a call, if tensors that are to be changed differ in shape or type.
+        ShapeError: on a call, if tensors that are to be changed differ in shape or type, or another
+            does not broadcast to them.
         DTypeError: on a call, if they are not floating-point.
     """
 
@@ -133,7 +135,7 @@ class Change:
         given = [args[place] for place in self.reads]
         targets = [given[place] for place in self.changed]
         layout, backend = self._checked(targets, given)
-        dtype = layout.dtype
+        dtype, shape = layout.dtype, layout.shape
         inputs: list[Any] = []
         tensors = []  # which of the inputs are no numbers
         for arg in given:
@@ -142,9 +144,14 @@ class Change:
             elif isinstance(arg, TensorBase):
                 if arg.backend is not backend:
                     common_backend(*given)  # raises
+                own = arg._tensor.layout
+                if own.shape != shape and own.shape and shape_broadcast(own.shape, shape) != shape:
+                    raise ShapeError(
+                        f"{self.formula.name} changes tensors of shape {shape} in place, to which "
+                        f"{own.shape} does not broadcast."
+                    )
                 tensors.append(len(inputs))
-                same = arg._tensor.layout.dtype is dtype
-                inputs.append((arg if same else arg.detach().to(dtype))._tensor)
+                inputs.append((arg if own.dtype is dtype else arg.detach().to(dtype))._tensor)
             else:
                 inputs.append(as_number("an argument", arg))
         self._set_apart(inputs, tensors, backend)

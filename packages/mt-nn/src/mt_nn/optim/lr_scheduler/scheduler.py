@@ -39,8 +39,8 @@ def one_for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
 
 def rate_of(group: Mapping[str, Any]) -> float:
     """Return the rate of a group as a number; it may be in a tensor."""
-    rate = group["lr"]
-    return rate.item() if isinstance(rate, Tensor) else rate
+    rate: float = group["lr"].item() if isinstance(group["lr"], Tensor) else group["lr"]
+    return rate
 
 
 def set_rate(group: dict[str, Any], rate: float) -> None:

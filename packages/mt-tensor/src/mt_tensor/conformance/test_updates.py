@@ -1,0 +1,149 @@
+"""Functions that change several tensors in one pass, against the same steps on Python's floats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor.backends import TensorBackend
+from mt_tensor.conformance.layouts import LAYOUTS
+from mt_tensor.dtypes import Array
+from mt_tensor.errors import FusionError, InPlaceError, ShapeError
+
+TOLERANCE = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3}
+
+
+def adaptive(x: Any, grad: Any, mean: Any, square: Any, rate: Any, kept: Any) -> Any:
+    mean = mean * kept + grad * 0.25
+    square = square * kept + grad * grad
+    return x - rate * mean / (mt.sqrt(square) + 1.5), mean, square
+
+
+def chosen(x: Any, y: Any, number: Any) -> Any:
+    return mt.where(x > y, number, 2.0 * y), mt.maximum(x, number) + mt.exp(-abs(y))
+
+
+def swapped(x: Any, y: Any) -> Any:
+    return y, x
+
+
+def same(x: Any, y: Any, z: Any) -> Any:
+    return y * z, y * z
+
+
+def constant(x: Any, y: Any, number: Any) -> Any:
+    return number + 1.0, 0.5 * (x * 0 + 1.0)
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[int, ...], int]] = {
+    "adaptive": (adaptive, ("x", "mean", "square"), (0, 2, 3), 4),
+    "chosen": (chosen, ("x", "y"), (0, 1), 2),
+    "swapped": (swapped, ("x", "y"), (0, 1), 2),
+    "same": (same, ("x", "y"), (0, 1), 3),
+    "constant": (constant, ("x", "y"), (0, 1), 2),
+}
+"""Functions, what they change, by name and place, and how many tensors they take before numbers."""
+
+FUSED = {name: mt.fuse_in_place(*names)(f) for name, (f, names, _, _) in PROGRAMS.items()}
+NUMBERS = {"adaptive": (0.1, 0.75), "chosen": (0.5,), "constant": (3,)}
+
+
+def drawn(count: int, shape: tuple[int, ...], dtype: str) -> list[Array]:
+    rng = np.random.default_rng(count)
+    return [np.abs(rng.standard_normal(shape)).astype(dtype) for _ in range(count)]
+
+
+def check(backend: TensorBackend, name: str, arrays: list[Array], layouts: list[Any]) -> None:
+    """Compare what becomes of tensors with what operations on tensors of float64 say."""
+    function, _, places, _ = PROGRAMS[name]
+    numbers = NUMBERS.get(name, ())
+    tensors = [layout(array, backend) for layout, array in zip(layouts, arrays, strict=True)]
+    versions = [tensor._tensor.version for tensor in tensors]
+    FUSED[name](*tensors, *numbers)
+    wide = [mt.tensor(array.astype("float64"), backend="numpy") for array in arrays]
+    wanted = dict(zip(places, function(*wide, *numbers), strict=True))
+    dtype = arrays[0].dtype.name
+    for place, (tensor, array) in enumerate(zip(tensors, arrays, strict=True)):
+        right = np.broadcast_to(np.array(wanted.get(place, array), dtype="float64"), array.shape)
+        assert tensor.dtype.name == dtype
+        tolerance = TOLERANCE[dtype]
+        np.testing.assert_allclose(np.array(tensor), right, rtol=tolerance, atol=tolerance)
+        assert (tensor._tensor.version > versions[place]) is (place in places)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 5), (2, 1, 3, 1, 2)])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_in_every_type(
+    backend: TensorBackend, name: str, shape: tuple[int, ...], dtype: str
+) -> None:
+    arrays = drawn(PROGRAMS[name][3], shape, dtype)
+    check(backend, name, arrays, [LAYOUTS["contiguous"]] * len(arrays))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_program_in_every_layout(backend: TensorBackend, name: str, layout: str) -> None:
+    count = PROGRAMS[name][3]
+    mixed = [LAYOUTS[layout], LAYOUTS["contiguous"]] * count
+    for layouts in ([LAYOUTS[layout]] * count, mixed[:count], mixed[1 : count + 1]):
+        check(backend, name, drawn(count, (3, 5), "float32"), layouts)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rows_of_many_blocks(backend: TensorBackend, name: str) -> None:
+    if backend.name == "simple":
+        return  # which has no blocks, and needs a minute
+    arrays = drawn(PROGRAMS[name][3], (3, 70001), "float32")
+    check(backend, name, arrays, [LAYOUTS["contiguous"]] * len(arrays))
+
+
+def test_nan_and_infinity_stay(backend: TensorBackend) -> None:
+    x = mt.tensor([math.nan, math.inf, -math.inf, 1.0], backend=backend)
+    y = mt.tensor([1.0, 1.0, math.nan, math.inf], backend=backend)
+    FUSED["chosen"](x, y, 0.5)
+    np.testing.assert_array_equal(np.array(x), [2.0, 0.5, math.nan, math.inf])
+    np.testing.assert_allclose(
+        np.array(y), [math.nan, math.inf, math.nan, 1.0], rtol=1e-6, equal_nan=True
+    )
+
+
+def test_other_arguments_broadcast_and_are_converted(backend: TensorBackend) -> None:
+    move = mt.fuse_in_place("x")(lambda x, y, z: x + y * z)
+    x = mt.zeros(2, 3, backend=backend)
+    row = mt.tensor([1, 2, 3], backend=backend)
+    move(x, row, mt.tensor(2.0, dtype="float64", backend=backend))
+    assert x.tolist() == [[2, 4, 6]] * 2
+    move(x, mt.ones(2, 1, backend=backend), row.float())
+    assert x.tolist() == [[3, 6, 9]] * 2
+    for shape in ((2, 3), (1, 1), (2, 1)):
+        with pytest.raises(ShapeError, match="does not broadcast"):
+            move(mt.zeros(3, backend=backend), mt.ones(*shape, backend=backend), 1.0)
+
+
+def test_arguments_that_share_memory_are_read_before(backend: TensorBackend) -> None:
+    follow = mt.fuse_in_place("x", "y")(lambda x, y, z: (y + z, x + z))
+    memory = mt.arange(5, dtype="float32", backend=backend)
+    y = mt.zeros(3, backend=backend)
+    follow(memory[1:4], y, memory[:3])
+    assert memory.tolist() == [0, 0, 1, 2, 4]
+    assert y.tolist() == [1, 3, 5]
+    follow(y, memory[:3], y)
+    assert y.tolist() == [1, 3, 6]
+    with pytest.raises(InPlaceError, match="share memory"):
+        follow(memory[1:4], memory[:3], y)
+    with pytest.raises(InPlaceError, match="repeats elements"):
+        follow(memory[:1].expand(3), y, 1.0)
+
+
+def test_a_function_that_looks_at_elements_is_refused(backend: TensorBackend) -> None:
+    branching = mt.fuse_in_place("x")(lambda x: x if x > 0 else -x)
+    x = mt.tensor([1.0, -1.0], backend=backend)
+    with pytest.raises(FusionError, match="looks at an element"):
+        branching(x)
+    assert x.tolist() == [1, -1]
