@@ -103,6 +103,8 @@ ALL = [
     optim.RAdam,
     optim.LAMB,
     optim.Lion,
+    optim.Rprop,
+    lambda p: optim.ASGD(p, t0=2),
 ]
 
 
@@ -281,6 +283,27 @@ def test_gradients_can_be_zeroed_in_place() -> None:
         (lambda p: optim.Adagrad([p], lr_decay=-1), "lr_decay must be at least 0"),
         (lambda p: optim.NAdam([p], momentum_decay=-1), "momentum_decay must be at least 0"),
         (lambda p: optim.Lion([p], betas=(1, 0.5)), "betas must be from 0"),
+        (lambda p: optim.Rprop([p], etas=(2, 3)), "etas must be one between 0 and 1"),
+        (lambda p: optim.Rprop([p], step_sizes=1), "step_sizes must be two numbers"),
+        (lambda p: optim.ASGD([p], t0="late"), "t0 must be a number; got 'late'"),
+        (lambda p: optim.SGD([p], dampening=None), "dampening must be a number"),
+        (lambda p: optim.LBFGS([p], line_search_fn="wolfe"), "None or 'strong_wolfe'"),
+        (lambda p: optim.LBFGS([p], max_iter=0), "max_iter"),
+        (lambda p: optim.LBFGS([{"params": p}, {"params": p}]), "has one group"),
+        (lambda p: optim.SGD([p], lr=mt.ones(2)), "a tensor of one element"),
+        (lambda p: optim.SGD([p], lr=mt.tensor(-1.0)), "lr must be at least 0; got -1.0"),
+        (lambda p: optim.Adam([p], capturable=True), "capturable=True is not possible"),
+        (lambda p: optim.SGD([p], differentiable=True), "no gradient leads through them"),
+        (lambda p: optim.SGD([p], foreach=True, fused=True), "cannot be True together"),
+        (lambda p: optim.SGD([p], foreach="yes"), "foreach must be None, True or False"),
+        (lambda p: optim.SGD({p}), "a set of parameters has no order"),
+        (lambda p: optim.SGD([("a", p), nn.Parameter(mt.ones(1))]), "name all"),
+        (
+            lambda p: optim.SGD(
+                [{"params": [("a", p)]}, {"params": [nn.Parameter(mt.ones(1))]}],
+            ),
+            "without names",
+        ),
     ],
 )
 def test_bad_settings(make: Any, message: str) -> None:
@@ -314,3 +337,139 @@ def test_a_line_is_found(make: Any) -> None:
         optimizer.step()
     assert model.weight.item() == pytest.approx(2, abs=0.01)
     assert model.bias.item() == pytest.approx(3, abs=0.01)
+
+
+# --- What torch's programs ask for ----------------------------------------------------------------
+
+
+def test_ways_to_compute_make_no_difference() -> None:
+    plain, *others = (
+        run(lambda p, how=how: optim.Adam(p, 0.1, **how)).tolist()
+        for how in ({}, {"foreach": True}, {"fused": True}, {"foreach": False, "capturable": False})
+    )
+    assert others == [plain] * 3
+
+
+def test_a_state_from_elsewhere_keeps_the_way_to_compute() -> None:
+    optimizer = optim.Adam([nn.Parameter(mt.ones(1))], foreach=True)
+    state = optimizer.state_dict()
+    state["param_groups"][0] |= {"capturable": True, "foreach": None, "lr": 0.5}
+    optimizer.load_state_dict(state)
+    group = optimizer.param_groups[0]
+    assert (group["capturable"], group["foreach"], group["lr"]) == (False, True, 0.5)
+
+
+def test_hooks_are_called_around_steps() -> None:
+    x = nn.Parameter(mt.tensor([3.0]))
+    optimizer = optim.SGD([x], lr=0.5)
+    seen: list[Any] = []
+
+    def closure() -> float:
+        seen.append("closure")
+        x.grad = mt.ones(1)
+        return 1.0
+
+    before = optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, closure), {}))
+    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append((o, x.item())))
+    assert optimizer.step() == 1.0
+    assert seen == ["closure", (optimizer, 2.5)]
+    before.remove()
+    assert optimizer.step() is None
+    assert seen[2:] == [(optimizer, 2.0)]
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
+    with pytest.raises(TypeError, match="returns None or a tuple of arguments"):
+        optimizer.step()
+    with pytest.raises(TypeError, match="a hook is a function"):
+        optimizer.register_step_pre_hook("hook")  # type: ignore[arg-type]
+
+
+def test_optimizers_of_ones_own_may_have_a_step_alone() -> None:
+    class Halving(optim.SGD):
+        """Takes a step, and halves the rate."""
+
+        def step(self, closure: Any = None) -> Any:
+            loss = super().step(closure)
+            self.param_groups[0]["lr"] /= 2
+            return loss
+
+    class Nothing(optim.Optimizer):
+        """Says nothing."""
+
+    x = nn.Parameter(mt.tensor([3.0]))
+    x.grad = mt.ones(1)
+    optimizer = Halving([x], lr=1.0)
+    calls: list[Any] = []
+    optimizer.register_step_post_hook(lambda *given: calls.append(given))
+    optimizer.step()
+    optimizer.step()
+    assert (x.item(), len(calls)) == (1.5, 2)
+    with pytest.raises(NotImplementedError, match=r"Nothing must define update\(\), or step"):
+        Nothing([x], {}).step()
+
+
+def test_hooks_see_states() -> None:
+    optimizer = optim.SGD([nn.Parameter(mt.ones(1))], lr=0.5)
+    order: list[str] = []
+    optimizer.register_state_dict_pre_hook(lambda o: order.append("second"))
+    optimizer.register_state_dict_pre_hook(lambda o: order.append("first"), prepend=True)
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "version": 2})
+    state = optimizer.state_dict()
+    assert (order, state["version"]) == (["first", "second"], 2)
+    state["param_groups"][0]["lr"] = 0.25
+
+    def doubled(_: Any, given: Any) -> Any:
+        return {**given, "param_groups": [{**given["param_groups"][0], "lr": 0.75}]}
+
+    optimizer.register_load_state_dict_pre_hook(doubled)
+    optimizer.register_load_state_dict_post_hook(lambda o: order.append("loaded"))
+    optimizer.load_state_dict(state)
+    assert (optimizer.param_groups[0]["lr"], order[-1]) == (0.75, "loaded")
+    twin = copy.deepcopy(optimizer)
+    assert "version" not in twin.state_dict()
+
+
+def test_lbfgs_needs_a_closure_and_survives_the_disk(tmp_path: Any) -> None:
+    x = nn.Parameter(mt.tensor([3.0, -1.0]))
+    make = lambda: optim.LBFGS([x], max_iter=2, line_search_fn="strong_wolfe")  # noqa: E731
+    optimizer = make()
+    with pytest.raises(TypeError, match="pass a closure"):
+        optimizer.step()
+
+    def closure() -> mt.Tensor:
+        optimizer.zero_grad()
+        loss = (x[0] - 1) ** 4 + (x[0] - x[1] ** 2) ** 2
+        loss.backward()
+        return loss
+
+    for _ in range(2):
+        optimizer.step(closure)
+    nn.save_checkpoint(tmp_path / "c.safetensors", optimizer=optimizer)
+    start, (kept,) = x.detach().clone(), [optimizer]
+    optimizer.step(closure)
+    straight = x.tolist()
+    x.update(start)
+    optimizer = make()
+    nn.load_checkpoint(tmp_path / "c.safetensors", optimizer=optimizer)
+    optimizer.step(closure)
+    assert x.tolist() == straight
+    wrong = kept.state_dict()
+    wrong["state"][0].pop("ro")
+    with pytest.raises(nn.StateDictError, match="lacks ro"):
+        optimizer.load_state_dict(wrong)
+    wrong["state"][0] |= {"ro": [], "d": mt.ones(5)}
+    with pytest.raises(nn.StateDictError, match="d is not a row of 2 elements"):
+        optimizer.load_state_dict(wrong)
+
+
+def test_lbfgs_goes_down_a_line_for_ever() -> None:
+    x = nn.Parameter(mt.tensor([0.0]))
+    optimizer = optim.LBFGS([x], max_iter=3, line_search_fn="strong_wolfe")
+
+    def closure() -> mt.Tensor:
+        optimizer.zero_grad()
+        loss = -x.sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    assert x.item() == 100  # three looks, each ten times as far as the one before
