@@ -30,6 +30,7 @@ from mt_tensor import Tensor, linalg
 from mt_tensor.exchange.printing import PrintingMethods
 from mt_tensor.fused import by_kernel
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
+from mt_tensor.pointwise.fusing_in_place import Change
 from mt_tensor.questions import QuestionMethods
 from mt_tensor.recording.aliasing import AliasMethods
 from mt_tensor.recording.function import Function
@@ -150,6 +151,8 @@ class profile:  # noqa: N801 - torch's name
                         self._set(owner, attribute, timed)
         operation = self._timed(ElementwiseOperation.__call__, lambda args: args[0].operator.name)
         self._set(ElementwiseOperation, "__call__", operation)
+        change = self._timed(Change.__call__, lambda args: args[0].formula.name)
+        self._set(Change, "__call__", change)
         apply = self._timed(Function.apply.__func__, lambda args: args[0].__name__)  # type: ignore[attr-defined]
         self._set(Function, "apply", classmethod(apply))
         for kind in _with_subclasses(Node):

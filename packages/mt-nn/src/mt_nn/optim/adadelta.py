@@ -68,11 +68,13 @@ class Adadelta(Optimizer):
         rho = group["rho"]
         amount, decay = decay_of(group)
         numbers = group["lr"], rho, 1 - rho, group["eps"], amount
-        _step(parameter, grad, state["square_avg"], state["acc_delta"], *numbers, decay=decay)
+        adadelta_step(
+            parameter, grad, state["square_avg"], state["acc_delta"], *numbers, decay=decay
+        )
 
 
 @fuse_in_place("x", "square", "moved")
-def _step(
+def adadelta_step(
     x: Tensor,
     grad: Tensor,
     square: Tensor,
@@ -85,6 +87,7 @@ def _step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the parameter and what is remembered of it after a step; see `Adadelta`."""
     x, grad = decayed(x, grad, amount, decay)
     square = follow(square, grad.square(), kept, taken)
     step = (moved + eps).sqrt() / (square + eps).sqrt() * grad

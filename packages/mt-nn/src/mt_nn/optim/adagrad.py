@@ -63,11 +63,11 @@ class Adagrad(Optimizer):
         """Move one parameter; see the class for the formula."""
         rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
         amount, decay = decay_of(group)
-        _step(parameter, grad, state["sum"], rate, group["eps"], amount, decay=decay)
+        adagrad_step(parameter, grad, state["sum"], rate, group["eps"], amount, decay=decay)
 
 
 @fuse_in_place("x", "total")
-def _step(
+def adagrad_step(
     x: Tensor,
     grad: Tensor,
     total: Tensor,
@@ -77,6 +77,7 @@ def _step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor]:
+    """Return the parameter and the sum of squares after a step; see `Adagrad`."""
     x, grad = decayed(x, grad, amount, decay)
     total = total + grad.square()
     return x - rate * grad / (total.sqrt() + eps), total

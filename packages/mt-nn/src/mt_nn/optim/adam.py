@@ -72,7 +72,7 @@ class Adam(Optimizer):
         """Move one parameter; see the class for the formula."""
         step, (beta1, beta2) = state["step"], group["betas"]
         amount, decay = decay_of(group)
-        _step(
+        adam_step(
             parameter,
             grad,
             state["exp_avg"],
@@ -116,7 +116,7 @@ class AdamW(Adam):
 
 
 @fuse_in_place("x", "mean", "square", "largest")
-def _step(
+def adam_step(
     x: Tensor,
     grad: Tensor,
     mean: Tensor,
@@ -133,6 +133,7 @@ def _step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """Return the parameter and what is remembered of it after a step; see `Adam`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     square = follow(square, grad.square(), kept_square, taken_square)

@@ -68,11 +68,11 @@ class Adamax(Optimizer):
         rate = group["lr"] / (1 - beta1 ** state["step"])
         amount, decay = decay_of(group)
         numbers = rate, beta1, 1 - beta1, beta2, group["eps"], amount
-        _step(parameter, grad, state["exp_avg"], state["exp_inf"], *numbers, decay=decay)
+        adamax_step(parameter, grad, state["exp_avg"], state["exp_inf"], *numbers, decay=decay)
 
 
 @fuse_in_place("x", "mean", "largest")
-def _step(
+def adamax_step(
     x: Tensor,
     grad: Tensor,
     mean: Tensor,
@@ -86,6 +86,7 @@ def _step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the parameter and what is remembered of it after a step; see `Adamax`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     largest = maximum(largest * kept_largest, grad.abs() + eps)

@@ -70,13 +70,13 @@ class ASGD(Optimizer):
         lr, lambd = group["lr"], group["lambd"]
         amount, decay = decay_of(group)
         numbers = eta, 1 - lambd * eta, share, amount
-        _step(parameter, grad, state["ax"], *numbers, restart=share == 1, decay=decay)
+        asgd_step(parameter, grad, state["ax"], *numbers, restart=share == 1, decay=decay)
         state["eta"] = lr / (1 + lambd * lr * step) ** group["alpha"]
         state["mu"] = 1 / max(1, step - group["t0"])
 
 
 @fuse_in_place("x", "mean")
-def _step(
+def asgd_step(
     x: Tensor,
     grad: Tensor,
     mean: Tensor,
@@ -88,6 +88,7 @@ def _step(
     restart: bool,
     decay: Decay,
 ) -> tuple[Tensor, Tensor]:
+    """Return the parameter and the mean after a step; see `ASGD`."""
     x, grad = decayed(x, grad, amount, decay)
     x = kept * x - rate * grad
     return x, x if restart else mean + share * (x - mean)

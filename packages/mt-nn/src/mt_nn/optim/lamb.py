@@ -62,7 +62,7 @@ class LAMB(Optimizer):
         """Move one parameter; see the class for the formula."""
         t, (beta1, beta2) = state["step"], group["betas"]
         step = empty_like(parameter)
-        _direction(
+        lamb_direction(
             step,
             state["exp_avg"],
             state["exp_avg_sq"],
@@ -79,11 +79,11 @@ class LAMB(Optimizer):
         )
         length, stride = parameter.detach().norm(), step.norm()
         trust = (length / stride).masked_fill((length == 0) | (stride == 0), 1.0)
-        _move(parameter, step, trust, group["lr"])
+        lamb_step(parameter, step, trust, group["lr"])
 
 
 @fuse_in_place("step", "mean", "square")
-def _direction(
+def lamb_direction(
     step: Tensor,
     mean: Tensor,
     square: Tensor,
@@ -98,6 +98,7 @@ def _direction(
     eps: Tensor,
     weight_decay: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the step before it is measured, and both averages; see `LAMB`."""
     mean = follow(mean, grad, kept, taken)
     square = follow(square, grad.square(), kept_square, taken_square)
     step = correction * mean / ((square * scale).sqrt() + eps) + weight_decay * x
@@ -105,5 +106,6 @@ def _direction(
 
 
 @fuse_in_place("x")
-def _move(x: Tensor, step: Tensor, trust: Tensor, rate: Tensor) -> Tensor:
+def lamb_step(x: Tensor, step: Tensor, trust: Tensor, rate: Tensor) -> Tensor:
+    """Return the parameter after a step; see `LAMB`."""
     return x - rate * trust * step

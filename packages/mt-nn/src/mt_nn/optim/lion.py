@@ -59,11 +59,11 @@ class Lion(Optimizer):
         """Move one parameter; see the class for the formula."""
         beta1, beta2 = group["betas"]
         numbers = beta1, 1 - beta1, beta2, 1 - beta2, group["weight_decay"]
-        _step(parameter, grad, state["exp_avg"], group["lr"], *numbers)
+        lion_step(parameter, grad, state["exp_avg"], group["lr"], *numbers)
 
 
 @fuse_in_place("x", "mean")
-def _step(
+def lion_step(
     x: Tensor,
     grad: Tensor,
     mean: Tensor,
@@ -74,5 +74,6 @@ def _step(
     taken: Tensor,
     weight_decay: Tensor,
 ) -> tuple[Tensor, Tensor]:
+    """Return the parameter and the average after a step; see `Lion`."""
     sign = follow(mean, grad, kept_in_sign, taken_in_sign).sign()
     return x - rate * (sign + weight_decay * x), follow(mean, grad, kept, taken)

@@ -75,7 +75,7 @@ class NAdam(Optimizer):
         )
         state["mu_product"] *= mu
         amount, decay = decay_of(group)
-        _step(
+        nadam_step(
             parameter,
             grad,
             state["exp_avg"],
@@ -94,7 +94,7 @@ class NAdam(Optimizer):
 
 
 @fuse_in_place("x", "mean", "square")
-def _step(
+def nadam_step(
     x: Tensor,
     grad: Tensor,
     mean: Tensor,
@@ -111,6 +111,7 @@ def _step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the parameter and what is remembered of it after a step; see `NAdam`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     square = follow(square, grad.square(), kept_square, taken_square)

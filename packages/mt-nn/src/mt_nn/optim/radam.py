@@ -75,7 +75,7 @@ class RAdam(Optimizer):
             known = (length - 4) * (length - 2) * longest
             rate *= (known / ((longest - 4) * (longest - 2) * length) * correction) ** 0.5
         amount, decay = decay_of(group)
-        _step(
+        radam_step(
             parameter,
             grad,
             state["exp_avg"],
@@ -93,7 +93,7 @@ class RAdam(Optimizer):
 
 
 @fuse_in_place("x", "mean", "square")
-def _step(
+def radam_step(
     x: Tensor,
     grad: Tensor,
     mean: Tensor,
@@ -109,6 +109,7 @@ def _step(
     scaled: bool,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the parameter and what is remembered of it after a step; see `RAdam`."""
     x, grad = decayed(x, grad, amount, decay)
     mean = follow(mean, grad, kept, taken)
     square = follow(square, grad.square(), kept_square, taken_square)

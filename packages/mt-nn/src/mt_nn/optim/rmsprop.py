@@ -73,7 +73,7 @@ class RMSprop(Optimizer):
         """Move one parameter; see the class for the formula."""
         alpha = group["alpha"]
         amount, decay = decay_of(group)
-        _step(
+        rmsprop_step(
             parameter,
             grad,
             state["square_avg"],
@@ -90,7 +90,7 @@ class RMSprop(Optimizer):
 
 
 @fuse_in_place("x", "square", "velocity", "mean")
-def _step(
+def rmsprop_step(
     x: Tensor,
     grad: Tensor,
     square: Tensor,
@@ -105,6 +105,7 @@ def _step(
     *,
     decay: Decay,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Return the parameter and what is remembered of it after a step; see `RMSprop`."""
     x, grad = decayed(x, grad, amount, decay)
     square = follow(square, grad.square(), kept, taken)
     variance = square

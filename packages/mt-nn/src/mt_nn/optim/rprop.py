@@ -62,11 +62,11 @@ class Rprop(Optimizer):
     ) -> None:
         """Move one parameter; see the class for the formula."""
         numbers = *group["etas"], *group["step_sizes"]
-        _step(parameter, grad, state["prev"], state["step_size"], *numbers)
+        rprop_step(parameter, grad, state["prev"], state["step_size"], *numbers)
 
 
 @fuse_in_place("x", "before", "size")
-def _step(
+def rprop_step(
     x: Tensor,
     grad: Tensor,
     before: Tensor,
@@ -76,6 +76,7 @@ def _step(
     smallest: Tensor,
     largest: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the parameter, the gradient before and the step sizes after a step; see `Rprop`."""
     kept = grad * before
     shrinking: Any = where(kept < 0, shrink, kept + 1)  # 1 for 0, nan for nan
     factor: Any = where(kept > 0, grow, shrinking)

@@ -79,11 +79,11 @@ class SGD(Optimizer):
                 taken = 1.0
         amount, decay = decay_of(group)
         numbers = group["lr"], momentum, taken, amount
-        _step(parameter, grad, velocity, *numbers, nesterov=group["nesterov"], decay=decay)
+        sgd_step(parameter, grad, velocity, *numbers, nesterov=group["nesterov"], decay=decay)
 
 
 @fuse_in_place("x", "velocity")
-def _step(
+def sgd_step(
     x: Tensor,
     grad: Tensor,
     velocity: Tensor | None,
@@ -95,6 +95,7 @@ def _step(
     nesterov: bool,
     decay: Decay,
 ) -> tuple[Tensor, Tensor | None]:
+    """Return the parameter and its velocity after a step; see `SGD`."""
     x, grad = decayed(x, grad, amount, decay)
     if velocity is None:
         return x - rate * grad, None
