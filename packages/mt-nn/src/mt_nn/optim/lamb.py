@@ -62,7 +62,7 @@ class LAMB(Optimizer):
         """Move one parameter; see the class for the formula."""
         t, (beta1, beta2) = state["step"], group["betas"]
         step = empty_like(parameter)
-        lamb_direction(
+        lamb_step(
             step,
             state["exp_avg"],
             state["exp_avg_sq"],
@@ -77,13 +77,13 @@ class LAMB(Optimizer):
             group["eps"],
             group["weight_decay"],
         )
-        length, stride = parameter.detach().norm(), step.norm()
-        trust = (length / stride).masked_fill((length == 0) | (stride == 0), 1.0)
-        lamb_step(parameter, step, trust, group["lr"])
+        length, stride = parameter.detach().norm().item(), step.norm().item()
+        trust = length / stride if length and stride else 1.0
+        parameter.sub_(step, alpha=group["lr"] * trust)
 
 
 @fuse_in_place("step", "mean", "square")
-def lamb_direction(
+def lamb_step(
     step: Tensor,
     mean: Tensor,
     square: Tensor,
@@ -103,9 +103,3 @@ def lamb_direction(
     square = follow(square, grad.square(), kept_square, taken_square)
     step = correction * mean / ((square * scale).sqrt() + eps) + weight_decay * x
     return step, mean, square
-
-
-@fuse_in_place("x")
-def lamb_step(x: Tensor, step: Tensor, trust: Tensor, rate: Tensor) -> Tensor:
-    """Return the parameter after a step; see `LAMB`."""
-    return x - rate * trust * step

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from mt_nn.errors import SettingError
-from mt_nn.optim.hooks import OptimizerHooks, with_step_hooks
+from mt_nn.optim.hooks import OptimizerHooks
 from mt_nn.optim.settings import HOW, check_how, check_rate
 from mt_operators import StateDictError
 from mt_tensor import Tensor, enable_grad, no_grad, zeros_like
@@ -118,7 +118,6 @@ class Optimizer(OptimizerHooks):
                 else:
                     parameter.grad.detach().zero_()
 
-    @with_step_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient.
 
