@@ -392,6 +392,22 @@ def test_optimizers_of_ones_own_may_have_a_step_alone() -> None:
             self.param_groups[0]["lr"] /= 2
             return loss
 
+    class Counting(optim.Optimizer):
+        """Written as for torch."""
+
+        def __init__(self, params: Any) -> None:
+            super().__init__(params, {"lr": 0.5})
+
+        @mt.no_grad()
+        def step(self, closure: Any = None) -> None:
+            for group in self.param_groups:
+                for parameter in group["params"]:
+                    state = self.state[parameter]
+                    if not state:
+                        state["total"] = mt.zeros_like(parameter)
+                    state["total"].add_(parameter.grad)
+                    parameter.sub_(state["total"], alpha=group["lr"])
+
     class Nothing(optim.Optimizer):
         """Says nothing."""
 
@@ -403,6 +419,12 @@ def test_optimizers_of_ones_own_may_have_a_step_alone() -> None:
     optimizer.step()
     optimizer.step()
     assert (x.item(), len(calls)) == (1.5, 2)
+    counting, twin = Counting([x]), Counting([x])
+    counting.step()
+    twin.load_state_dict(counting.state_dict())
+    twin.step()
+    assert x.item() == 0.0
+    assert (counting.state[x]["total"].item(), twin.state[x]["total"].item()) == (1, 2)
     with pytest.raises(NotImplementedError, match=r"Nothing must define update\(\), or step"):
         Nothing([x], {}).step()
 

@@ -75,7 +75,7 @@ class Module(mt_operators.Module):
                 )
             return changed
 
-        return _registered(self._all_hooks().before, before, prepend)
+        return registered(self._all_hooks().before, before, prepend)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -103,7 +103,7 @@ class Module(mt_operators.Module):
             given = (module, args, kwargs) if with_kwargs else (module, args)
             return hook(*given, output)
 
-        return _registered(self._all_hooks().after, after, prepend)
+        return registered(self._all_hooks().after, after, prepend)
 
     def _all_hooks(self) -> _Hooks:
         """Return the hooks, of which there may be none yet."""
@@ -220,7 +220,7 @@ def _check_callable(hook: object) -> None:
         raise TypeError(f"a hook is a function of the module and its arguments; got {hook!r}.")
 
 
-def _registered(
+def registered(
     hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any], prepend: bool
 ) -> RemovableHandle:
     """Enter a hook after the others, or before them."""

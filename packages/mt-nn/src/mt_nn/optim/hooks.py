@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from mt_nn.module import registered
 from mt_tensor.recording.graph import RemovableHandle
 
 Hook = Callable[..., Any]
@@ -129,13 +130,7 @@ class OptimizerHooks:
             raise TypeError(
                 f"a hook is a function that is called with the optimizer; got {hook!r}."
             )
-        hooks = self._hooks[moment]
-        earlier = tuple(hooks.items()) if prepend else ()
-        handle = RemovableHandle(hooks, hook)
-        for number, other in earlier:
-            del hooks[number]
-            hooks[number] = other
-        return handle
+        return registered(self._hooks[moment], hook, prepend)
 
     def _call_hooks(self, moment: str) -> None:
         for hook in tuple(self._hooks[moment].values()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -17,7 +19,8 @@ class Optimizer(OptimizerHooks):
 
     A subclass says how to change one of them, in `update`; what it remembers of a parameter at
     first, in `initial_state`; and what its settings must be, in `check_settings`. A setting
-    `maximize` is done here: gradients then come with the opposite sign.
+    `maximize` is done here: gradients then come with the opposite sign. Or it has a `step` of its
+    own, as those written for torch do, and fills `state` itself.
 
     Args:
         params: the parameters; or pairs of a name and a parameter, as `named_parameters()` yields
@@ -48,7 +51,7 @@ class Optimizer(OptimizerHooks):
             raise SettingError(f"{type(self).__name__} was given no parameters.")
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
-        self.state: dict[Tensor, dict[str, Any]] = {}
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
@@ -234,7 +237,7 @@ class Optimizer(OptimizerHooks):
                     loaded[parameter] = self._loaded_state(parameter, group, state, number)
         if states:
             raise self._unfit(f"it remembers parameters that are in no group: {[*states]}")
-        self.param_groups, self.state = groups, loaded
+        self.param_groups, self.state = groups, defaultdict(dict, loaded)
         self._call_hooks("loaded")
 
     def _loaded_group(self, mine: dict[str, Any], saved: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,6 +256,8 @@ class Optimizer(OptimizerHooks):
         self, parameter: Tensor, group: dict[str, Any], saved: Mapping[str, Any], number: Any
     ) -> dict[str, Any]:
         """Return a saved state, each value like that of a new one."""
+        if type(self).initial_state is Optimizer.initial_state:  # its step makes it
+            return copy.deepcopy(dict(saved))
         new = {
             name: zeros_like(parameter) if value is None else value
             for name, value in self.initial_state(parameter, with_plain_rate(group)).items()

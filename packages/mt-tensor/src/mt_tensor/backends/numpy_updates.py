@@ -93,11 +93,11 @@ class _Writer:
     """The steps of a formula as calls that each write into memory which is not needed any more."""
 
     def __init__(self, graph: Graph, kinds: Sequence[Kind], changed: Sequence[int]) -> None:
-        self._expressions, self._outputs = graph.expressions, graph.outputs
+        self._outputs = graph.outputs
         self._rows = [i for i, kind in enumerate(kinds) if kind == "row"]
         self._arguments = range(graph.arity)
         self._changed = changed
-        self._row_of = dict(zip(graph.outputs, changed, strict=True))
+        self._row_of = dict(zip(graph.outputs, changed, strict=True))  # a result is written to
         self._last = {  # where each value is read last; a result is read in the end
             at: position for position, e in enumerate(graph.expressions) for at in e.operands
         }
@@ -125,7 +125,10 @@ class _Writer:
         return "\n    ".join((head, *once, "for lo in range(0, size, BLOCK):", *loop))
 
     def _name(self, position: int, expression: Expression) -> str:
-        """Return the name of a value, and note the statement that computes it."""
+        """Return the name of a value, and note the statement that computes it.
+
+        Numbers are called x or n, rows y, rooms r, and new arrays t.
+        """
         operation, operands = expression.operation, expression.operands
         if operation == "argument":
             return f"{'y' if position in self._rows else 'x'}{position}"

@@ -1,4 +1,4 @@
-"""Functions that change several tensors in one pass, against the same steps on Python's floats."""
+"""Functions that change several tensors in one pass, against the same steps in float64."""
 
 from __future__ import annotations
 
