@@ -96,6 +96,7 @@ ALL = [
     lambda p: optim.Adam(p, amsgrad=True),
     optim.AdamW,
     lambda p: optim.RMSprop(p, momentum=0.9, centered=True),
+    optim.Adafactor,
     optim.Adagrad,
     optim.Adadelta,
     optim.NAdam,

@@ -56,6 +56,10 @@ OPTIMIZERS: dict[str, list[dict[str, Any]]] = {
         *crossed(weight_decay=[0, 0.1], decoupled_weight_decay=[False, True]),
         {"betas": (0.5, 0.6), "maximize": True},
     ],
+    "Adafactor": [
+        *crossed(weight_decay=[0, 0.1], maximize=[False, True]),
+        {"lr": 1.0, "beta2_decay": -0.5, "eps": (1e-3, 0.1), "d": 2.0},
+    ],
     "Rprop": [
         {},
         {"etas": (0.3, 1.5), "step_sizes": (1e-3, 0.1), "maximize": True},
@@ -231,6 +235,14 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "Adadelta": [{"lr": -1.0}, {"rho": -0.1}, {"rho": 1.1}, {"eps": -1.0}, {"weight_decay": -1.0}],
     "Rprop": [{"lr": -1.0}, {"etas": (1.0, 1.2)}, {"etas": (0.5, 1.0)}, {"etas": (0.0, 1.2)}],
     "ASGD": [{"lr": -1.0}, {"weight_decay": -0.1}],
+    "Adafactor": [
+        {"lr": -1.0},
+        {"beta2_decay": 0.1},
+        {"eps": (-1.0, 1.0)},
+        {"eps": (None, -1.0)},
+        {"d": 0.5},
+        {"weight_decay": -0.1},
+    ],
     "LBFGS": [{"lr": -1.0}],
 }
 

@@ -2,6 +2,7 @@
 
 from mt_nn.optim import lr_scheduler, swa_utils
 from mt_nn.optim.adadelta import Adadelta
+from mt_nn.optim.adafactor import Adafactor
 from mt_nn.optim.adagrad import Adagrad
 from mt_nn.optim.adam import Adam, AdamW
 from mt_nn.optim.adamax import Adamax
@@ -22,6 +23,7 @@ __all__ = [
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
