@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -106,4 +107,4 @@ class Adafactor(Optimizer):
 
 def _root_mean_square(x: Tensor) -> float:
     length: float = x.norm().item()
-    return length / max(1, x.numel()) ** 0.5
+    return length / math.sqrt(max(1, x.numel()))
