@@ -529,10 +529,18 @@ def test_files_of_a_training(tmp_path: Path) -> None:
 
 
 def test_progress_is_shown_with_rich_and_told_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = io.StringIO()
     pytest.importorskip("rich")
-    trainer(train.ProgressBar(shown)).fit(loader(), 2)
-    assert "epoch   1  lr 0.02  loss " in shown.getvalue()
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    shown = io.StringIO()
+    trainer(train.ProgressBar(shown)).fit(loader(), 2, validation=loader())
+    first, second = shown.getvalue().splitlines()  # each whole, however long, and nothing else
+    assert first.startswith("epoch   1  lr 0.02  loss ")
+    assert "  validation_accuracy 0." in second
+    assert len(second) > 80
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
+    drawn = io.StringIO()
+    trainer(train.ProgressBar(drawn)).fit(loader(), 2)
+    assert "\x1b[" in drawn.getvalue()
     imported = builtins.__import__
 
     def without_rich(name: str, *args: Any) -> Any:
