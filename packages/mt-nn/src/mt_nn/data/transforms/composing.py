@@ -22,8 +22,8 @@ from mt_tensor.randomness.generator import generator
 class Compose:
     """Transforms one after another.
 
-        >>> Compose([ToTensor(), Normalize([0.5], [0.5])])
-        Compose(ToTensor(), Normalize(mean=[0.5], std=[0.5]))
+        >>> Compose([abs, float])(-3)
+        3.0
 
     Args:
         transforms: each is called with what the one before returned.
