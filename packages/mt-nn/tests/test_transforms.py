@@ -156,7 +156,7 @@ def resized(plane: Any, size: tuple[int, int], antialias: bool = True) -> Any:
     return np.array([resized_row(column, size[0], antialias) for column in rows.T]).T
 
 
-SIZES = [(4, 5), (2, 2), (3, 9), (1, 1), (11, 4)]
+SIZES = [(4, 5), (2, 2), (3, 9), (1, 1), (11, 4), (98, 49)]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -406,7 +406,7 @@ def test_loaders_transform_batches_at_once() -> None:
     calls = []
 
     class Twice(ImageTransform):
-        def each(self, imgs: mt.Tensor) -> mt.Tensor:
+        def transformed(self, imgs: mt.Tensor) -> mt.Tensor:
             calls.append(len(imgs))
             return imgs * 2
 
@@ -419,6 +419,7 @@ def test_loaders_transform_batches_at_once() -> None:
         for x, y in DataLoader(dataset, 4):
             assert np.array_equal(x.numpy()[:, 0, 0, 0], 2.0 * y.numpy())
     assert calls == [4, 4, 2, 4, 3]
+    assert TransformedDataset(data, flips)[2:5][0].numpy().reshape(-1).tolist() == [4, 6, 8]
     calls.clear()
     one_by_one = [
         TransformedDataset(data, flips, lambda y: y),
@@ -516,6 +517,11 @@ def test_settings_that_are_refused(make: Any, message: str) -> None:
         (lambda: Normalize([0.5], [1.0])(mt.ones(1, 2, 2).to("int32")), "int32 was given"),
         (lambda: Normalize([0.5] * 2, [1.0])(mt.ones(3, 2, 2)), "has 3 channel"),
         (lambda: RandomHorizontalFlip()(3), "takes a tensor"),
+        (
+            lambda: RandomVerticalFlip().each(mt.ones(5, 2)),
+            "RandomVerticalFlip.each takes a tensor",
+        ),
+        (lambda: Grayscale().each(mt.ones(3, 2, 2)), "here of 4 dimensions or more"),
         (lambda: Resize(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
         (lambda: Resize(3)(mt.ones(1, 0, 2)), "takes images with pixels"),
         (lambda: RandomRotation(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),

@@ -6,7 +6,6 @@ they should lie makes no difference, and links are not followed.
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Collection
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
@@ -31,6 +30,8 @@ def read_members(
             file.
         SettingError: the limit is no positive integer.
     """
+    import tarfile  # which takes long
+
     integer("limit", limit, 1)
     found: dict[str, bytearray] = {}
     with opened(path) as stream:

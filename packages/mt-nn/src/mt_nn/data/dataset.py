@@ -108,8 +108,8 @@ class TransformedDataset(Dataset):
         """Return an input and a target, or a batch of them if the data set takes several."""
         value, target = self.dataset[index]
         if self.transform is not None:
-            one = isinstance(index, int | np.integer)
-            value = self.transform(value) if one else transform_each(self.transform, value)
+            several = isinstance(index, slice | list | np.ndarray)
+            value = transform_each(self.transform, value) if several else self.transform(value)
         return value, target if self.target_transform is None else self.target_transform(target)
 
 

@@ -46,9 +46,7 @@ def download(
             of that name is untouched.
         SettingError: a setting makes no sense.
     """
-    from mt_nn.data.fetching import (
-        fetch_part,  # urllib.request and what it needs take long to import
-    )
+    from mt_nn.data.fetching import fetch_part  # which imports urllib.request, and that takes long
 
     target = Path(path)
     _check_settings(url, target, sha256, timeout)

@@ -17,7 +17,7 @@ Numbers = npt.NDArray[np.float64]
 class ImageTransform:
     """A transform that draws random numbers, or none, for each image of a batch.
 
-    A subclass says in `each` how; a call treats all images alike.
+    A subclass says in `transformed` how.
 
     Attributes:
         least: how many dimensions an image has at least: 3 if its channels matter.
@@ -29,13 +29,22 @@ class ImageTransform:
         """Return the image, or images of shape (..., channels, height, width), transformed alike.
 
         Raises:
-            InputError: it is no such tensor.
+            InputError: it is no such tensor, or not what this transform takes.
         """
         check_image(type(self).__name__, img, self.least)
-        return self.each(img.unsqueeze(0)).squeeze(0)
+        return self.transformed(img.unsqueeze(0)).squeeze(0)
 
     def each(self, imgs: Tensor) -> Tensor:
-        """Return images of shape (batch, ..., channels, height, width), drawn for one by one."""
+        """Return images of shape (batch, ..., channels, height, width), drawn for one by one.
+
+        Raises:
+            InputError: it is no such tensor, or not what this transform takes.
+        """
+        check_image(f"{type(self).__name__}.each", imgs, self.least + 1)
+        return self.transformed(imgs)
+
+    def transformed(self, imgs: Tensor) -> Tensor:
+        """Return images drawn for along the first dimension, which is there in any case."""
         raise NotImplementedError
 
 
@@ -82,9 +91,9 @@ def check_image(name: str, img: Any, least: int) -> None:
     """Raise InputError unless it is a tensor with enough dimensions."""
     if not isinstance(img, Tensor) or img.ndim < least:
         raise InputError(
-            f"{name} takes a tensor of shape (..., channels, height, width); "
-            f"{type(img).__name__} of shape {getattr(img, 'shape', 'unknown')} was given. ToTensor "
-            "makes one of an array."
+            f"{name} takes a tensor of shape (..., channels, height, width), here of {least} "
+            f"dimensions or more; {type(img).__name__} of shape {getattr(img, 'shape', 'unknown')} "
+            "was given. ToTensor makes one of an array."
         )
 
 

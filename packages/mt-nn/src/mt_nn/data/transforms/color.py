@@ -7,7 +7,6 @@ from typing import Any
 
 from mt_nn.data.transforms.base import (
     ImageTransform,
-    check_image,
     check_real,
     choose,
     interval,
@@ -38,7 +37,7 @@ class Grayscale(ImageTransform):
             raise SettingError(f"num_output_channels is 1 or 3; got {num_output_channels!r}.")
         self.num_output_channels = num_output_channels
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch in grey.
 
         Raises:
@@ -63,7 +62,7 @@ class RandomGrayscale(ImageTransform):
     def __init__(self, p: float = 0.1) -> None:
         self.p = probability(p)
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch, some of them in grey.
 
         Raises:
@@ -104,7 +103,7 @@ class ColorJitter(ImageTransform):
         if self.hue[1] > 0.5:
             raise SettingError(f"hue has bounds from -0.5 to 0.5; got {hue!r}.")
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch in other colors.
 
         Raises:
@@ -140,7 +139,6 @@ def _factors(name: str, given: Any) -> tuple[float, float]:
 
 
 def _check_colors(name: str, imgs: Tensor) -> None:
-    check_image(name, imgs, least=4)
     check_real(name, imgs)
     if imgs.shape[-3] not in (1, 3):
         raise InputError(

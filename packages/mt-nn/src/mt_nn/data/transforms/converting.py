@@ -66,7 +66,7 @@ class Normalize(ImageTransform):
                 f"{len(self.std)} were given."
             )
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch normalised.
 
         Raises:

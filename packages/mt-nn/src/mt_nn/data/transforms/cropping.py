@@ -36,7 +36,7 @@ class Pad(ImageTransform):
         self.padding = _sides(padding)
         self.fill, self.padding_mode = fill, choice("padding_mode", padding_mode, PADDING_MODES)
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return images with their borders.
 
         Raises:
@@ -61,14 +61,14 @@ class CenterCrop(ImageTransform):
     def __init__(self, size: Sizes) -> None:
         self.size = integers("size", size, 2, 1)
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the middle of each image of a batch."""
         height, width = self.size
         down, across = max(height - imgs.shape[-2], 0), max(width - imgs.shape[-1], 0)
         sides = (across // 2, down // 2, (across + 1) // 2, (down + 1) // 2)
         imgs = _padded(imgs, sides, 0, "constant")
         top, left = round((imgs.shape[-2] - height) / 2), round((imgs.shape[-1] - width) / 2)
-        return cropped(imgs, top, left, self.size)
+        return _cropped(imgs, top, left, self.size)
 
     def __repr__(self) -> str:
         return f"CenterCrop(size={self.size})"
@@ -101,7 +101,7 @@ class RandomCrop(ImageTransform):
         self.pad_if_needed, self.fill = pad_if_needed, fill
         self.padding_mode = choice("padding_mode", padding_mode, PADDING_MODES)
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return a part of each image of a batch.
 
         Raises:
@@ -119,11 +119,9 @@ class RandomCrop(ImageTransform):
                 f"a crop of {self.size} does not fit into {tuple(imgs.shape[-2:])}: give padding, "
                 "or pad_if_needed=True."
             )
-        top, left = (
-            generator().integers(count, size=len(imgs)).tolist() for count in (tops, lefts)
-        )
-        parts = zip(imgs.unbind(), top, left, strict=True)
-        return stack([cropped(img, i, j, self.size) for img, i, j in parts])
+        corners = generator().integers((tops, lefts), size=(len(imgs), 2)).tolist()
+        parts = zip(imgs.unbind(), corners, strict=True)
+        return stack([_cropped(img, top, left, self.size) for img, (top, left) in parts])
 
     def __repr__(self) -> str:
         return f"RandomCrop(size={self.size}, padding={self.padding})"
@@ -141,7 +139,7 @@ class _RandomFlip(ImageTransform):
     def __init__(self, p: float = 0.5) -> None:
         self.p = probability(p)
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return images of which some are mirror images."""
         chosen = generator().random(len(imgs)) < self.p
         return choose(chosen, imgs.flip(self.dim), imgs)
@@ -173,7 +171,7 @@ class RandomVerticalFlip(_RandomFlip):
 # --- What they share ------------------------------------------------------------------------------
 
 
-def cropped(img: Tensor, top: int, left: int, size: tuple[int, ...]) -> Tensor:
+def _cropped(img: Tensor, top: int, left: int, size: tuple[int, ...]) -> Tensor:
     """Return a part of images."""
     return img[..., top : top + size[0], left : left + size[1]]
 

@@ -50,7 +50,7 @@ class RandomErasing(ImageTransform):
             )
         self.value = value if value == "random" else row("value", value)
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch, some with a box painted over.
 
         Raises:

@@ -76,7 +76,7 @@ class _Resizing(ImageTransform):
         scales = (lengths / new)[:, None, None]
         places = np.arange(old) - starts[:, None, None]  # of the old pixels in the box
         if self.interpolation == "nearest":
-            found: Numbers = places == np.floor(np.arange(new)[:, None] * scales)
+            found: Numbers = places == np.arange(new)[:, None] * lengths[:, None, None] // new
             return found.astype(np.float64)
         reach = np.maximum(scales, 1.0) if self.antialias else 1.0
         distances = places + 0.5 - (np.arange(new)[:, None] + 0.5) * scales
@@ -121,7 +121,7 @@ class Resize(_Resizing):
                 f"size={size!r}, max_size={max_size!r}."
             )
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch resized.
 
         Raises:
@@ -174,7 +174,7 @@ class RandomResizedCrop(_Resizing):
                 f"a part has an area and two sides; got scale={scale!r}, ratio={ratio!r}."
             )
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return a part of each image of a batch, resized.
 
         Raises:

@@ -36,7 +36,7 @@ class _Warp(ImageTransform):
         self.fill = row("fill", fill)
         self.center = None if center is None else row("center", center, (2,))
 
-    def each(self, imgs: Tensor) -> Tensor:
+    def transformed(self, imgs: Tensor) -> Tensor:
         """Return the images of a batch, drawn for one by one.
 
         Raises:
