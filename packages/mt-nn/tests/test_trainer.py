@@ -145,6 +145,8 @@ def test_epochs_of_some_steps() -> None:
         short.fit(numbered, epochs, steps_per_epoch=3)
     assert seen == [0, 1, 2, 3, 4, 0, 1, 2, 3]
     assert short.batches == 3
+    short.epoch, short.batch = 0, 4  # as if it had been interrupted in a longer epoch
+    assert len(short.fit(numbered, 1, steps_per_epoch=3).losses) == 9
     with pytest.raises(nn.InputError, match="the loader no batches"):
         short.fit([], 4, steps_per_epoch=3)
     with pytest.raises(nn.SettingError, match="steps_per_epoch is an integer from 1 on"):

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mt_nn as nn
 import mt_tensor as mt
@@ -171,6 +173,13 @@ def test_other_sizes(shape: tuple[int, ...], size: tuple[int, int], antialias: b
     rows, columns = (np.arange(n) * old // n for n, old in zip(size, (4, 5), strict=True))
     near = Resize(size, "nearest")(mt.tensor(x)).numpy()
     assert np.array_equal(near, x[..., rows, :][..., columns])
+
+
+@given(st.integers(1, 12), st.integers(1, 30), st.booleans())
+def test_rows_of_any_length(old: int, new: int, antialias: bool) -> None:
+    row = image((1, 1, old))
+    made = Resize((1, new), antialias=antialias)(mt.tensor(row)).numpy()
+    np.testing.assert_allclose(made[0, 0], resized_row(row[0, 0], new, antialias), atol=1e-6)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -127,9 +127,10 @@ class Trainer:
         integer("epochs", epochs, 0)
         if loader is not self._loader and self._loader is not None and not self.batch:
             self._position = 0  # a pass over another loader begins with its first batch
-        self._loader, self.batches = loader, _length(loader)
+        count = None
         if steps_per_epoch is not None:
-            self.batches = integer("steps_per_epoch", steps_per_epoch, 1) * self.accumulate
+            count = integer("steps_per_epoch", steps_per_epoch, 1) * self.accumulate
+        self._loader, self.batches = loader, count or _length(loader)
         if resume is not None:
             self._resume(Path(resume))
         if not self._waiting:
@@ -138,7 +139,7 @@ class Trainer:
         try:
             self._notify("on_fit_start")
             while self.epoch < epochs and not self.should_stop:
-                self._run_epoch(self._batches(loader, steps_per_epoch is None), validation)
+                self._run_epoch(self._batches(loader, count), validation)
         finally:
             self._pass = None
             self._notify("on_fit_end")
@@ -175,23 +176,23 @@ class Trainer:
         self.epoch, self.batch = self.epoch + 1, 0
         self._notify("on_epoch_end")
 
-    def _batches(self, loader: Iterable[Any], whole: bool) -> Iterator[Any]:
+    def _batches(self, loader: Iterable[Any], count: int | None) -> Iterator[Any]:
         """Iterate over the batches of this epoch that are still to be done.
 
         Args:
             loader: where they come from.
-            whole: whether the epoch is a pass over the loader; otherwise it has `self.batches`
-                batches, and the pass goes on in the next epoch.
+            count: how many batches the epoch has, after which the pass over the loader goes on in
+                the next one; None if it has one pass.
         """
-        while whole or self.batch != self.batches:
+        while count is None or self.batch < count:
             if self._pass is None:
                 self._pass = self._begun(loader)
             for batch in self._pass:
                 yield batch
-                if not whole and self.batch == self.batches:
+                if count is not None and self.batch >= count:
                     return
             empty, self._pass, self._position = not self._position, None, 0
-            if whole:
+            if count is None:
                 return
             if empty:
                 raise InputError("an epoch has steps_per_epoch steps, but the loader no batches.")
