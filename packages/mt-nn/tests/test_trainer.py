@@ -208,6 +208,31 @@ def test_evaluation_and_prediction() -> None:
     assert history["validation_loss"] == [pytest.approx(measured["loss"], rel=1e-6)]
 
 
+def test_evaluation_leaves_every_mode_as_it_was() -> None:
+    model = nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5)))
+    model[2].eval()
+    ours = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.1), cross_entropy)
+    seen: list[list[bool]] = []
+
+    def modes() -> list[bool]:
+        return [module.training for module in model.modules()]
+
+    def batches() -> Any:
+        for batch in loader():
+            seen.append(modes())
+            yield batch
+        raise RuntimeError("the disk broke")
+
+    before = modes()
+    assert before == [True, True, True, False, False]
+    for use in (ours.evaluate, ours.predict):
+        with pytest.raises(RuntimeError, match="the disk broke"):
+            use(batches())
+        assert seen == [[False] * 5] * 6
+        assert modes() == before
+        seen.clear()
+
+
 class Adder(nn.Module):
     def __init__(self) -> None:
         super().__init__()
