@@ -1,9 +1,11 @@
 """Downloads from a server in a thread, which behaves and misbehaves as its paths say."""
 
 import hashlib
+import re
 import sys
 import threading
 import time
+import urllib.parse
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,7 +15,8 @@ import numpy as np
 import pytest
 
 import mt_nn as nn
-from mt_nn.data import download
+from mt_nn.data import PUBLISHED, download, fetch
+from mt_nn.data.published import Published
 
 CONTENT = np.random.default_rng(0).bytes(700_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -259,3 +262,37 @@ def test_progress_is_shown_if_rich_is_there(
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     download(url(server, "fine"), tmp_path / "other", SHA256)
     assert capsys.readouterr().out == ""
+
+
+# --- Published data sets --------------------------------------------------------------------------
+
+
+def test_data_sets_are_fetched_by_name(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"fine": SHA256, "chunked": None}
+    monkeypatch.setitem(PUBLISHED, "mine", Published(url(server, ""), files, "none"))
+    for _ in range(2):
+        folder = fetch("mine", tmp_path / "new", progress=False)
+        assert folder == tmp_path / "new" / "mine"
+        assert names(folder) == ["chunked", "fine"]
+        assert (folder / "fine").read_bytes() == CONTENT
+    assert [way for way, _ in server.requests] == ["fine", "chunked"]
+    monkeypatch.setitem(PUBLISHED, "other", Published(url(server, ""), {"fine": "0" * 64}, "none"))
+    with pytest.raises(nn.DownloadError, match="the checksum is"):
+        fetch("other", tmp_path)
+    with pytest.raises(nn.SettingError, match="name must be one of cifar10, cifar100, fashion"):
+        fetch("imagenet", tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(nn.FileError, match="could not make the folder"):
+        fetch("mine", tmp_path / "file")
+
+
+def test_what_is_published_can_be_read() -> None:
+    for name, data in PUBLISHED.items():
+        for file, sha256 in data.files.items():
+            parts = urllib.parse.urlsplit(data.address + file)
+            assert (parts.scheme in ("http", "https"), bool(parts.hostname)) == (True, True)
+            assert parts.path.endswith(f"/{file}"), name
+            assert sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256)
+        assert data.licence

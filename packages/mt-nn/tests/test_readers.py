@@ -1,7 +1,9 @@
 """Readers of published formats, on files made here: what they return, and what they refuse."""
 
 import gzip
+import io
 import json
+import tarfile
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,10 @@ from mt_nn.data import (
     Vocabulary,
     batchify,
     cifar10,
+    cifar100,
     pad_collate,
     read_cifar10,
+    read_cifar100,
     read_csv,
     read_glove,
     read_idx,
@@ -29,9 +33,17 @@ from mt_nn.data import (
     read_text,
     tokenize,
 )
+from mt_nn.data.archives import read_members
+
+
+def read_archive(path: Path, **settings: int) -> Any:
+    return read_members(path, ["file"], **settings)
+
 
 READERS: list[Any] = [
+    read_archive,
     read_cifar10,
+    read_cifar100,
     read_csv,
     read_glove,
     read_idx,
@@ -145,6 +157,90 @@ def test_what_is_no_cifar10(write: Any, tmp_path: Path) -> None:
     write(b"\x80", "data_batch_1")
     with pytest.raises(nn.FileError, match=r"binary version, cifar-10-binary\.tar\.gz"):
         cifar10(tmp_path)
+
+
+def archive(files: dict[str, bytes], **settings: Any) -> bytes:
+    """Return a tar archive."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as tar:
+        for name, inside in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(inside)
+            for setting, value in settings.items():
+                setattr(member, setting, value)
+            tar.addfile(member, io.BytesIO(inside))
+    return content.getvalue()
+
+
+CIFAR10_FILES = {
+    "cifar-10-batches-bin/readme.html": b"<html>",
+    **{f"cifar-10-batches-bin/data_batch_{n}.bin": cifar(n, n) for n in range(5, 0, -1)},
+    "cifar-10-batches-bin/test_batch.bin": cifar(2),
+}
+
+
+def test_cifar10_from_its_archive(write: Any, tmp_path: Path) -> None:
+    path = write(archive(CIFAR10_FILES), "cifar-10-binary.tar.gz")
+    for given in (path, tmp_path):
+        train, test = cifar10(given)
+        assert (len(train), len(test)) == (15, 2)
+        (last,) = read_cifar10(write(cifar(1, 1), "one"))[0]
+        np.testing.assert_array_equal(train[0][0].numpy(), last / np.float32(255))
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["cifar-10-binary.tar.gz", "one"]
+
+
+def test_cifar100(write: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    records = rng.integers(0, 256, (5, 3074), np.uint8)
+    records[:, 0] %= 20
+    records[:, 1] %= 100
+    images, classes, groups = read_cifar100(write(records.tobytes(), "train.bin"))
+    assert np.array_equal(images.reshape(5, -1), records[:, 2:])
+    assert np.array_equal(classes, records[:, 1])
+    assert np.array_equal(groups, records[:, 0])
+    write(records[:2].tobytes(), "test.bin")
+    train, test = cifar100(tmp_path)
+    assert train[:][1].tolist() == classes.tolist()
+    assert len(test) == 2
+    inside = {"cifar-100-binary/train.bin": records.tobytes(), "test.bin": records[:2].tobytes()}
+    again, _ = cifar100(write(archive(inside), "archive"))
+    assert mt.equal(again[:][0], train[:][0])
+    for byte, count in ((0, 20), (1, 100)):
+        bad = records.copy()
+        bad[3, byte] = count
+        with pytest.raises(nn.FileError, match=f"record 3 is of class {count}, .* to {count - 1}"):
+            read_cifar100(write(bad.tobytes()))
+
+
+def test_archives_that_lie(write: Any, tmp_path: Path) -> None:
+    """Nothing is written, nothing outside is read, and what is announced is not believed."""
+    outside = tmp_path / "secret"
+    outside.write_bytes(b"secret")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("../../file", "/file", "a/../file"):
+        assert read_archive(write(archive({name: b"x"}), "in/a")) == {"file": b"x"}
+    for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE):
+        path = write(archive({"file": b""}, type=kind, linkname=str(outside)), "in/a")
+        with pytest.raises(nn.FileError, match="holds no file"):
+            read_archive(path)
+    assert [found.name for found in folder.iterdir()] == ["a"]
+    whole = archive({"file": b"x" * 2000})
+    first = read_archive(write(whole[:2560] + archive({"b/file": b"other"}), "in/a"))
+    assert first == {"file": b"x" * 2000}
+    for content in (whole[:1000], b"x" * 1024, b"", whole[:600]):
+        with pytest.raises(nn.FileError, match="damaged, or no tar archive"):
+            read_archive(write(content, "in/a"))
+    names = archive({"n" * 200: b""}, type=tarfile.GNUTYPE_LONGNAME)[:512]
+    with pytest.raises(nn.FileError, match="damaged|holds no"):
+        read_archive(write(names * 5000, "in/a"))
+    some = {name: inside for name, inside in CIFAR10_FILES.items() if "test" not in name}
+    with pytest.raises(nn.FileError, match=r"holds no test_batch\.bin"):
+        cifar10(write(archive(some), "in/a"))
+    with pytest.raises(nn.FileError, match=r"data_batch_1\.bin is damaged"):
+        cifar10(write(archive({"data_batch_1.bin": b"x", **CIFAR10_FILES}), "in/a"))
+    with pytest.raises(nn.FileError, match="could not read"):
+        cifar100(tmp_path / "nowhere")
 
 
 # --- Language models ------------------------------------------------------------------------------

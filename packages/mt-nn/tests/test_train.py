@@ -5,15 +5,13 @@ import gzip
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.train import LeNet, cli, evaluate, train_epoch
-from mt_nn.train.loop import Epoch
+from mt_nn.train import LeNet, cli
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -35,8 +33,8 @@ def test_a_short_training_writes_its_files(
     model = LeNet()
     model.load_state_dict(nn.load(tmp_path / "model.safetensors"))
     _, test_set = nn.data.digits()
-    assert evaluate(model, nn.data.DataLoader(test_set, 360)).accuracy > 0.8
-    assert model.training
+    images, labels = test_set[:]
+    assert nn.functional.accuracy(model.eval()(images), labels) > 0.8
 
 
 def test_the_backends_agree(tmp_path: Path) -> None:
@@ -125,48 +123,6 @@ def test_where_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert cli.parse(["--mnist", "data/fashion"]).out == Path("runs/fashion")
     assert cli.parse(["--mnist", "."]).out == Path("runs", tmp_path.name)
     assert cli.parse(["--mnist", "data", "--out", "here"]).out == Path("here")
-
-
-# --- The loop -----------------------------------------------------------------------------------
-
-
-def modes(model: nn.Module) -> list[bool]:
-    return [module.training for module in model.modules()]
-
-
-def test_evaluation_leaves_every_mode_as_it_was() -> None:
-    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5)))
-    model[2].eval()
-    before = modes(model)
-    assert before == [True, True, True, False, False]
-    seen = []
-
-    def batches(count: int) -> Any:
-        for _ in range(count):
-            seen.append(modes(model))
-            yield mt.ones(1, 2), mt.tensor([0])
-        raise RuntimeError("the disk broke")
-
-    with pytest.raises(RuntimeError, match="the disk broke"):
-        evaluate(model, batches(2))
-    assert seen == [[False] * 5] * 2
-    assert modes(model) == before
-    assert len(evaluate(model, [(mt.ones(1, 2), mt.tensor([0]))]).losses) == 1
-    assert modes(model) == before
-
-
-def test_training_and_evaluation_measure_alike() -> None:
-    mt.manual_seed(0)
-    model, data = nn.Linear(2, 2), [(mt.randn(4, 2), mt.tensor([0, 1, 1, 0]))] * 3
-    still = nn.optim.SGD(model.parameters(), lr=0.0)
-    reported: list[float] = []
-    trained = train_epoch(model, data, still, reported.append)
-    assert trained == evaluate(model, data)
-    assert reported == trained.losses
-
-
-def test_an_empty_epoch_has_no_loss() -> None:
-    assert np.isnan(Epoch().loss)
 
 
 def test_importing_is_light() -> None:

@@ -3,9 +3,11 @@
 import builtins
 import csv
 import io
+import itertools
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -118,6 +120,39 @@ def test_a_loader_without_length() -> None:
     assert ours.step == 4
 
 
+def test_epochs_of_some_steps() -> None:
+    class Stream(nn.data.IterableDataset):
+        def __iter__(self) -> Any:
+            return itertools.count()
+
+    batches = nn.data.DataLoader(
+        Stream(), 2, collate_fn=lambda pair: (mt.ones(2, 4), mt.zeros(2).long())
+    )
+    ours = Trainer(*plain(), accumulate=2)
+    history = ours.fit(batches, 3, steps_per_epoch=5, validation=loader())
+    assert (ours.step, len(history.losses), len(history["validation_loss"])) == (15, 30, 3)
+    seen: list[int] = []
+
+    class Watched(nn.Linear):
+        def forward(self, x: mt.Tensor) -> mt.Tensor:
+            seen.append(int(x[0, 0].item()))
+            return super().forward(x)
+
+    model = Watched(1, 2)
+    numbered = [(mt.full((1, 1), float(n)), mt.zeros(1).long()) for n in range(5)]
+    short = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.0), cross_entropy)
+    for epochs in (2, 3):
+        short.fit(numbered, epochs, steps_per_epoch=3)
+    assert seen == [0, 1, 2, 3, 4, 0, 1, 2, 3]
+    assert short.batches == 3
+    short.epoch, short.batch = 0, 4  # as if it had been interrupted in a longer epoch
+    assert len(short.fit(numbered, 1, steps_per_epoch=3).losses) == 9
+    with pytest.raises(nn.InputError, match="the loader no batches"):
+        short.fit([], 4, steps_per_epoch=3)
+    with pytest.raises(nn.SettingError, match="steps_per_epoch is an integer from 1 on"):
+        short.fit(numbered, 4, steps_per_epoch=0)
+
+
 def test_gradients_are_clipped() -> None:
     class Watch(Callback):
         def on_step_end(self, trainer: Trainer) -> None:
@@ -171,6 +206,31 @@ def test_evaluation_and_prediction() -> None:
     history = ours.fit(loader(), 1, validation=loader())
     measured = ours.evaluate(loader(shuffle=False))
     assert history["validation_loss"] == [pytest.approx(measured["loss"], rel=1e-6)]
+
+
+def test_evaluation_leaves_every_mode_as_it_was() -> None:
+    model = nn.Sequential(nn.Linear(4, 2), nn.Dropout(0.5), nn.Sequential(nn.Dropout(0.5)))
+    model[2].eval()
+    ours = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.1), cross_entropy)
+    seen: list[list[bool]] = []
+
+    def modes() -> list[bool]:
+        return [module.training for module in model.modules()]
+
+    def batches() -> Any:
+        for batch in loader():
+            seen.append(modes())
+            yield batch
+        raise RuntimeError("the disk broke")
+
+    before = modes()
+    assert before == [True, True, True, False, False]
+    for use in (ours.evaluate, ours.predict):
+        with pytest.raises(RuntimeError, match="the disk broke"):
+            use(batches())
+        assert seen == [[False] * 5] * 6
+        assert modes() == before
+        seen.clear()
 
 
 class Adder(nn.Module):
@@ -371,34 +431,92 @@ class StatefulLoader:
         self.goes_on = len(self.order) > 0
 
 
+class MapOf:
+    """A loader without a state or a length."""
+
+    def __init__(self, batches: Any) -> None:
+        self.batches = batches
+
+    def __iter__(self) -> Any:
+        return iter(self.batches)
+
+
 def whole(*callbacks: Callback, accumulate: int = 1) -> Trainer:
     ours = trainer(*callbacks, train.EarlyStopping("loss", 9), accumulate=accumulate)
     ours.scheduler = Steps(ours.optimizer)
     return ours
 
 
-@pytest.mark.parametrize("make", [loader, StatefulLoader])
+@pytest.mark.parametrize("make", [loader, StatefulLoader, lambda: MapOf(loader())])
 @pytest.mark.parametrize(
-    ("accumulate", "step", "at_epoch_end"),
-    [(1, 8, False), (1, 12, False), (1, 12, True), (1, 7, False), (4, 3, False)],
+    ("accumulate", "steps", "step", "at_epoch_end"),
+    [
+        (1, None, 8, False),
+        (1, None, 12, False),
+        (1, None, 12, True),
+        (1, None, 7, False),
+        (4, None, 3, False),
+        (1, 4, 6, False),
+        (1, 4, 8, True),
+        (1, 4, 11, False),
+        (1, 9, 18, True),
+        (4, 2, 5, False),
+    ],
 )
 def test_a_training_goes_on_exactly(
-    tmp_path: Path, make: Any, accumulate: int, step: int, at_epoch_end: bool
+    tmp_path: Path, make: Any, accumulate: int, steps: int | None, step: int, at_epoch_end: bool
 ) -> None:
     path = tmp_path / "c.safetensors"
     wanted = whole(accumulate=accumulate)
-    wanted.fit(make(), 4, validation=loader())
+    wanted.fit(make(), 4, validation=loader(), steps_per_epoch=steps)
     broken = whole(Interrupt(path, step, at_epoch_end), accumulate=accumulate)
     with pytest.raises(KeyboardInterrupt):
-        broken.fit(make(), 4, validation=loader())
+        broken.fit(make(), 4, validation=loader(), steps_per_epoch=steps)
     found = whole(accumulate=accumulate)
     mt.manual_seed(99)
-    history = found.fit(make(), 4, validation=loader(), resume=path)
+    history = found.fit(make(), 4, validation=loader(), resume=path, steps_per_epoch=steps)
     assert history.losses == wanted.history.losses
     assert history.rows == wanted.history.rows
     assert found.scheduler.seen == wanted.scheduler.seen
     for one, two in zip(found.model.parameters(), wanted.model.parameters(), strict=True):
         np.testing.assert_array_equal(one.value.detach(), two.value.detach())
+
+
+def test_control_c_waits_for_a_checkpoint(tmp_path: Path) -> None:
+    class Press(Callback):
+        def on_batch_end(self, trainer: Trainer) -> None:
+            for _ in range(presses[0] if trainer.step == 7 else 0):
+                signal.raise_signal(signal.SIGINT)
+
+    def make() -> Trainer:
+        return trainer(train.SaveCheckpoints(tmp_path), Press())
+
+    handler = signal.getsignal(signal.SIGINT)
+    assert handler is signal.default_int_handler
+    presses = [0]
+    wanted = trainer().fit(loader(), 3).losses
+    # Pressed twice it does not wait, and the last checkpoint is that of an epoch.
+    for presses[0], step in ((2, 6), (1, 8)):
+        with pytest.raises(KeyboardInterrupt):
+            make().fit(loader(), 3)
+        assert [path.name for path in tmp_path.iterdir()] == [f"step-0000000{step}.safetensors"]
+        assert signal.getsignal(signal.SIGINT) is handler
+    presses[0] = 0
+    assert make().fit(loader(), 3, resume=tmp_path).losses == wanted
+
+    class PressAtTheEnd(Callback):
+        def on_epoch_end(self, trainer: Trainer) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        trainer(train.SaveCheckpoints(tmp_path), PressAtTheEnd()).fit(loader(), 2)
+    assert nn.load_checkpoint(nn.Checkpoints(tmp_path).paths()[0])["trainer"]["epoch"] == 1
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        presses[0] = 1
+        assert make().fit(loader(), 3).losses == wanted  # somebody else has taken it over
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def test_an_early_stop_is_remembered(tmp_path: Path) -> None:
@@ -529,10 +647,18 @@ def test_files_of_a_training(tmp_path: Path) -> None:
 
 
 def test_progress_is_shown_with_rich_and_told_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = io.StringIO()
     pytest.importorskip("rich")
-    trainer(train.ProgressBar(shown)).fit(loader(), 2)
-    assert "epoch   1  lr 0.02  loss " in shown.getvalue()
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    shown = io.StringIO()
+    trainer(train.ProgressBar(shown)).fit(loader(), 2, validation=loader())
+    first, second = shown.getvalue().splitlines()  # each whole, however long, and nothing else
+    assert first.startswith("epoch   1  lr 0.02  loss ")
+    assert "  validation_accuracy 0." in second
+    assert len(second) > 80
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as if it were a terminal
+    drawn = io.StringIO()
+    trainer(train.ProgressBar(drawn)).fit(loader(), 2)
+    assert "\x1b[" in drawn.getvalue()
     imported = builtins.__import__
 
     def without_rich(name: str, *args: Any) -> Any:

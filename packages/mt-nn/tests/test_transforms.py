@@ -1,22 +1,38 @@
-"""Transforms of images, beside NumPy."""
+"""Transforms of images, beside NumPy, and beside torch where it is installed."""
 
+import colorsys
+import math
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import mt_nn as nn
 import mt_tensor as mt
+from mt_nn.data import DataLoader, Subset, TensorDataset, TransformedDataset
 from mt_nn.data.transforms import (
     CenterCrop,
+    ColorJitter,
     Compose,
+    Grayscale,
+    ImageTransform,
     Lambda,
     Normalize,
     Pad,
+    RandomAffine,
+    RandomApply,
+    RandomChoice,
     RandomCrop,
+    RandomErasing,
+    RandomGrayscale,
     RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomRotation,
     RandomVerticalFlip,
+    Resize,
     ToTensor,
 )
 
@@ -118,6 +134,312 @@ def test_flips(flip: Any, axis: int, shape: tuple[int, ...]) -> None:
     assert 150 < flipped < 250
 
 
+def test_images_of_pillow() -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3), np.uint8)
+    assert np.array_equal(ToTensor()(pillow.fromarray(pixels)).numpy(), ToTensor()(pixels).numpy())
+
+
+# --- Sizes ----------------------------------------------------------------------------------------
+
+
+def resized_row(row: Any, new: int, antialias: bool) -> list[float]:
+    """Resize one row of pixels, pixel by pixel."""
+    scale, made = len(row) / new, []
+    for pixel in range(new):
+        middle, reach = (pixel + 0.5) * scale, max(scale, 1.0) if antialias else 1.0
+        weights = [max(1 - abs(old + 0.5 - middle) / reach, 0.0) for old in range(len(row))]
+        made.append(sum(w * x for w, x in zip(weights, row, strict=True)) / sum(weights))
+    return made
+
+
+def resized(plane: Any, size: tuple[int, int], antialias: bool = True) -> Any:
+    rows = np.array([resized_row(row, size[1], antialias) for row in plane])
+    return np.array([resized_row(column, size[0], antialias) for column in rows.T]).T
+
+
+SIZES = [(4, 5), (2, 2), (3, 9), (1, 1), (11, 4), (98, 49)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("antialias", [True, False])
+def test_other_sizes(shape: tuple[int, ...], size: tuple[int, int], antialias: bool) -> None:
+    x = image(shape)
+    made = Resize(size, antialias=antialias)(mt.tensor(x)).numpy()
+    planes = [resized(plane, size, antialias) for plane in x.reshape(-1, 4, 5)]
+    assert made.shape == (*shape[:-2], *size)
+    np.testing.assert_allclose(made.reshape(-1, *size), planes, atol=1e-6)
+    rows, columns = (np.arange(n) * old // n for n, old in zip(size, (4, 5), strict=True))
+    near = Resize(size, "nearest")(mt.tensor(x)).numpy()
+    assert np.array_equal(near, x[..., rows, :][..., columns])
+
+
+@given(st.integers(1, 12), st.integers(1, 30), st.booleans())
+def test_rows_of_any_length(old: int, new: int, antialias: bool) -> None:
+    row = image((1, 1, old))
+    made = Resize((1, new), antialias=antialias)(mt.tensor(row)).numpy()
+    np.testing.assert_allclose(made[0, 0], resized_row(row[0, 0], new, antialias), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_other_sizes_are_those_of_torch(size: tuple[int, int]) -> None:
+    torch = pytest.importorskip("torch")
+    x = image((2, 3, 4, 5))
+    for settings in ({"antialias": True}, {"antialias": False}, {"interpolation": "nearest"}):
+        mode = settings.get("interpolation", "bilinear")
+        smooth = settings.get("antialias", False)
+        theirs = torch.nn.functional.interpolate(
+            torch.tensor(x), size, mode=mode, antialias=smooth
+        ).numpy()
+        np.testing.assert_allclose(Resize(size, **settings)(mt.tensor(x)), theirs, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("shape", "settings", "size"),
+    [
+        ((4, 9), {"size": 2}, (2, 4)),
+        ((9, 4), {"size": [2]}, (4, 2)),
+        ((4, 4), {"size": 7}, (7, 7)),
+        ((4, 9), {"size": 3, "max_size": 5}, (2, 5)),
+        ((9, 4), {"size": 3, "max_size": 6}, (6, 3)),
+        ((1, 90), {"size": 2, "max_size": 3}, (1, 3)),
+    ],
+)
+def test_the_shorter_side(shape: tuple[int, int], settings: Any, size: tuple[int, int]) -> None:
+    assert Resize(**settings)(mt.ones(1, *shape)).shape == (1, *size)
+
+
+def test_parts_of_a_size() -> None:
+    mt.manual_seed(0)
+    x = image((1, 6, 8))
+    boxes = {
+        (top, left, rows, columns): resized(x[0, top : top + rows, left : left + columns], (3, 2))
+        for rows in range(1, 7)
+        for columns in range(1, 9)
+        for top in range(7 - rows)
+        for left in range(9 - columns)
+    }
+    transform = RandomResizedCrop((3, 2), scale=(0.2, 0.6), ratio=(0.5, 2.0))
+    for crop in transform.each(mt.tensor(x).expand(60, 1, 6, 8)).numpy():
+        found = [box for box, part in boxes.items() if np.allclose(part, crop[0], atol=1e-5)]
+        assert any(
+            0.15 < rows * columns / 48 < 0.7 and 0.4 < columns / rows < 2.6
+            for _, _, rows, columns in found
+        )
+    for ratio, part in ((9, x[0, 2:3]), (0.1, x[0, :, 3:4])):  # none fits, so the middle it is
+        crop = RandomResizedCrop(2, scale=(1, 1), ratio=(ratio, ratio))(mt.tensor(x)).numpy()[0]
+        np.testing.assert_allclose(crop, resized(part, (2, 2)), atol=1e-6)
+
+
+# --- Turned and sheared ---------------------------------------------------------------------------
+
+
+def test_quarter_turns() -> None:
+    x = image((2, 5, 5))
+    for quarters, degrees in enumerate((0, 90, 180, 270)):
+        turned = RandomRotation((degrees, degrees))(mt.tensor(x)).numpy()
+        assert np.array_equal(turned, np.rot90(x, quarters, (1, 2)))
+        turned = RandomAffine((-degrees, -degrees), interpolation="bilinear")(mt.tensor(x)).numpy()
+        np.testing.assert_allclose(turned, np.rot90(x, quarters, (1, 2)), atol=1e-6)
+    corner = RandomRotation((180, 180), center=(1, 1), fill=(7, 8))(mt.tensor(x)).numpy()
+    assert np.array_equal(corner[:, :2, :2], x[:, 1::-1, 1::-1])
+    assert np.array_equal(corner[:, 2:], np.broadcast_to([[[7]], [[8]]], (2, 3, 5)))
+
+
+def test_moved_images() -> None:
+    mt.manual_seed(0)
+    x = image((1, 4, 10)) + 1
+    drawn = RandomAffine(0, translate=(0.3, 0.25)).each(mt.tensor(x).expand(200, 1, 4, 10)).numpy()
+    moved = {}
+    for across in range(-3, 4):
+        for down in (-1, 0, 1):
+            wide = np.pad(x[0], ((1, 1), (3, 3)))
+            moved[across, down] = wide[1 - down : 5 - down, 3 - across : 13 - across].tobytes()
+    assert {each.tobytes() for each in drawn} == set(moved.values())
+
+
+@pytest.mark.parametrize("interpolation", ["nearest", "bilinear"])
+@pytest.mark.parametrize("center", [None, (2.0, 3.5)])
+def test_affine_maps_are_those_of_torch(interpolation: str, center: Any) -> None:
+    torch = pytest.importorskip("torch")
+    x, (height, width) = image((1, 3, 6, 9)).astype(np.float64), (6, 9)
+    turn, along_x, along_y, scale = math.radians(20), math.radians(10), math.radians(-7), 1.3
+    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    shear_x = np.array([[1, -np.tan(along_x)], [0, 1]])
+    shear_y = np.array([[1, 0], [-np.tan(along_y), 1]])
+    inverse = np.linalg.inv(scale * rotation @ shear_y @ shear_x)
+    middle = np.array([0, 0]) if center is None else np.subtract(center, (width / 2, height / 2))
+    to_unit = np.diag([2 / width, 2 / height])  # torch's grids go from -1 to 1
+    offset = to_unit @ (middle - inverse @ middle)
+    theta = np.column_stack([to_unit @ inverse @ np.linalg.inv(to_unit), offset])
+    grid = torch.nn.functional.affine_grid(torch.tensor(theta)[None], x.shape, align_corners=False)
+    theirs = torch.nn.functional.grid_sample(
+        torch.tensor(x), grid, mode=interpolation, align_corners=False
+    )
+    transform = RandomAffine(
+        (20, 20),
+        scale=(scale, scale),
+        shear=(10, 10, -7, -7),
+        interpolation=interpolation,
+        center=center,
+    )
+    np.testing.assert_allclose(transform(mt.tensor(x)), theirs, atol=1e-12)
+
+
+# --- Colors and boxes -----------------------------------------------------------------------------
+
+
+def test_greys() -> None:
+    x = image((2, 3, 4, 5))
+    gray = np.tensordot([0.2989, 0.587, 0.114], x, (0, 1))[:, None]
+    np.testing.assert_allclose(Grayscale()(mt.tensor(x)), gray, rtol=1e-6)
+    np.testing.assert_allclose(Grayscale(3)(mt.tensor(x)), gray.repeat(3, 1), rtol=1e-6)
+    np.testing.assert_allclose(RandomGrayscale(1.0)(mt.tensor(x)), gray.repeat(3, 1), rtol=1e-6)
+    assert np.array_equal(RandomGrayscale(0.0)(mt.tensor(x)).numpy(), x)
+    assert np.array_equal(RandomGrayscale(1.0)(mt.tensor(x[:, :1])).numpy(), x[:, :1])
+
+
+def test_colors() -> None:
+    x = image((3, 4, 5))
+    x[:, 0, 0], x[:, 0, 1] = 0.5, (1, 0, 1)
+    gray = np.tensordot([0.2989, 0.587, 0.114], x, (0, 0))
+    wanted: dict[str, Any] = {
+        "brightness": np.clip(1.5 * x, 0, 1),
+        "contrast": np.clip(gray.mean() + 1.5 * (x - gray.mean()), 0, 1),
+        "saturation": np.clip(gray + 1.5 * (x - gray), 0, 1),
+    }
+    for name, expected in wanted.items():
+        made = ColorJitter(**{name: (1.5, 1.5)})(mt.tensor(x))
+        np.testing.assert_allclose(made, expected, atol=1e-6)
+    for turn in (0.3, -0.5):
+        turned = np.empty_like(x)
+        for i, j in np.ndindex(4, 5):
+            hue, saturation, value = colorsys.rgb_to_hsv(*x[:, i, j].tolist())
+            turned[:, i, j] = colorsys.hsv_to_rgb((hue + turn) % 1, saturation, value)
+        made = ColorJitter(hue=(turn, turn))(mt.tensor(x))
+        np.testing.assert_allclose(made, turned, atol=1e-6)
+    assert np.array_equal(ColorJitter()(mt.tensor(x)).numpy(), x)
+    one = ColorJitter(0, 0, (2, 2), 0.5)(mt.tensor(x[:1])).numpy()
+    np.testing.assert_allclose(one, x[:1], atol=1e-6)
+
+
+def test_colors_are_drawn_between_their_bounds() -> None:
+    mt.manual_seed(0)
+    gray = mt.full((200, 1, 1, 1), 0.5)
+    drawn = ColorJitter(brightness=0.4).each(gray).numpy().reshape(-1) / 0.5
+    assert 0.6 <= drawn.min() < 0.65
+    assert 1.35 < drawn.max() <= 1.4
+    assert ColorJitter(brightness=3).brightness == (0, 4)
+
+
+def test_boxes_are_painted_over() -> None:
+    mt.manual_seed(0)
+    x = mt.ones(200, 3, 8, 10)
+    painted = RandomErasing(0.5, scale=(0.1, 0.3), value=(2, 3, 4)).each(x).numpy()
+    count = 0
+    for each in painted:
+        inside = each[0] != 1
+        assert np.array_equal(each, np.where(inside, [[[2]], [[3]], [[4]]], 1))
+        if inside.any():
+            rows, columns = np.flatnonzero(inside.any(1)), np.flatnonzero(inside.any(0))
+            assert (
+                inside.sum()
+                == len(rows) * len(columns)
+                == np.ptp(rows) * np.ptp(columns) + (np.ptp(rows) + np.ptp(columns) + 1)
+            )
+            assert 0.05 < inside.mean() < 0.36
+            assert 0.2 < len(rows) / len(columns) < 4
+            count += 1
+    assert 70 < count < 130
+    noise = RandomErasing(1.0, scale=(0.5, 0.5), ratio=(1, 1), value="random")(x[0]).numpy()
+    assert len(set(noise[noise != 1])) > 100
+    unfit = RandomErasing(1.0, scale=(1, 1), ratio=(3, 3))
+    assert np.array_equal(unfit(x[0]).numpy(), x[0].numpy())
+
+
+# --- In a row, and in batches ---------------------------------------------------------------------
+
+
+def test_some_of_several() -> None:
+    mt.manual_seed(0)
+    one, add, double = mt.ones(1, 1, 1), Lambda(lambda x: x + 1), Lambda(lambda x: x * 5)
+    applied = Counter(RandomApply([add, double], p=0.3)(one).item() for _ in range(400))
+    assert set(applied) == {1.0, 10.0}
+    assert 80 < applied[10.0] < 160
+    each = RandomApply([add, double], p=0.3).each(mt.ones(400, 1, 1, 1))
+    assert 80 < (each.numpy() == 10).sum() < 160
+    chosen = Counter(RandomChoice([add, double], p=[1, 3])(one).item() for _ in range(400))
+    assert set(chosen) == {2.0, 5.0}
+    assert 60 < chosen[2.0] < 140
+    assert RandomChoice([add])(one).item() == 2.0
+
+
+TRANSFORMS: list[Any] = [
+    CenterCrop(3),
+    ColorJitter(0.5, 0.5, 0.5, 0.5),
+    Compose([RandomCrop(3, padding=1), Normalize([0.5], [0.5]), Lambda(lambda x: x * 2)]),
+    Grayscale(),
+    Normalize([0.5, 0.2, 0.1], [0.5]),
+    Pad(1),
+    RandomAffine(30, (0.1, 0.1), (0.5, 2.0), 20, "bilinear"),
+    RandomApply([RandomVerticalFlip(1.0)]),
+    RandomCrop(3),
+    RandomErasing(0.5),
+    RandomGrayscale(0.5),
+    RandomHorizontalFlip(),
+    RandomResizedCrop(3),
+    RandomRotation(90),
+    RandomVerticalFlip(),
+    Resize(3),
+]
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda each: type(each).__name__)
+def test_each_image_of_a_batch_is_drawn_for(transform: Any) -> None:
+    x = mt.tensor(image((3, 5, 4)))
+    mt.manual_seed(3)
+    alone = transform(x).numpy()
+    mt.manual_seed(3)
+    np.testing.assert_array_equal(transform.each(x.unsqueeze(0))[0].numpy(), alone)
+    many = transform.each(x.expand(24, 3, 5, 4)).numpy()
+    assert many.shape == (24, *alone.shape)
+    random = "Random" in repr(transform) or isinstance(transform, ColorJitter)
+    assert len({each.tobytes() for each in many}) > 1 if random else (many == alone).all()
+    deep = transform(x.expand(2, 2, 3, 5, 4)).numpy()  # a call draws once
+    assert len({each.tobytes() for each in deep.reshape(4, -1)}) == 1
+    assert type(transform).__name__ in repr(transform)
+
+
+def test_loaders_transform_batches_at_once() -> None:
+    calls = []
+
+    class Twice(ImageTransform):
+        def transformed(self, imgs: mt.Tensor) -> mt.Tensor:
+            calls.append(len(imgs))
+            return imgs * 2
+
+    data = TensorDataset(mt.arange(10).view(10, 1, 1, 1).float(), mt.arange(10))
+    flips = Compose([RandomHorizontalFlip(), Twice()])
+    for dataset in (
+        TransformedDataset(data, flips),
+        Subset(TransformedDataset(Subset(data, range(8)), flips), range(7)),
+    ):
+        for x, y in DataLoader(dataset, 4):
+            assert np.array_equal(x.numpy()[:, 0, 0, 0], 2.0 * y.numpy())
+    assert calls == [4, 4, 2, 4, 3]
+    assert TransformedDataset(data, flips)[2:5][0].numpy().reshape(-1).tolist() == [4, 6, 8]
+    calls.clear()
+    one_by_one = [
+        TransformedDataset(data, flips, lambda y: y),
+        TransformedDataset(data, Compose([Twice(), Lambda(lambda x: x)])),
+    ]
+    for dataset in one_by_one:
+        (x, y), *_ = DataLoader(dataset, 5)
+        assert np.array_equal(x.numpy()[:, 0, 0, 0], 2.0 * y.numpy())
+    assert calls == [1] * 20
+
+
 def test_in_a_row_and_by_the_seed() -> None:
     transform = Compose(
         [
@@ -144,8 +466,8 @@ def test_in_a_row_and_by_the_seed() -> None:
     [
         (lambda: Pad(-1), "padding is an integer from 0 on"),
         (lambda: Pad((1, 2, 3)), "one, two or four"),
-        (lambda: Pad(1, padding_mode="wrap"), "padding_mode is one of constant"),
-        (lambda: RandomCrop(3, padding_mode="wrap"), "padding_mode is one of constant"),
+        (lambda: Pad(1, padding_mode="wrap"), "padding_mode must be one of constant"),
+        (lambda: RandomCrop(3, padding_mode="wrap"), "padding_mode must be one of constant"),
         (lambda: CenterCrop(0), "size must be one or two integers from 1"),
         (lambda: RandomCrop((1, 2, 3)), "size must be one or two integers"),
         (lambda: RandomHorizontalFlip(1.5), "must be between 0 and 1"),
@@ -156,6 +478,32 @@ def test_in_a_row_and_by_the_seed() -> None:
         (lambda: Normalize([], [1.0]), "one or more"),
         (lambda: Compose([3]), "a transform is called"),
         (lambda: Lambda(3), "a transform is called"),
+        (lambda: Resize(0), "size is an integer from 1 on"),
+        (lambda: Resize((1, 2, 3)), "size must be one or two integers"),
+        (lambda: Resize(3, "cubic"), "interpolation must be one of nearest, bilinear"),
+        (lambda: Resize(3, max_size=3), "max_size bounds the longer side"),
+        (lambda: Resize((3, 3), max_size=9), "max_size bounds the longer side"),
+        (lambda: RandomResizedCrop(3, scale=(0.5, 0.1)), "scale is a pair"),
+        (lambda: RandomResizedCrop(3, scale=(0, 0)), "an area and two sides"),
+        (lambda: RandomResizedCrop(3, ratio=(0, 1)), "an area and two sides"),
+        (lambda: RandomErasing(scale=(0.5, 2)), "lies in the image"),
+        (lambda: RandomErasing(value="noise"), "value is one or more finite numbers"),
+        (lambda: RandomRotation(-5), "degrees is a pair"),
+        (lambda: RandomRotation(float("inf")), "degrees is 2 finite numbers"),
+        (lambda: RandomRotation(5, center=(1, 2, 3)), "center is 2 finite numbers"),
+        (lambda: RandomAffine(0, translate=(0.5, 1.5)), "two shares from 0 to 1"),
+        (lambda: RandomAffine(0, scale=(0, 1)), "two factors above 0"),
+        (lambda: RandomAffine(0, shear=(1, 2, 3)), "shear is 2 finite numbers"),
+        (lambda: Grayscale(2), "num_output_channels is 1 or 3"),
+        (lambda: RandomGrayscale(2), "must be between 0 and 1"),
+        (lambda: ColorJitter(brightness=-1), "brightness is a pair"),
+        (lambda: ColorJitter(contrast=(-1, 1)), "contrast is a pair"),
+        (lambda: ColorJitter(hue=0.6), "hue is a pair"),
+        (lambda: ColorJitter(hue=(0.1, 0.6)), "hue has bounds from -0.5 to 0.5"),
+        (lambda: RandomApply([], 2), "must be between 0 and 1"),
+        (lambda: RandomChoice([]), "p is one or more finite numbers"),
+        (lambda: RandomChoice([abs], [1, 2]), "p has a weight"),
+        (lambda: RandomChoice([abs], [0]), "p has a weight"),
     ],
 )
 def test_settings_that_are_refused(make: Any, message: str) -> None:
@@ -178,6 +526,23 @@ def test_settings_that_are_refused(make: Any, message: str) -> None:
         (lambda: Normalize([0.5], [1.0])(mt.ones(1, 2, 2).to("int32")), "int32 was given"),
         (lambda: Normalize([0.5] * 2, [1.0])(mt.ones(3, 2, 2)), "has 3 channel"),
         (lambda: RandomHorizontalFlip()(3), "takes a tensor"),
+        (
+            lambda: RandomVerticalFlip().each(mt.ones(5, 2)),
+            "RandomVerticalFlip.each takes a tensor",
+        ),
+        (lambda: Grayscale().each(mt.ones(3, 2, 2)), "here of 4 dimensions or more"),
+        (lambda: Resize(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
+        (lambda: Resize(3)(mt.ones(1, 0, 2)), "takes images with pixels"),
+        (lambda: RandomRotation(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
+        (lambda: RandomRotation(3, fill=(1, 2))(mt.ones(3, 2, 2)), "fill is given for 2"),
+        (lambda: RandomErasing(value=(1, 2))(mt.ones(3, 2, 2)), "value is given for 2"),
+        (lambda: RandomErasing(value="random")(mt.ones(1, 2, 2).byte()), "uint8 was given"),
+        (
+            lambda: Grayscale()(mt.ones(2, 2, 2)),
+            "images of 1 or 3 channels; of shape .2, 2, 2. some",
+        ),
+        (lambda: Grayscale()(mt.ones(2, 2)), "takes a tensor of shape"),
+        (lambda: ColorJitter(0.5)(mt.ones(3, 2, 2).byte()), "uint8 was given"),
     ],
 )
 def test_images_that_are_refused(call: Any, message: str) -> None:

@@ -2,7 +2,7 @@
 
 from mt_nn.data import transforms
 from mt_nn.data.bptt import BPTTWindows, batchify
-from mt_nn.data.cifar import cifar10, read_cifar10
+from mt_nn.data.cifar import cifar10, cifar100, read_cifar10, read_cifar100
 from mt_nn.data.collate import default_collate, default_convert, pad_collate
 from mt_nn.data.dataset import (
     ConcatDataset,
@@ -19,6 +19,7 @@ from mt_nn.data.glove import WordVectors, read_glove
 from mt_nn.data.idx import mnist, read_idx
 from mt_nn.data.loader import DataLoader
 from mt_nn.data.penn_treebank import read_penn_treebank
+from mt_nn.data.published import PUBLISHED, fetch
 from mt_nn.data.reading import read_text
 from mt_nn.data.samplers import (
     BatchSampler,
@@ -33,6 +34,7 @@ from mt_nn.data.tables import Table, read_csv
 from mt_nn.data.vocabulary import Vocabulary, tokenize
 
 __all__ = [
+    "PUBLISHED",
     "BPTTWindows",
     "BatchSampler",
     "ConcatDataset",
@@ -54,14 +56,17 @@ __all__ = [
     "WordVectors",
     "batchify",
     "cifar10",
+    "cifar100",
     "default_collate",
     "default_convert",
     "digits",
     "download",
+    "fetch",
     "mnist",
     "pad_collate",
     "random_split",
     "read_cifar10",
+    "read_cifar100",
     "read_csv",
     "read_glove",
     "read_idx",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mt_nn.data.transforms.base import transform_each
 from mt_nn.errors import SettingError
 from mt_tensor import Generator, Tensor
 from mt_tensor.randomness.generator import numbers_of
@@ -82,6 +83,9 @@ class TensorDataset(Dataset):
 class TransformedDataset(Dataset):
     """Another data set's pairs of input and target, with functions applied to them.
 
+    A loader of a `TensorDataset`, or of a `Subset` of one, asks for a whole batch where the
+    transforms can draw for each image of a batch at once, as those in `mt_nn.data.transforms` can.
+
     Args:
         dataset: holds pairs.
         transform: called with each input, as those in `mt_nn.data.transforms`; None leaves it.
@@ -100,13 +104,13 @@ class TransformedDataset(Dataset):
         """Return how many samples there are."""
         return len(self.dataset)
 
-    def __getitem__(self, index: int) -> tuple[Any, Any]:
-        """Return an input and a target."""
+    def __getitem__(self, index: Any) -> tuple[Any, Any]:
+        """Return an input and a target, or a batch of them if the data set takes several."""
         value, target = self.dataset[index]
-        return (
-            value if self.transform is None else self.transform(value),
-            target if self.target_transform is None else self.target_transform(target),
-        )
+        if self.transform is not None:
+            several = isinstance(index, slice | list | np.ndarray)
+            value = transform_each(self.transform, value) if several else self.transform(value)
+        return value, target if self.target_transform is None else self.target_transform(target)
 
 
 class ConcatDataset(Dataset):

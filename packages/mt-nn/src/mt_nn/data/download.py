@@ -46,7 +46,7 @@ def download(
             of that name is untouched.
         SettingError: a setting makes no sense.
     """
-    from mt_nn.data.fetching import fetch  # urllib.request and what it needs take long to import
+    from mt_nn.data.fetching import fetch_part  # which imports urllib.request, and that takes long
 
     target = Path(path)
     _check_settings(url, target, sha256, timeout)
@@ -57,7 +57,7 @@ def download(
         name = f".{target.name}.{sha256[:16].lower() if sha256 else secrets.token_hex(8)}.part"
         part = target.with_name(name)
         try:
-            fetch(url, part, timeout, progress)
+            fetch_part(url, part, timeout, progress)
             if sha256 is not None:
                 _check_digest(url, part, sha256.lower())
             part.replace(target)

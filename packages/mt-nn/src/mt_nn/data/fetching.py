@@ -18,7 +18,7 @@ from mt_nn.errors import DownloadError
 PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE = 206, 416
 
 
-def fetch(url: str, part: Path, timeout: float, progress: bool) -> None:
+def fetch_part(url: str, part: Path, timeout: float, progress: bool) -> None:
     """Bring a partial file to its end, or begin it.
 
     Raises:

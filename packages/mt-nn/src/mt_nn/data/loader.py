@@ -15,7 +15,13 @@ from functools import partial
 from typing import Any, cast
 
 from mt_nn.data.collate import default_collate, default_convert
-from mt_nn.data.dataset import Dataset, IterableDataset, Subset, TensorDataset
+from mt_nn.data.dataset import (
+    Dataset,
+    IterableDataset,
+    Subset,
+    TensorDataset,
+    TransformedDataset,
+)
 from mt_nn.data.samplers import (
     BatchSampler,
     RandomSampler,
@@ -23,6 +29,7 @@ from mt_nn.data.samplers import (
     batch_count,
     batches,
 )
+from mt_nn.data.transforms.base import takes_batches
 from mt_nn.data.workers import END, prefetch
 from mt_nn.errors import SettingError
 from mt_nn.settings import integer
@@ -278,6 +285,13 @@ def _takes_many(dataset: Dataset) -> bool:
     takes = getattr(type(dataset), "__getitem__", None)  # which a subclass may have replaced
     if takes is Subset.__getitem__:
         return _takes_many(cast(Subset, dataset).dataset)
+    if takes is TransformedDataset.__getitem__:
+        transformed = cast(TransformedDataset, dataset)
+        return (
+            _takes_many(transformed.dataset)
+            and transformed.target_transform is None
+            and (transformed.transform is None or takes_batches(transformed.transform))
+        )
     return takes is TensorDataset.__getitem__
 
 

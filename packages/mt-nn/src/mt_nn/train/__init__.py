@@ -8,7 +8,6 @@ from mt_nn.train.curves import draw_curves
 from mt_nn.train.history import History
 from mt_nn.train.lenet import LeNet
 from mt_nn.train.logs import CSVLog, JSONLinesLog, ProgressBar
-from mt_nn.train.loop import Epoch, evaluate, train_epoch
 from mt_nn.train.metrics import (
     F1,
     Accuracy,
@@ -29,7 +28,6 @@ __all__ = [
     "Callback",
     "ConfusionMatrix",
     "EarlyStopping",
-    "Epoch",
     "History",
     "JSONLinesLog",
     "LeNet",
@@ -43,6 +41,4 @@ __all__ = [
     "TopKAccuracy",
     "Trainer",
     "draw_curves",
-    "evaluate",
-    "train_epoch",
 ]

@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import math
 import os
+import signal
+import threading
 from collections.abc import Mapping
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
 
 from mt_nn.errors import SettingError
@@ -129,6 +132,9 @@ class EarlyStopping(Callback):
 class SaveCheckpoints(Callback):
     """Saves checkpoints of the training in a folder, from which `fit(resume=folder)` goes on.
 
+    Control-C waits for the end of the step and saves one, too, before it ends the training; pressed
+    again, it ends it at once. (In Python's main thread only, and if nobody else handles it.)
+
     Args:
         folder: where they lie.
         every_steps: after how many steps of the optimizer one is saved; None for only after epochs.
@@ -156,13 +162,43 @@ class SaveCheckpoints(Callback):
         self.every_steps = None if every_steps is None else integer("every_steps", every_steps, 1)
         self.checkpoints = Checkpoints(folder, keep_last, keep_best, mode)
         self.monitor = monitor
+        self._interrupted = self._handles = False
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Take over Control-C."""
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._interrupt)
+            self._handles = True
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._interrupted:
+            self._end()
+        self._interrupted = True
+
+    def _end(self) -> None:
+        self._interrupted = False
+        raise KeyboardInterrupt
 
     def on_step_end(self, trainer: Trainer) -> None:
-        """Save if it is time."""
-        if self.every_steps is not None and trainer.step % self.every_steps == 0:
+        """Save if it is time, or the last chance."""
+        due = self.every_steps is not None and trainer.step % self.every_steps == 0
+        if due or self._interrupted:
             self.checkpoints.save(trainer.step, **trainer.parts())
+        if self._interrupted:
+            self._end()
 
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Save, with how good the epoch was if the best are kept."""
         score = monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
         self.checkpoints.save(trainer.step, score, **trainer.parts())
+        if self._interrupted:
+            self._end()
+
+    def on_fit_end(self, trainer: Trainer) -> None:
+        """Give Control-C back."""
+        if self._handles:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._handles = False
+        if self._interrupted:
+            self._end()

@@ -10,18 +10,21 @@ import csv
 import io
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import mt_tensor as mt
 from mt_nn import optim, saving
-from mt_nn.data import DataLoader, TensorDataset, digits
-from mt_nn.data.dataset import Subset
-from mt_nn.data.idx import mnist
-from mt_nn.errors import FileError, MissingPackageError, NetworkError
+from mt_nn.data import DataLoader, RandomSampler, Subset, TensorDataset, digits, mnist
+from mt_nn.errors import NetworkError
+from mt_nn.layers.loss import CrossEntropyLoss
+from mt_nn.saving.files import make_folder
 from mt_nn.train import picture
 from mt_nn.train.lenet import LeNet
-from mt_nn.train.loop import Epoch, evaluate, train_epoch
+from mt_nn.train.logs import ProgressBar
+from mt_nn.train.metrics import Accuracy
+from mt_nn.train.trainer import Trainer
 from mt_tensor.errors import BackendError
 
 EVALUATION_BATCH = 256
@@ -33,7 +36,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
     parser.add_argument("--epochs", type=_integer_from(1), default=30)
     parser.add_argument("--batch-size", type=_integer_from(1), default=64)
-    parser.add_argument("--lr", type=_rate, default=3e-3, help="learning rate of Adam")
+    parser.add_argument("--lr", type=_rate, default=0.01, help="highest learning rate of Adam")
     parser.add_argument("--seed", type=_integer_from(0), default=0)
     parser.add_argument(
         "--mnist", type=Path, metavar="DIR", help="train on MNIST's or Fashion-MNIST's IDX files"
@@ -95,86 +98,59 @@ def train(settings: argparse.Namespace) -> None:
     """Train, test after each epoch, and write the files."""
     mt.manual_seed(settings.seed)
     training_set, test_set = mnist(settings.mnist) if settings.mnist else digits()
-    _make_folder(settings.out)
+    make_folder(settings.out)
+    drawn, tested = len(training_set), len(test_set)
+    if settings.batches:  # a short run tests on as many samples as it trains on
+        few = settings.batches * settings.batch_size
+        drawn, tested = min(drawn, few), min(tested, few)
+    order = RandomSampler(training_set, num_samples=drawn)
+    loader = DataLoader(training_set, settings.batch_size, sampler=order)
     model = LeNet(image_size=training_set.tensors[0].shape[-1])
-    optimizer = optim.Adam(model.parameters(), lr=settings.lr)
-    test_loader = DataLoader(test_set, EVALUATION_BATCH)
-    if settings.batches:  # a short run tests on as many batches as it trains on
-        few = range(min(len(test_set), settings.batches * settings.batch_size))
-        test_loader = DataLoader(Subset(test_set, few), EVALUATION_BATCH)
-    training, testing = _run_epochs(settings, model, optimizer, training_set, test_loader)
-    _write(settings.out, model, training, testing, test_set)
-    print(f"test accuracy: {100 * testing[-1].accuracy:.1f} %")
+    optimizer = optim.Adam(model.parameters())
+    trainer = Trainer(
+        model,
+        optimizer,
+        CrossEntropyLoss(label_smoothing=0.1),
+        {"accuracy": Accuracy()},
+        # A rate that rises and falls, and smoothed labels, leave a quarter of the errors.
+        scheduler=optim.lr_scheduler.OneCycleLR(
+            optimizer, settings.lr, total_steps=settings.epochs * len(loader)
+        ),
+        schedule="step",
+        callbacks=[_Progress(sys.stdout)],
+    )
+    test_loader = DataLoader(Subset(test_set, range(tested)), EVALUATION_BATCH)
+    history = trainer.fit(loader, settings.epochs, validation=test_loader)
+    _write(settings.out, trainer, test_set)
+    print(f"test accuracy: {100 * history['validation_accuracy'][-1]:.1f} %")
 
 
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(
-            f"could not make the folder {folder} ({error.strerror or error}): choose another "
-            "with --out."
-        ) from error
+class _Progress(ProgressBar):
+    """Shows of an epoch what the validation, here the test, has given."""
+
+    def line(self, row: Mapping[str, Any]) -> str:
+        """Return losses and accuracy."""
+        return (
+            f"epoch {row['epoch']:2}  training loss {row['loss']:.4f}  "
+            f"test loss {row['validation_loss']:.4f}  "
+            f"accuracy {100 * row['validation_accuracy']:.1f} %"
+        )
 
 
-def _run_epochs(
-    settings: argparse.Namespace,
-    model: LeNet,
-    optimizer: optim.Optimizer,
-    training_set: TensorDataset,
-    test_loader: DataLoader,
-) -> tuple[list[Epoch], list[Epoch]]:
-    """Train for all epochs behind a progress bar."""
-    try:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeElapsedColumn as Elapsed
-    except ImportError as error:
-        raise MissingPackageError(
-            "the progress bar is drawn with rich: pip install 'mt-nn[train]'."
-        ) from error
-    loader = DataLoader(training_set, settings.batch_size, shuffle=True)
-    per_epoch = min(len(loader), settings.batches or len(loader))
-    training: list[Epoch] = []
-    testing: list[Epoch] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Elapsed())
-    with Progress(*columns) as progress:
-        bar = progress.add_task("epoch 1", total=settings.epochs * per_epoch)
-        for number in range(1, settings.epochs + 1):
-
-            def report(loss: float, number: int = number) -> None:
-                progress.update(bar, advance=1, description=f"epoch {number}  loss {loss:.4f}")
-
-            batches = (batch for _, batch in zip(range(per_epoch), loader, strict=False))
-            training.append(train_epoch(model, batches, optimizer, report))
-            testing.append(evaluate(model, test_loader))
-            progress.console.print(
-                f"epoch {number:2}  training loss {training[-1].loss:.4f}  "
-                f"test loss {testing[-1].loss:.4f}  accuracy {100 * testing[-1].accuracy:.1f} %"
-            )
-    return training, testing
-
-
-def _write(
-    folder: Path,
-    model: LeNet,
-    training: Sequence[Epoch],
-    testing: Sequence[Epoch],
-    test_set: TensorDataset,
-) -> None:
+def _write(folder: Path, trainer: Trainer, test_set: TensorDataset) -> None:
     """Write model, losses and picture."""
-    saving.save(model.state_dict(), folder / "model.safetensors")
+    saving.save(trainer.model.state_dict(), folder / "model.safetensors")
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
     rows.writerow(["epoch", "batch", "loss"])
-    for number, epoch in enumerate(training, 1):
-        rows.writerows([number, batch, repr(loss)] for batch, loss in enumerate(epoch.losses, 1))
+    history = trainer.history
+    batches = len(history.losses) // len(history)
+    for number, loss in enumerate(history.losses):
+        rows.writerow([number // batches + 1, number % batches + 1, repr(loss)])
     saving.write_atomically(folder / "losses.csv", table.getvalue().encode())
     images, labels = test_set[: picture.SAMPLES]
-    with mt.no_grad():
-        predictions = model.eval()(images).argmax(1)
-    content = picture.draw(
-        training, testing, images.numpy()[:, 0], labels.numpy(), predictions.numpy()
-    )
+    predictions = trainer.predict([images]).argmax(1)
+    content = picture.draw(history, images.numpy()[:, 0], labels.numpy(), predictions.numpy())
     saving.write_atomically(folder / "training.png", content)
     for name in ("model.safetensors", "losses.csv", "training.png"):
         print(f"wrote {folder / name}")

@@ -10,6 +10,7 @@ import csv
 import io
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -77,16 +78,11 @@ def _json(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def line(row: dict[str, Any]) -> str:
-    """Return an epoch as a line of text."""
-    shown = [f"{name} {value:.4g}" for name, value in row.items() if isinstance(value, float)]
-    return "  ".join([f"epoch {row['epoch']:3}", *shown])
-
-
 class ProgressBar(Callback):
     """A bar for the batches of an epoch, drawn with rich, and a line for each epoch.
 
-    Without rich there are the lines, and a first one that says so.
+    Only a terminal or a notebook shows the bar; a file gets the lines alone. Without rich there are
+    the lines, and a first one that says so.
 
     Args:
         file: where to; the standard error output if None.
@@ -115,13 +111,21 @@ class ProgressBar(Callback):
         except ImportError:
             return None
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Elapsed())
-        return Progress(*columns, console=Console(file=self.file or sys.stderr), transient=True)
+        console = Console(file=self.file or sys.stderr)
+        hidden = not (console.is_terminal or console.is_jupyter)
+        return Progress(*columns, console=console, transient=True, disable=hidden)
 
     def _print(self, text: str) -> None:
         if self._progress is None:
             print(text, file=self.file or sys.stderr)
         else:
-            self._progress.console.print(text)
+            # As it is: rich would break the line at a width that a file does not have.
+            self._progress.console.print(text, soft_wrap=True, markup=False, emoji=False)
+
+    def line(self, row: Mapping[str, Any]) -> str:
+        """Return what is shown of an epoch, a row of the history; override it to show another."""
+        shown = [f"{name} {value:.4g}" for name, value in row.items() if isinstance(value, float)]
+        return "  ".join([f"epoch {row['epoch']:3}", *shown])
 
     def on_epoch_start(self, trainer: Trainer) -> None:
         """Begin a bar."""
@@ -141,7 +145,7 @@ class ProgressBar(Callback):
         """Replace the bar by a line."""
         if self._progress is not None:
             self._progress.remove_task(self._task)
-        self._print(line(trainer.history.rows[-1]))
+        self._print(self.line(trainer.history.rows[-1]))
 
     def on_fit_end(self, trainer: Trainer) -> None:
         """Take the bar away."""

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from mt_nn.errors import MissingPackageError
-from mt_nn.train.loop import Epoch
+from mt_nn.train.curves import as_png, draw_curve, make_figure
+from mt_nn.train.history import History
 
 SAMPLES = 40
 COLUMNS = 8
 
 
 def draw(
-    training: Sequence[Epoch],
-    testing: Sequence[Epoch],
+    history: History,
     images: npt.NDArray[Any],
     labels: npt.NDArray[Any],
     predictions: npt.NDArray[Any],
@@ -26,8 +22,7 @@ def draw(
     """Return a PNG picture.
 
     Args:
-        training: what each epoch of training gave.
-        testing: what the test after each epoch gave.
+        history: has loss and accuracy, also those of the validation, which here is the test.
         images: shape (count, height, width); the first 40 are shown.
         labels: the right class of each.
         predictions: the predicted class of each.
@@ -35,39 +30,15 @@ def draw(
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingPackageError(
-            "the picture is drawn with matplotlib: pip install 'mt-nn[train]'."
-        ) from error
-    figure = Figure(figsize=(13, 5.6), layout="constrained")
-    parts: Any = figure.subfigures(1, 2, width_ratios=[1.1, 1])
-    curves, samples = parts
+    figure = make_figure(13, 5.6)
+    curves, samples = figure.subfigures(1, 2, width_ratios=[1.1, 1])
     loss, accuracy = curves.subplots(2, sharex=True)
-    _draw_curves(loss, accuracy, training, testing)
+    draw_curve(loss, history, "loss", validation="test")
+    loss.set(ylabel="cross-entropy with smoothed labels")
+    draw_curve(accuracy, history, "accuracy", validation="test")
+    accuracy.set(xlabel="epoch")
     _draw_samples(samples, images, labels, predictions)
-    content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=110)
-    return content.getvalue()
-
-
-def _draw_curves(
-    loss: Any, accuracy: Any, training: Sequence[Epoch], testing: Sequence[Epoch]
-) -> None:
-    steps = [value for epoch in training for value in epoch.losses]
-    epochs = np.arange(1, len(training) + 1)
-    at = np.arange(1, len(steps) + 1) * len(training) / max(len(steps), 1)
-    loss.plot(at, steps, color="0.8", linewidth=0.8, label="training, each batch")
-    loss.plot(epochs, [epoch.loss for epoch in training], ".-", label="training, mean of epoch")
-    loss.plot(epochs, [epoch.loss for epoch in testing], ".-", label="test")
-    loss.set(ylabel="cross-entropy", yscale="log")
-    accuracy.plot(epochs, [100 * epoch.accuracy for epoch in training], "C0.-", label="training")
-    accuracy.plot(epochs, [100 * epoch.accuracy for epoch in testing], "C1.-", label="test")
-    accuracy.set(ylabel="accuracy (%)", xlabel="epoch")
-    for axes, corner in ((loss, "upper right"), (accuracy, "lower right")):
-        axes.grid(alpha=0.3)
-        axes.legend(loc=corner)
+    return as_png(figure)
 
 
 def _draw_samples(

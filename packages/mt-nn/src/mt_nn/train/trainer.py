@@ -91,7 +91,9 @@ class Trainer:
         self._meters: dict[str, Metric] = {"loss": Mean(loss), **_checked_metrics(metrics or {})}
         self._loader: Any = None
         self._loader_knows = False  # whether it has taken over its place from a checkpoint
-        self._drawn: Any = None  # where the random generators were when the epoch began
+        self._pass: Iterator[Any] | None = None  # over the loader
+        self._position = 0  # how many of its batches have been completed
+        self._drawn: Any = None  # where the random generators were when it began
         self._waiting = 0  # batches whose gradients no step has used yet
 
     # --- Training -------------------------------------------------------------------------------
@@ -102,6 +104,7 @@ class Trainer:
         epochs: int,
         validation: Iterable[Any] | None = None,
         resume: str | os.PathLike[str] | None = None,
+        steps_per_epoch: int | None = None,
     ) -> History:
         """Train until `epochs` epochs have been completed, those of earlier calls included.
 
@@ -111,15 +114,23 @@ class Trainer:
             validation: batches that the model is evaluated on after each epoch.
             resume: a checkpoint to go on from; or a folder, for the last one in it, if there is
                 any.
+            steps_per_epoch: how many steps of the optimizer make an epoch, in place of all batches:
+                more often validated, or of a stream without end. The next epoch goes on with the
+                batches that are left, and from the first when there are none.
 
         Raises:
             FileError: the checkpoint is missing or damaged.
-            InputError: a batch is no tuple of inputs and target.
+            InputError: a batch is no tuple of inputs and target; or there is none to make a step.
             SettingError: the number of epochs makes no sense, or a name to go by does not exist.
             StateDictError: the checkpoint does not fit; nothing has changed.
         """
         integer("epochs", epochs, 0)
-        self._loader, self.batches = loader, _length(loader)
+        if loader is not self._loader and self._loader is not None and not self.batch:
+            self._position = 0  # a pass over another loader begins with its first batch
+        count = None
+        if steps_per_epoch is not None:
+            count = integer("steps_per_epoch", steps_per_epoch, 1) * self.accumulate
+        self._loader, self.batches = loader, count or _length(loader)
         if resume is not None:
             self._resume(Path(resume))
         if not self._waiting:
@@ -128,8 +139,9 @@ class Trainer:
         try:
             self._notify("on_fit_start")
             while self.epoch < epochs and not self.should_stop:
-                self._run_epoch(loader, validation)
+                self._run_epoch(self._batches(loader, count), validation)
         finally:
+            self._pass = None
             self._notify("on_fit_end")
         return self.history
 
@@ -142,10 +154,13 @@ class Trainer:
         for callback in self.callbacks:
             getattr(callback, moment)(self)
 
-    def _run_epoch(self, loader: Iterable[Any], validation: Iterable[Any] | None) -> None:
+    def _run_epoch(self, batches: Iterator[Any], validation: Iterable[Any] | None) -> None:
         self._notify("on_epoch_start")
         self.model.train()
-        for batch in self._remaining(loader):
+        if not self.batch:
+            for meter in self._meters.values():
+                meter.reset()
+        for batch in batches:
             self._train_on(batch)
         if self._waiting:
             self._make_step()
@@ -161,21 +176,39 @@ class Trainer:
         self.epoch, self.batch = self.epoch + 1, 0
         self._notify("on_epoch_end")
 
-    def _remaining(self, loader: Iterable[Any]) -> Iterator[Any]:
+    def _batches(self, loader: Iterable[Any], count: int | None) -> Iterator[Any]:
         """Iterate over the batches of this epoch that are still to be done.
 
-        A loader that has taken over its state goes on by itself. Another one is begun as it was
-        when the epoch began, and what had been done of it is passed over.
+        Args:
+            loader: where they come from.
+            count: how many batches the epoch has, after which the pass over the loader goes on in
+                the next one; None if it has one pass.
         """
-        done, generators = self.batch, Generators()
+        while count is None or self.batch < count:
+            if self._pass is None:
+                self._pass = self._begun(loader)
+            for batch in self._pass:
+                yield batch
+                if count is not None and self.batch >= count:
+                    return
+            empty, self._pass, self._position = not self._position, None, 0
+            if count is None:
+                return
+            if empty:
+                raise InputError("an epoch has steps_per_epoch steps, but the loader no batches.")
+
+    def _begun(self, loader: Iterable[Any]) -> Iterator[Any]:
+        """Begin a pass over a loader, or go on with one.
+
+        A loader that has taken over its state goes on by itself. Another one is begun as it was
+        when the pass began, and what had been done of it is passed over.
+        """
+        done, generators = self._position, Generators()
         if not done:
-            for meter in self._meters.values():
-                meter.reset()
             self._drawn = generators.state_dict()
         if not done or self._loader_knows:
             self._loader_knows = False
-            yield from loader
-            return
+            return iter(loader)
         now = generators.state_dict()
         generators.load_state_dict(self._drawn)
         batches = iter(loader)
@@ -186,7 +219,7 @@ class Trainer:
                     f"has {number}."
                 )
         generators.load_state_dict(now)
-        yield from batches
+        return batches
 
     def _train_on(self, batch: Any) -> None:
         inputs, target = _parts(batch)
@@ -195,7 +228,7 @@ class Trainer:
         count = self._in_this_step()
         (loss if count == 1 else loss / count).backward()
         self._waiting += 1
-        self.batch += 1
+        self.batch, self._position = self.batch + 1, self._position + 1
         self.history.losses.append(loss.item())
         self._measure(self._meters, output, target, self.history.losses[-1])
         self._notify("on_batch_end")
@@ -319,6 +352,7 @@ class Trainer:
             "step": self.step,
             "history": self.history.state_dict(),
             "meters": {name: meter.state_dict() for name, meter in self._meters.items()},
+            "position": self._position,
             "drawn": self._drawn,
         }
 
@@ -338,7 +372,7 @@ class Trainer:
         for name, meter in self._meters.items():
             meter.load_state_dict(meters[name])
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
-        self._drawn = state["drawn"]
+        self._position, self._drawn = state["position"], state["drawn"]
 
 
 def _checked_metrics(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
