@@ -333,3 +333,22 @@ def test_new_is_like_its_model():
 
 def test_a_shape_is_a_size():
     assert mt.ones(2, 3).shape == mt.Size([2, 3])
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_limits_of_floating_types_are_those_of_torch(name):
+    ours, theirs = mt.finfo(getattr(mt, name)), torch.finfo(getattr(torch, name))
+    for limit in ("bits", "max", "min", "eps", "tiny", "smallest_normal", "resolution", "dtype"):
+        assert getattr(ours, limit) == pytest.approx(getattr(theirs, limit))
+    assert mt.finfo().dtype == "float32"
+    with pytest.raises(mt.errors.DTypeError, match="floating-point"):
+        mt.finfo(mt.int64)
+
+
+@pytest.mark.parametrize("name", ["uint8", "int8", "int16", "int32", "int64"])
+def test_limits_of_integer_types_are_those_of_torch(name):
+    ours, theirs = mt.iinfo(getattr(mt, name)), torch.iinfo(getattr(torch, name))
+    for limit in ("bits", "max", "min", "dtype"):
+        assert getattr(ours, limit) == getattr(theirs, limit)
+    with pytest.raises(mt.errors.DTypeError, match="integer"):
+        mt.iinfo(mt.float32)

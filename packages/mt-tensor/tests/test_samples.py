@@ -46,7 +46,8 @@ NOT_OPERATIONS = {
         random_ randperm set_rng_state uniform uniform_
     """,
     "it is about element types, which test_tensor.py tests": """
-        DType bool_ float16 float32 float64 int8 int16 int32 int64 promote_types result_type uint8
+        DType bool_ finfo float16 float32 float64 iinfo int8 int16 int32 int64 promote_types
+        result_type uint8
     """,
     "it is about backends, which test_backends.py tests": """
         TensorBackend backends current_backend fuse fused get_backend register_backend use_backend

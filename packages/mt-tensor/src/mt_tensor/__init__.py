@@ -104,6 +104,7 @@ from mt_tensor.indexing.scattering import (
     scatter,
     scatter_reduce,
 )
+from mt_tensor.limits import finfo, iinfo
 from mt_tensor.linalg.products import matrix_power
 from mt_tensor.linalg.systems import (
     det,
@@ -588,6 +589,7 @@ __all__ = [
     "expit",
     "expm1",
     "eye",
+    "finfo",
     "fix",
     "flatten",
     "flip",
@@ -636,6 +638,7 @@ __all__ = [
     "hsplit",
     "hstack",
     "hypot",
+    "iinfo",
     "index_add",
     "index_copy",
     "index_fill",
