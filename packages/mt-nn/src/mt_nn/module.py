@@ -7,14 +7,17 @@ which see what goes into a module and what comes out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import mt_operators
 from mt_operators.errors import no_attribute
 from mt_tensor import Tensor, float16, float32, float64
 from mt_tensor.backends.devices import Backend, Device
 from mt_tensor.recording.graph import RemovableHandle
+
+if TYPE_CHECKING:
+    from mt_nn.parameter import Parameter
 
 
 class _Hooks(NamedTuple):
@@ -150,6 +153,16 @@ class Module(mt_operators.Module):
         if name not in held:
             raise no_attribute(owner, name)
         return held[name]
+
+    if TYPE_CHECKING:  # parameters are tensors here, which stage 0 does not know
+
+        def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+            """Iterate over the parameters, each one once; see stage 0's `Module`."""
+
+        def named_parameters(
+            self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+        ) -> Iterator[tuple[str, Parameter]]:
+            """Iterate over the parameters with their dotted names; see stage 0's `Module`."""
 
     # --- All tensors at once --------------------------------------------------------------------
 

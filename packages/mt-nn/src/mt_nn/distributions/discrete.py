@@ -13,7 +13,7 @@ from mt_nn.distributions.distribution import (
 )
 from mt_nn.errors import InputError
 from mt_nn.functional import binary_cross_entropy_with_logits
-from mt_tensor import Tensor, broadcast_tensors, finfo, multinomial
+from mt_tensor import Tensor, bernoulli, broadcast_tensors, finfo, gather, multinomial
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import Shape, shape_broadcast, size_of
 
@@ -58,14 +58,15 @@ class Bernoulli(Distribution):
         return self.probs * (1.0 - self.probs)
 
     def _drawn(self, shape: Shape) -> Tensor:
-        return self.probs.expand(shape).bernoulli()
+        return bernoulli(self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
         """Return the logarithms of the probabilities of zeros and ones."""
         require_tensors("log_prob", value)
         check_values("Bernoulli", value, (value == 0) | (value == 1), "zeros and ones")
         logits, value = broadcast_tensors(self.logits, value.to(self.logits.dtype))
-        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+        found: Tensor = -binary_cross_entropy_with_logits(logits, value, reduction="none")
+        return found
 
     def entropy(self) -> Tensor:
         """Return the entropy of each, in nats."""
@@ -135,9 +136,10 @@ class Categorical(Distribution):
         check_values("Categorical", value, fits, f"numbers of classes from 0 to {classes - 1}")
         shape = shape_broadcast(value.shape, self.batch_shape)
         rows = self.logits.expand(*shape, classes)
-        return rows.gather(-1, value.long().expand(shape).unsqueeze(-1)).squeeze(-1)
+        return gather(rows, -1, value.long().expand(shape).unsqueeze(-1)).squeeze(-1)
 
     def entropy(self) -> Tensor:
         """Return the entropy of each, in nats."""
         finite = self.logits.clamp(min=finfo(self.logits.dtype).min)  # 0 log 0 is 0
-        return -(finite * self.probs).sum(-1)
+        found: Tensor = -(finite * self.probs).sum(-1)
+        return found

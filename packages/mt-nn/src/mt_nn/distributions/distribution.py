@@ -86,8 +86,8 @@ def parameter(name: str, value: Any, like: Any = None) -> Tensor:
         InputError: its elements are no floating-point numbers, or are nan.
     """
     if not isinstance(value, Tensor):
-        options = {"dtype": like.dtype, "backend": like.backend} if isinstance(like, Tensor) else {}
-        value = tensor(float(value), **options)
+        number = float(value)
+        value = like.new_tensor(number) if isinstance(like, Tensor) else tensor(number)
     if not value.dtype.is_floating_point:
         raise InputError(f"{name} holds floating-point numbers; {value.dtype.name} was given.")
     if value.isnan().any():
