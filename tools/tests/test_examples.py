@@ -21,6 +21,7 @@ def loaded(name: str) -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_language_model_learns(capsys: pytest.CaptureFixture[str]) -> None:
     assert loaded("language_model").main(["--steps", "12"]) < 3.1
     assert "on monday " in capsys.readouterr().out
@@ -31,6 +32,7 @@ def test_the_autoencoder_learns(capsys: pytest.CaptureFixture[str]) -> None:
     assert "██" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_translator_learns() -> None:
     example = loaded("translation")
     losses = example.train(example.Translator(), steps=10)
@@ -84,6 +86,7 @@ def test_the_island_can_be_crossed_in_eight_moves() -> None:
     assert any(example.ISLAND[row][column] == "T" for row, column in places)
 
 
+@pytest.mark.slow
 def test_the_network_colours_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert loaded("segmentation").main(["--steps", "25"]) > 0.05
     assert "#" in capsys.readouterr().out
