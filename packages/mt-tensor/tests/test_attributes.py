@@ -293,3 +293,62 @@ def test_new_tensors() -> None:
         )
     with pytest.raises(ShapeError, match="non-negative"):
         mt.zeros(1).new_zeros(-1)
+
+
+# --- Names of element types, and what makes tensors by them ---------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bool", "double", "float", "half", "int", "long", "short"])
+def test_element_types_have_their_other_names(name):
+    assert getattr(mt, name).name == str(getattr(torch, name)).removeprefix("torch.")
+    x = mt.tensor([0, 1])
+    assert x.to(getattr(mt, name)).dtype is getattr(x, name)().dtype
+    assert x.type(getattr(mt, name)).dtype is getattr(mt, name)
+    assert x.type(x.float().type()).dtype is mt.float32
+
+
+MAKERS = ["Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short"]
+
+
+@pytest.mark.parametrize("name", [f"{kind}Tensor" for kind in MAKERS] + ["Tensor"])
+def test_constructors_take_sizes_or_data(name):
+    ours, theirs = getattr(mt, name), getattr(torch, name)
+    for args in [(2, 3), (4,), (), ([1, 0],), ((),), ([[1], [0]],), (0, 2)]:
+        found, wanted = ours(*args), theirs(*args)
+        assert found.shape == tuple(wanted.shape)
+        assert f"torch.{found.dtype.name}" == str(wanted.dtype)
+        if args and not isinstance(args[0], int):
+            assert found.tolist() == wanted.tolist()
+    with pytest.raises(TypeError, match="sizes, or of one sequence"):
+        ours([1], [2])
+    with pytest.raises(ShapeError):
+        ours(-1)
+
+
+def test_new_is_like_its_model():
+    x = mt.ones(2, dtype="float64", backend="simple")
+    for made in (x.new(3, 1), x.new([[1.0], [2.0], [3.0]])):
+        assert (made.dtype, made.backend, made.shape) == (x.dtype, x.backend, (3, 1))
+
+
+def test_a_shape_is_a_size():
+    assert mt.ones(2, 3).shape == mt.Size([2, 3])
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_limits_of_floating_types_are_those_of_torch(name):
+    ours, theirs = mt.finfo(getattr(mt, name)), torch.finfo(getattr(torch, name))
+    for limit in ("bits", "max", "min", "eps", "tiny", "smallest_normal", "resolution", "dtype"):
+        assert getattr(ours, limit) == pytest.approx(getattr(theirs, limit))
+    assert mt.finfo().dtype == "float32"
+    with pytest.raises(mt.errors.DTypeError, match="floating-point"):
+        mt.finfo(mt.int64)
+
+
+@pytest.mark.parametrize("name", ["uint8", "int8", "int16", "int32", "int64"])
+def test_limits_of_integer_types_are_those_of_torch(name):
+    ours, theirs = mt.iinfo(getattr(mt, name)), torch.iinfo(getattr(torch, name))
+    for limit in ("bits", "max", "min", "dtype"):
+        assert getattr(ours, limit) == getattr(theirs, limit)
+    with pytest.raises(mt.errors.DTypeError, match="integer"):
+        mt.iinfo(mt.float32)

@@ -289,3 +289,78 @@ def test_a_gradient_belongs_to_who_asked_for_it(call: Any, slope: float) -> None
         assert gradient.item() == slope
         gradient.add_(4.0)
     assert (mt.tensor(2.0) + 1.0).item() == 3.0
+
+
+# --- Derivatives of functions ---------------------------------------------------------------------
+
+
+def _two(m):
+    return lambda x, y: (x * x * y.sum(), (y**3).sum())
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (2, 2)])
+def test_jacobians_are_those_of_torch(shape):
+    torch = pytest.importorskip("torch")
+    values = [np.cos(np.arange(np.prod(shape, dtype=int)).reshape(shape)), np.arange(1.0, 3.0)]
+    found, wanted = (
+        m.autograd.functional.jacobian(_two(m), tuple(m.tensor(value) for value in values))
+        for m in (mt, torch)
+    )
+    for row, expected in zip(found, wanted, strict=True):
+        for ours, theirs in zip(row, expected, strict=True):
+            assert ours.shape == tuple(theirs.shape)
+            assert not ours.requires_grad
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
+
+
+def test_hessians_are_those_of_torch():
+    torch = pytest.importorskip("torch")
+    x, y = np.array([[0.5, 2.0]]), np.array(3.0)
+    found, wanted = (
+        m.autograd.functional.hessian(lambda x, y: (x**3).sum() * y**2, (m.tensor(x), m.tensor(y)))
+        for m in (mt, torch)
+    )
+    for row, expected in zip(found, wanted, strict=True):
+        for ours, theirs in zip(row, expected, strict=True):
+            assert ours.shape == tuple(theirs.shape)
+            np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
+    one = mt.autograd.functional.hessian(lambda x: x.sum() ** 2, mt.tensor(x))
+    np.testing.assert_allclose(one.numpy(), np.full((1, 2, 1, 2), 2.0))
+
+
+def test_vjp_is_that_of_torch():
+    torch = pytest.importorskip("torch")
+    x, v = np.array([0.5, 2.0]), np.array([1.0, -1.0])
+    found, wanted = (
+        m.autograd.functional.vjp(lambda x: x**3, m.tensor(x), m.tensor(v)) for m in (mt, torch)
+    )
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-12)
+    values, gradients = mt.autograd.functional.vjp(
+        lambda x, y: (x * y).sum(), (mt.ones(2), mt.tensor(x))
+    )
+    assert values.item() == 2.5
+    assert len(gradients) == 2
+
+
+def test_derivatives_of_functions_can_be_differentiated():
+    x = mt.tensor([1.0, 2.0], dtype="float64", requires_grad=True)
+    mt.autograd.functional.jacobian(lambda x: x**3, x, create_graph=True).sum().backward()
+    assert x.grad.tolist() == [6.0, 12.0]
+    x.grad = None
+    mt.autograd.functional.hessian(lambda x: (x**3).sum(), x, create_graph=True).sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+    empty = mt.autograd.functional.jacobian(lambda x: x[:0], x)  # which torch cannot
+    assert empty.shape == (0, 2)
+    assert mt.autograd.functional.jacobian(lambda x: x.detach(), x).tolist() == [[0, 0], [0, 0]]
+
+
+def test_what_derivatives_of_functions_refuse():
+    with pytest.raises(ShapeError, match="one number"):
+        mt.autograd.functional.hessian(lambda x: x, mt.ones(2))
+    with pytest.raises(TypeError, match="takes tensors"):
+        mt.autograd.functional.jacobian(lambda x: x, [1.0])
+    with pytest.raises(TypeError, match="takes tensors"):
+        mt.autograd.functional.jacobian(lambda x: 1.0, mt.ones(2))
+    with pytest.raises(mt.errors.DTypeError):
+        mt.autograd.functional.jacobian(lambda x: x, mt.arange(2))

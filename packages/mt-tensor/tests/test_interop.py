@@ -304,7 +304,7 @@ def test_to_refuses() -> None:
         with pytest.raises(TypeError, match="twice"):
             call()
     with pytest.raises(errors.UnknownBackendError):
-        x.to("cpu")
+        x.to("gpu")
     with pytest.raises(errors.DTypeError, match="no element type"):
         x.to(dtype="float23")
     with pytest.raises(errors.DTypeError, match="3 is no element type"):

@@ -17,7 +17,7 @@ SAME = {**OTHER_NAMES, **{alias: name for alias, name in CHANGED.items() if name
 
 NOT_OPERATIONS = {
     "it describes a tensor": """
-        backend broadcast_shapes data_ptr dim dtype element_size is_complex is_contiguous
+        Size backend broadcast_shapes data_ptr dim dtype element_size is_complex is_contiguous
         is_floating_point is_nonzero is_same_size is_signed is_tensor itemsize name nbytes ndim
         ndimension nelement numel shape size storage_offset stride unique_id
     """,
@@ -30,12 +30,14 @@ NOT_OPERATIONS = {
         grad_central_difference grad_check gradcheck gradgradcheck
     """,
     "it makes a tensor, which test_creation.py and test_attributes.py test": """
-        arange as_tensor empty empty_like eye from_dlpack from_numpy full full_like linspace
-        logspace new_empty new_full new_ones new_tensor new_zeros ones ones_like tensor
-        tril_indices triu_indices zeros zeros_like
+        BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor
+        ShortTensor arange as_tensor empty empty_like eye from_dlpack from_numpy full full_like
+        linspace logspace new new_empty new_full new_ones new_tensor new_zeros ones ones_like
+        tensor tril_indices triu_indices zeros zeros_like
     """,
+    "it is about devices, which test_devices.py tests": "cpu cuda device is_cuda",
     "it converts, which the kit tests for each two element types": """
-        bool byte char double float half int long short to type_as
+        bool byte char double float half int long short to type type_as
     """,
     "it gives Python or NumPy values, which test_interop.py tests": "item numpy tolist",
     "it is random, which test_random.py and test_in_place.py test": """
@@ -44,7 +46,8 @@ NOT_OPERATIONS = {
         random_ randperm set_rng_state uniform uniform_
     """,
     "it is about element types, which test_tensor.py tests": """
-        DType bool_ float16 float32 float64 int8 int16 int32 int64 promote_types result_type uint8
+        DType bool_ finfo float16 float32 float64 iinfo int8 int16 int32 int64 promote_types
+        result_type uint8
     """,
     "it is about backends, which test_backends.py tests": """
         TensorBackend backends current_backend fuse fused get_backend register_backend use_backend
@@ -138,8 +141,11 @@ OTHER_ARGUMENTS = {
     ),
     "split": "torch gives its argument another name as a function",
     "where": "the condition comes first in the function",
+    **dict.fromkeys(("double", "half", "long", "short"), "it is an element type"),
+    "cuda": "it is a module",
+    "device": "it is a class",
 }
-"""Functions with other arguments than their methods, as in torch, and how they differ."""
+"""What has other arguments than the method of that name, as in torch, and how it differs."""
 
 BOTH = {name for name in {*mt.__all__} & {*dir(mt.Tensor)} if callable(getattr(mt.Tensor, name))}
 

@@ -76,6 +76,7 @@ class CudaOps(TensorBackend):
     """
 
     name = "cuda"
+    device = "cuda"
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine

@@ -174,7 +174,7 @@ from mt_nn.saving import load, save
 from mt_operators import Buffer, StateDictError
 
 if TYPE_CHECKING:
-    from mt_nn import course, data
+    from mt_nn import course, data, distributions
     from mt_nn.inspection import summary
     from mt_nn.profiling import profile
     from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
@@ -341,6 +341,7 @@ __all__ = [
     "__version__",
     "course",
     "data",
+    "distributions",
     "functional",
     "init",
     "load",
@@ -357,6 +358,7 @@ _HOME = {
     "Checkpoints": "saving.folder",
     "course": "",
     "data": "",
+    "distributions": "",
     "load_checkpoint": "saving.checkpoint",
     "profile": "profiling",
     "save_checkpoint": "saving.checkpoint",

@@ -7,13 +7,17 @@ which see what goes into a module and what comes out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import mt_operators
 from mt_operators.errors import no_attribute
 from mt_tensor import Tensor, float16, float32, float64
+from mt_tensor.backends.devices import Backend, Device
 from mt_tensor.recording.graph import RemovableHandle
+
+if TYPE_CHECKING:
+    from mt_nn.parameter import Parameter
 
 
 class _Hooks(NamedTuple):
@@ -150,26 +154,49 @@ class Module(mt_operators.Module):
             raise no_attribute(owner, name)
         return held[name]
 
+    if TYPE_CHECKING:  # parameters are tensors here, which stage 0 does not know
+
+        def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+            """Iterate over the parameters, each one once; see stage 0's `Module`."""
+
+        def named_parameters(
+            self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+        ) -> Iterator[tuple[str, Parameter]]:
+            """Iterate over the parameters with their dotted names; see stage 0's `Module`."""
+
     # --- All tensors at once --------------------------------------------------------------------
 
-    def to(self, target: Any = None, dtype: Any = None, *, backend: Any = None) -> Self:
+    def to(
+        self,
+        target: Any = None,
+        dtype: Any = None,
+        non_blocking: bool = False,
+        *,
+        backend: Backend = None,
+        device: Device = None,
+    ) -> Self:
         """Convert all parameters, gradients and buffers in place, and return the module.
 
         Integers keep their element type. Optimizers made before know the parameters still; what
         they remember of them is not converted.
 
         Args:
-            target: an element type, or a backend or its name; see `mt_tensor.Tensor.to`.
+            target: an element type, a device, a backend, or the name of one; see
+                `mt_tensor.Tensor.to`.
             dtype: an element type.
+            non_blocking: whether moving may go on after the call. Here it never does.
             backend: a backend or its name.
+            device: a device or its name.
 
         Raises:
-            UnknownBackendError: a name is neither an element type nor a backend.
+            UnknownBackendError: a name is that of no element type, backend or device.
             DTypeError: there is no such element type.
         """
 
         def converted(value: Tensor) -> Tensor:
-            found = value.detach().to(target, dtype, backend=backend)
+            found = value.detach().to(
+                target, dtype, backend=backend, device=device, non_blocking=non_blocking
+            )
             if value.is_floating_point():
                 return found
             return value.detach().to(backend=found.backend)
@@ -186,6 +213,19 @@ class Module(mt_operators.Module):
             if grad is not None:
                 parameter.grad = converted(grad)
         return self
+
+    def cpu(self) -> Self:
+        """Move all tensors to the memory of this machine; those that are there stay as they are."""
+        return self.to(device="cpu")
+
+    def cuda(self, device: Device = None) -> Self:
+        """Move all tensors to the GPU.
+
+        Raises:
+            BackendUnavailableError: there is no GPU; the message says why.
+            UnknownBackendError: mt-cuda is not installed.
+        """
+        return self.to(device="cuda" if device is None else device)
 
     def half(self) -> Self:
         """Convert all floating-point numbers to float16."""

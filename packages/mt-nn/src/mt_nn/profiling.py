@@ -47,7 +47,7 @@ _NOT_FROM = (
     "mt_tensor.dtypes",
     "mt_tensor.exchange.printing",
     "mt_tensor.fused",
-    "mt_tensor.gradcheck",
+    "mt_tensor.autograd.gradcheck",
     "mt_tensor.pointwise.fusing",
     "mt_tensor.randomness.generator",
 )

@@ -31,7 +31,13 @@ __version__ = "0.1.0"
 
 # The order below matters: `tensors` pulls in the operations it names.
 from mt_tensor.tensors import Tensor  # isort: skip
-from mt_tensor import autograd, errors, linalg  # isort: skip
+from mt_tensor import autograd, cuda, errors, linalg  # isort: skip
+from mt_tensor.autograd.gradcheck import (
+    grad_central_difference,
+    grad_check,
+    gradcheck,
+    gradgradcheck,
+)
 from mt_tensor.backends import (
     TensorBackend,
     backends,
@@ -40,6 +46,7 @@ from mt_tensor.backends import (
     register_backend,
     use_backend,
 )
+from mt_tensor.backends.devices import device
 from mt_tensor.creation.from_data import as_tensor, from_dlpack, from_numpy, tensor
 from mt_tensor.creation.from_rules import (
     arange,
@@ -57,14 +64,19 @@ from mt_tensor.creation.from_rules import (
     zeros,
     zeros_like,
 )
+from mt_tensor.creation.typed import (
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
 from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
 from mt_tensor.fused import fused
-from mt_tensor.gradcheck import (
-    grad_central_difference,
-    grad_check,
-    gradcheck,
-    gradgradcheck,
-)
 from mt_tensor.indexing.filling import (
     diagonal_scatter,
     index_copy,
@@ -82,6 +94,7 @@ from mt_tensor.indexing.finding import (
     take,
     take_along_dim,
     unravel_index,
+    where,
 )
 from mt_tensor.indexing.gathering import gather, index_select, scatter_add
 from mt_tensor.indexing.scattering import (
@@ -91,6 +104,7 @@ from mt_tensor.indexing.scattering import (
     scatter,
     scatter_reduce,
 )
+from mt_tensor.limits import finfo, iinfo
 from mt_tensor.linalg.products import matrix_power
 from mt_tensor.linalg.systems import (
     det,
@@ -432,12 +446,25 @@ from mt_tensor.reductions.sums import sum as sum
 from mt_tensor.reductions.truth import all as all
 from mt_tensor.reductions.truth import any as any
 from mt_tensor.reductions.truth import count_nonzero
+from mt_tensor.strides import Size
 from mt_tensor.tensor_data import TensorData
 
+bool, double, float, half, int, long, short = bool_, float64, float32, float16, int32, int64, int16
+
 __all__ = [
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
     "DType",
+    "DoubleTensor",
+    "FloatTensor",
     "Function",
     "Generator",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+    "Size",
     "Tensor",
     "TensorBackend",
     "TensorData",
@@ -520,6 +547,7 @@ __all__ = [
     "count_nonzero",
     "cov",
     "cross",
+    "cuda",
     "cummax",
     "cummin",
     "cumprod",
@@ -530,6 +558,7 @@ __all__ = [
     "deg2rad",
     "det",
     "detach",
+    "device",
     "diag",
     "diag_embed",
     "diagflat",
@@ -541,6 +570,7 @@ __all__ = [
     "div",
     "divide",
     "dot",
+    "double",
     "dsplit",
     "dstack",
     "einsum",
@@ -560,6 +590,7 @@ __all__ = [
     "expit",
     "expm1",
     "eye",
+    "finfo",
     "fix",
     "flatten",
     "flip",
@@ -599,6 +630,7 @@ __all__ = [
     "greater",
     "greater_equal",
     "gt",
+    "half",
     "hardshrink",
     "hardsigmoid",
     "hardswish",
@@ -608,6 +640,7 @@ __all__ = [
     "hsplit",
     "hstack",
     "hypot",
+    "iinfo",
     "index_add",
     "index_copy",
     "index_fill",
@@ -668,6 +701,7 @@ __all__ = [
     "logsigmoid",
     "logspace",
     "logsumexp",
+    "long",
     "lt",
     "manual_seed",
     "masked_fill",
@@ -756,6 +790,7 @@ __all__ = [
     "set_printoptions",
     "set_rng_state",
     "sgn",
+    "short",
     "sigmoid",
     "sign",
     "signbit",
@@ -825,19 +860,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-
-def where(
-    condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
-) -> Tensor | tuple[Tensor, ...]:
-    """Return `input` where the condition holds, and `other` elsewhere, broadcast together.
-
-    Of a condition alone, return where it holds, as `nonzero(condition, as_tuple=True)` does.
-    """
-    if input is None and other is None:
-        return nonzero(condition, as_tuple=True)
-    return elementwise("where", condition, input, other)
-
 
 # An operator that is added later has a function here too.
 OPERATORS.for_each(lambda row: globals().setdefault(row.name, _FUNCTIONS[row.name]))

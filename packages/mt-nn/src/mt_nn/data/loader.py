@@ -43,7 +43,7 @@ SEED_BITS = 63
 class DataLoader:
     """Iterates over a data set in batches; every iteration is one epoch.
 
-    The settings are torch's, without those of processes and of pinned memory: workers are threads.
+    The settings are torch's. Workers are threads, so that nothing follows from two of them.
 
         >>> from mt_tensor import arange
         >>> [batch[0].tolist() for batch in DataLoader(TensorDataset(arange(5)), batch_size=2)]
@@ -63,6 +63,8 @@ class DataLoader:
             each batch. It changes neither batches nor their order.
         collate_fn: joins a list of samples into a batch; `default_collate` if None. Where
             `batch_size` is None it is given each sample; then `default_convert` if None.
+        pin_memory: whether a GPU could copy batches faster. Nothing follows from it here, for
+            workers are threads, and moving waits.
         drop_last: whether to leave out a last batch that is smaller.
         timeout: how many seconds to wait for a worker's batch; 0 for as long as it takes.
         worker_init_fn: called with its number, from 0, in each worker when it begins.
@@ -70,6 +72,8 @@ class DataLoader:
             `mt_tensor.manual_seed` sets. Inside data set, sampler and `collate_fn` the default
             generator is one that belongs to the epoch, or to the batch.
         prefetch_factor: how many batches each worker is ahead; 2 if None.
+        persistent_workers: whether workers outlive an epoch. Nothing follows from it here: to begin
+            a thread costs nothing.
 
     Raises:
         SettingError: a setting is out of range, or contradicts another.
@@ -85,14 +89,17 @@ class DataLoader:
         batch_sampler: Iterable[Sequence[int]] | None = None,
         num_workers: int = 0,
         collate_fn: Callable[[Any], Any] | None = None,
-        *,
+        pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
+        *,
         generator: Generator | None = None,
         prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
     ) -> None:
         check_flags(shuffle=False if shuffle is None else shuffle, drop_last=drop_last)
+        check_flags(pin_memory=pin_memory, persistent_workers=persistent_workers)
         _check_order(dataset, batch_size, shuffle, sampler, batch_sampler, drop_last)
         _check_workers(num_workers, timeout, prefetch_factor)
         self.dataset, self.generator, self.drop_last = dataset, generator, drop_last

@@ -17,6 +17,7 @@ from mt_nn.layers.normalization import LayerNorm
 from mt_nn.module import Module
 from mt_nn.settings import integer
 from mt_tensor import Tensor, full
+from mt_tensor.backends.devices import Backend, Device
 
 Activation = str | Callable[[Tensor], Tensor]
 
@@ -374,16 +375,17 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(
-        sz: int, *, dtype: Any = "float32", backend: Any = None
+        sz: int, device: Device = None, dtype: Any = "float32", *, backend: Backend = None
     ) -> Tensor:
         """Return the causal mask to be added: minus infinity where a step would see a later one.
 
         Args:
             sz: the number of steps.
-            dtype: the type of its elements.
-            backend: where they are; the current backend if None.
+            device: where its elements are.
+            dtype: their type.
+            backend: a backend instead of a device; the current one if both are None.
 
         Returns:
             Shape (sz, sz).
         """
-        return full((sz, sz), -math.inf, dtype=dtype, backend=backend).triu(1)
+        return full((sz, sz), -math.inf, dtype=dtype, backend=backend, device=device).triu(1)

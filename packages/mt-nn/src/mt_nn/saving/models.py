@@ -10,7 +10,8 @@ from mt_nn.errors import FileError, SettingError
 from mt_nn.saving import layout
 from mt_nn.saving.files import read_whole, write_atomically
 from mt_operators import StateDictError
-from mt_tensor import Tensor, get_backend, tensor
+from mt_tensor import Tensor, tensor
+from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.dtypes import DTYPES, as_dtype
 from mt_tensor.errors import DTypeError
 
@@ -50,7 +51,8 @@ def _check_state(state: object) -> None:
         if not isinstance(name, str) or not isinstance(value, Tensor):
             raise StateDictError(
                 f"save() takes a dictionary of tensors by name; {name!r} holds "
-                f"{type(value).__name__}. Leave it out, or convert it with mt_tensor.tensor()."
+                f"{type(value).__name__}. Leave it out, or save states of several things, and "
+                "other values, with save_checkpoint(path, epoch=epoch, model=model, ...)."
             )
 
 
@@ -69,7 +71,13 @@ def checked_metadata(metadata: Mapping[str, str] | None) -> dict[str, str]:
     return found
 
 
-def load(path: str | os.PathLike[str], backend: Any = None) -> dict[str, Tensor]:
+def load(
+    path: str | os.PathLike[str],
+    map_location: Device = None,
+    *,
+    backend: Backend = None,
+    weights_only: bool = True,
+) -> dict[str, Tensor]:
     """Load a state dictionary: `model.load_state_dict(load("model.safetensors"))`.
 
     bfloat16, which tensors here have not, becomes float32: every number is the same. Of a tensor
@@ -78,20 +86,28 @@ def load(path: str | os.PathLike[str], backend: Any = None) -> dict[str, Tensor]
 
     Args:
         path: the file.
-        backend: where the tensors shall live, a backend or its name; the current one if None.
+        map_location: where the tensors shall live, a device or its name.
+        backend: a backend or its name, instead; the current one if both are None.
+        weights_only: whether to read tensors only, and run no code. There is no other way here.
 
     Raises:
+        SettingError: `weights_only` is not True.
         FileError: the file is missing, truncated, no safetensors file, or has an element type that
             tensors have not.
         MissingPackageError: safetensors is not installed.
         UnknownBackendError: there is no such backend.
     """
-    place = get_backend(backend)
+    if weights_only is not True:
+        raise SettingError(
+            f"weights_only={weights_only!r}: files that could run code are never read here. Save "
+            "what is no tensor with save_checkpoint()."
+        )
+    chosen = place(backend, map_location)
     arrays, metadata = layout.unpacked(read_whole(path), path)
     for name, kept in metadata.items():  # where torch notes the other names of shared tensors
         if kept in arrays and name.rpartition(".")[2] == kept.rpartition(".")[2]:
             arrays.setdefault(name, arrays[kept])
-    return {name: _tensor(array, place, name, path) for name, array in arrays.items()}
+    return {name: _tensor(array, chosen, name, path) for name, array in arrays.items()}
 
 
 def _tensor(array: Any, backend: Any, name: str, path: str | os.PathLike[str]) -> Tensor:

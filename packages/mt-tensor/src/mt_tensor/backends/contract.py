@@ -59,10 +59,12 @@ class TensorBackend(ABC):
 
     Attributes:
         name: the name it is chosen by.
+        device: torch's word for where its elements are: "cpu" for the memory of this machine.
         parallel_from: the number of elements from which it pays to use several threads.
     """
 
     name: str
+    device: str = "cpu"
     parallel_from: int = sys.maxsize
 
     def __init_subclass__(cls) -> None:

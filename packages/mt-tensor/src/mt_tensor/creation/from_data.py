@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.backends.silence import silently
@@ -18,8 +19,6 @@ from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU
 from mt_tensor.tensor_data import TensorData
 from mt_tensor.tensors import Tensor
-
-Backend = str | TensorBackend | None
 
 
 def from_values(values: Array, dtype: Any, backend: Backend, requires_grad: bool) -> Tensor:
@@ -41,7 +40,11 @@ def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> T
 
 
 def tensor(
-    data: Any, dtype: Any = None, backend: Backend = None, requires_grad: bool = False
+    data: Any,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return a new tensor with a copy of `data`.
 
@@ -53,13 +56,14 @@ def tensor(
             they are mixed.
         backend: a backend or its name; by default a tensor's own, else the current one.
         requires_grad: whether a gradient is wanted.
+        device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         ShapeError: the sequences are ragged.
         DTypeError: an element is no number, or the element type has no counterpart.
     """
     if isinstance(data, Tensor):
-        chosen = data.backend if backend is None else backend
+        chosen = place(backend, device, data.backend)
         copied = np.array(data.backend.as_array(data._tensor))
         kind = data.dtype if dtype is None else dtype
         return from_values(copied, kind, chosen, requires_grad)
@@ -84,7 +88,7 @@ def tensor(
     if not typed and values.size and chosen_dtype.kind == "integer":
         for extreme in (values.min(), values.max()):
             chosen_dtype.checked(extreme.item())
-    return from_values(values, chosen_dtype, backend, requires_grad)
+    return from_values(values, chosen_dtype, place(backend, device), requires_grad)
 
 
 def _leaves(data: Any) -> list[Any]:
@@ -131,7 +135,9 @@ def _common_type(leaves: Iterable[Any], values: Array) -> DType:
     return common
 
 
-def as_tensor(data: Any, dtype: Any = None, backend: Backend = None) -> Tensor:
+def as_tensor(
+    data: Any, dtype: Any = None, backend: Backend = None, device: Device = None
+) -> Tensor:
     """Return `data` as a tensor, without a copy where none is needed.
 
     Args:
@@ -139,18 +145,19 @@ def as_tensor(data: Any, dtype: Any = None, backend: Backend = None) -> Tensor:
             if nothing has to be converted; an array shares its memory, as with `from_numpy`.
         dtype: the element type; by default as `tensor` chooses it.
         backend: a backend or its name; by default a tensor's own, else the current one.
+        device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         ShapeError: the sequences are ragged.
         DTypeError: an element is no number, or the element type has no counterpart.
     """
     if isinstance(data, Tensor):
-        moved = data if backend is None else data.to(get_backend(backend))
+        moved = data.to(place(backend, device, data.backend))
         return moved if dtype is None else moved.to(as_dtype(dtype))
     if isinstance(data, np.ndarray):
-        shared = from_numpy(data, backend)
+        shared = from_numpy(data, place(backend, device))
         return shared if dtype is None else shared.to(as_dtype(dtype))
-    return tensor(data, dtype, backend)
+    return tensor(data, dtype, backend, device=device)
 
 
 def from_numpy(array: Array, backend: Backend = None) -> Tensor:

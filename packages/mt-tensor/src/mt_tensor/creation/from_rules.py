@@ -9,8 +9,9 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from mt_tensor.arguments import as_integer, as_shape, check_addressable
-from mt_tensor.backends.registry import get_backend
-from mt_tensor.creation.from_data import Backend, from_values, new_leaf
+from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.devices import Backend, Device, place
+from mt_tensor.creation.from_data import from_values, new_leaf
 from mt_tensor.dtypes import (
     Array,
     DType,
@@ -61,13 +62,14 @@ def empty(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return a tensor with arbitrary elements, to be overwritten.
 
     Raises:
         ShapeError: an extent is no integer, or negative.
     """
-    chosen = get_backend(backend)
+    chosen = place(backend, device)
     data = chosen.allocate(new_shape(sizes, size), _or_float32(dtype))
     return new_leaf(data, chosen, requires_grad)
 
@@ -78,6 +80,7 @@ def full(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return a tensor in which every element is `fill_value`.
 
@@ -88,6 +91,7 @@ def full(
             an integer, bool for a truth value.
         backend: a backend or its name; by default the current one.
         requires_grad: whether a gradient is wanted.
+        device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         ShapeError: `size` is no sequence of non-negative integers.
@@ -100,15 +104,16 @@ def full(
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
     kind = as_dtype(dtype)
-    return _filled(new_shape(tuple(size)), kind.checked(number), kind, backend, requires_grad)
+    return _filled(
+        new_shape(tuple(size)), kind.checked(number), kind, place(backend, device), requires_grad
+    )
 
 
 def _filled(
-    shape: Shape, value: Number, dtype: DType, backend: Backend, requires_grad: bool
+    shape: Shape, value: Number, dtype: DType, backend: TensorBackend, requires_grad: bool
 ) -> Tensor:
     """Return a tensor of a shape that has been checked, filled with a number that fits."""
-    chosen = get_backend(backend)
-    return new_leaf(chosen.full(shape, dtype, value), chosen, requires_grad)
+    return new_leaf(backend.full(shape, dtype, value), backend, requires_grad)
 
 
 def zeros(
@@ -117,9 +122,12 @@ def zeros(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
-    return _filled(new_shape(sizes, size), 0, _or_float32(dtype), backend, requires_grad)
+    return _filled(
+        new_shape(sizes, size), 0, _or_float32(dtype), place(backend, device), requires_grad
+    )
 
 
 def ones(
@@ -128,9 +136,12 @@ def ones(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
-    return _filled(new_shape(sizes, size), 1, _or_float32(dtype), backend, requires_grad)
+    return _filled(
+        new_shape(sizes, size), 1, _or_float32(dtype), place(backend, device), requires_grad
+    )
 
 
 # --- Like another tensor ------------------------------------------------------------------------
@@ -143,17 +154,20 @@ class Options(TypedDict, total=False):
         dtype: the element type.
         backend: a backend or its name.
         requires_grad: whether a gradient is wanted; False if not given.
+        device: a device instead of a backend.
     """
 
     dtype: Any
     backend: Backend
     requires_grad: bool
+    device: Device
 
 
 def after(model: TensorBase, options: Options) -> Options:
     """Return options in which what is left out, or None, is the model's."""
-    given = {name: value for name, value in options.items() if value is not None}
-    merged: Any = {"dtype": model.dtype, "backend": model.backend, **given}
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    backend = place(given.pop("backend", None), given.pop("device", None), model.backend)
+    merged: Any = {"dtype": model.dtype, **given, "backend": backend}
     return merged  # type: ignore[no-any-return]
 
 
@@ -203,6 +217,7 @@ def arange(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return the numbers from `start` on, `step` apart, below `end`; from 0 if one is given.
 
@@ -214,6 +229,7 @@ def arange(
             integer type their fractions are dropped first.
         backend: a backend or its name; by default the current one.
         requires_grad: whether a gradient is wanted.
+        device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
@@ -244,7 +260,7 @@ def arange(
         values = first + each * np.arange(count)
     except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error
-    return from_values(values, kind, backend, requires_grad)
+    return from_values(values, kind, place(backend, device), requires_grad)
 
 
 def _spaced(start: Any, end: Any, steps: int) -> Array:
@@ -259,6 +275,7 @@ def linspace(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return `steps` numbers evenly spaced from `start` to `end`, both included.
 
@@ -267,7 +284,9 @@ def linspace(
         DTypeError: the element type is bool.
     """
     values = _spaced(start, end, steps)
-    return from_values(values, _numeric("linspace", _or_float32(dtype)), backend, requires_grad)
+    return from_values(
+        values, _numeric("linspace", _or_float32(dtype)), place(backend, device), requires_grad
+    )
 
 
 def logspace(
@@ -278,6 +297,7 @@ def logspace(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return `base` to the power of `steps` numbers evenly spaced from `start` to `end`.
 
@@ -287,7 +307,9 @@ def logspace(
     """
     with np.errstate(all="ignore"):
         values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
-    return from_values(values, _numeric("logspace", _or_float32(dtype)), backend, requires_grad)
+    return from_values(
+        values, _numeric("logspace", _or_float32(dtype)), place(backend, device), requires_grad
+    )
 
 
 def eye(
@@ -296,6 +318,7 @@ def eye(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
 
@@ -303,11 +326,19 @@ def eye(
         ShapeError: an extent is no integer, or negative.
     """
     rows, columns = new_shape((n, n if m is None else m))
-    return from_values(np.eye(rows, columns), _or_float32(dtype), backend, requires_grad)
+    return from_values(
+        np.eye(rows, columns), _or_float32(dtype), place(backend, device), requires_grad
+    )
 
 
 def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, backend: Backend = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    backend: Backend = None,
+    device: Device = None,
 ) -> Tensor:
     """Return where the elements of a matrix on and below a diagonal are: rows, then columns.
 
@@ -317,6 +348,7 @@ def tril_indices(
         offset: how far to the right of the main diagonal; negative below it.
         dtype: the element type, by default int64.
         backend: a backend or its name; by default the current one.
+        device: a device instead of a backend; see `mt_tensor.device`.
 
     Returns:
         Shape (2, n), row by row; its two rows index such a matrix.
@@ -325,18 +357,28 @@ def tril_indices(
         ShapeError: an extent is no integer, or negative.
         DTypeError: the element type is neither int32 nor int64.
     """
-    return _triangle("tril_indices", np.tril_indices, row, col, offset, dtype, backend)
+    return _triangle(
+        "tril_indices", np.tril_indices, row, col, offset, dtype, place(backend, device)
+    )
 
 
 def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, backend: Backend = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    backend: Backend = None,
+    device: Device = None,
 ) -> Tensor:
     """Return where the elements on and above a diagonal are; see `tril_indices`."""
-    return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype, backend)
+    return _triangle(
+        "triu_indices", np.triu_indices, row, col, offset, dtype, place(backend, device)
+    )
 
 
 def _triangle(
-    name: str, find: Any, row: int, col: int, offset: int, dtype: Any, backend: Backend
+    name: str, find: Any, row: int, col: int, offset: int, dtype: Any, backend: TensorBackend
 ) -> Tensor:
     rows, columns = new_shape((row, col))
     kind = int64 if dtype is None else as_dtype(dtype)

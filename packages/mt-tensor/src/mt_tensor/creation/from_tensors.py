@@ -20,6 +20,12 @@ class NewTensorMethods(TensorBase):
 
     __slots__ = ()
 
+    def new(self, *given: Any) -> Tensor:
+        """Return a tensor of sizes or of data, of this element type and on this backend."""
+        from mt_tensor.creation.typed import of_sizes_or_data
+
+        return of_sizes_or_data(given, self.dtype, self.backend)
+
     def new_tensor(self, data: Any, **options: Unpack[Options]) -> Tensor:
         """Return a new tensor with a copy of `data`; see `mt_tensor.tensor`."""
         from mt_tensor.creation.from_data import tensor

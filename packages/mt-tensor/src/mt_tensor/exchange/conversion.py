@@ -9,7 +9,8 @@ import numpy as np
 
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.backends.registry import get_backend
+from mt_tensor.backends.devices import Backend, Device, place
+from mt_tensor.backends.devices import device as Place  # noqa: N812 - the name of an argument
 from mt_tensor.dtypes import (
     DType,
     as_dtype,
@@ -69,44 +70,72 @@ class ConversionMethods(TensorBase):
         dtype: Any = None,
         copy: builtins.bool = False,
         *,
-        backend: Any = None,
+        backend: Backend = None,
+        device: Device = None,
+        non_blocking: builtins.bool = False,
     ) -> Tensor:
-        """Return the tensor as another element type, on another backend, or both.
+        """Return the tensor as another element type, in another place, or both.
 
-        `x.to("float64")`, `x.to("simple")`, `x.to("simple", "float64")`, `x.to(other)`,
-        `x.to(dtype=..., backend=...)`.
+        `x.to("float64")`, `x.to("simple")`, `x.to("simple", "float64")`, `x.to("cpu")`,
+        `x.to(other)`, `x.to(dtype=..., backend=...)`. What is on a device already stays on its
+        backend; see `mt_tensor.device`.
 
         Args:
-            target: a DType or what names one, a backend or its name, or a tensor whose element
-                type and backend are taken.
+            target: a DType or what names one, a device, a backend, the name of either, or a tensor
+                whose element type and backend are taken.
             dtype: the element type.
             copy: whether to return a copy even if nothing changes.
             backend: a backend or its name.
+            device: a device or its name.
+            non_blocking: whether moving may go on after the call. Here it never does.
 
         Raises:
-            TypeError: an element type or a backend was given twice.
-            UnknownBackendError: a name is neither an element type nor a backend.
+            TypeError: an element type or a place was given twice.
+            UnknownBackendError: a name is that of no element type, backend or device.
             DTypeError: there is no such element type.
         """
         if target is self._tensor.dtype and dtype is None and backend is None and not copy:
             return self._itself()  # soon, for it is asked very often
-        if copy is not False:
-            check_flags(copy=copy)
+        if copy is not False or non_blocking is not False:
+            check_flags(copy=copy, non_blocking=non_blocking)
         if isinstance(target, TensorBase):
-            _check_once(dtype, backend)
+            _check_once(dtype, backend, device)
             dtype, backend = target.dtype, target.backend
-        elif _is_backend(target):
-            _check_once(backend)
-            backend = target
+        elif _is_place(target):
+            _check_once(backend, device)
+            device = target
         elif target is not None:
             _check_once(dtype)
             dtype = target
         result = self._itself()
-        if backend is not None and (chosen := get_backend(backend)) is not self.backend:
+        if (chosen := place(backend, device, self.backend)) is not self.backend:
             result = Move.apply(result, chosen)
         if dtype is not None and (kind := as_dtype(dtype)) is not self.dtype:
             result = Cast.apply(result if kind.is_floating_point else result.detach(), kind)
         return self.clone() if copy and result is self else result
+
+    @property
+    def device(self) -> Place:
+        """Where the elements are, by torch's word for it."""
+        return Place(self.backend)
+
+    @property
+    def is_cuda(self) -> builtins.bool:
+        """Whether the elements are on a GPU of NVIDIA's."""
+        return self.backend.device == "cuda"
+
+    def cpu(self) -> Tensor:
+        """Return the tensor itself if it is in the memory of this machine, else a copy there."""
+        return self.to(device="cpu")
+
+    def cuda(self, device: Device = None, non_blocking: builtins.bool = False) -> Tensor:
+        """Return the tensor itself if it is on the GPU, else a copy there.
+
+        Raises:
+            BackendUnavailableError: there is no GPU; the message says why.
+            UnknownBackendError: mt-cuda is not installed.
+        """
+        return self.to(device="cuda" if device is None else device, non_blocking=non_blocking)
 
     def float(self) -> Tensor:
         """Return the tensor as float32."""
@@ -144,6 +173,10 @@ class ConversionMethods(TensorBase):
         """Return the tensor as bool."""
         return self.to(bool_)
 
+    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Tensor | builtins.str:
+        """Return the tensor as another element type, or the name of its own if none is given."""
+        return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
+
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor with the element type of another."""
         require_tensors("type_as", other)
@@ -158,10 +191,10 @@ class ConversionMethods(TensorBase):
         return self._itself() if self.is_contiguous() else self.clone()
 
 
-def _is_backend(target: Any) -> bool:
-    """Whether something names a backend; a string that names no element type does."""
+def _is_place(target: Any) -> bool:
+    """Whether something is a backend or a device, or a string that names no element type."""
     if not isinstance(target, str):
-        return not isinstance(target, DType) and isinstance(target, TensorBackend)
+        return not isinstance(target, DType) and isinstance(target, (TensorBackend, Place))
     try:
         as_dtype(target)
     except DTypeError:
@@ -173,5 +206,5 @@ def _check_once(*others: Any) -> None:
     """Raise TypeError unless all else is left out."""
     if any(other is not None for other in others):
         raise TypeError(
-            f"to() was given an element type or a backend twice, the second time as {others[0]!r}."
+            f"to() was given an element type or a place twice, the second time as {others[0]!r}."
         )

@@ -12,6 +12,7 @@ from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
 from mt_tensor.movement.views import existing_dim
+from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
 
@@ -138,3 +139,15 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     check_range(places, size_of(extents), f"a tensor of shape {extents}")
     steps = zip(strides_from_shape(extents), extents, strict=True)
     return tuple(places // max(step, 1) % max(extent, 1) for step, extent in steps)
+
+
+def where(
+    condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """Return `input` where the condition holds, and `other` elsewhere, broadcast together.
+
+    Of a condition alone, return where it holds, as `nonzero(condition, as_tuple=True)` does.
+    """
+    if input is None and other is None:
+        return nonzero(condition, as_tuple=True)
+    return elementwise("where", condition, input, other)

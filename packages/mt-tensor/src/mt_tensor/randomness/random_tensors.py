@@ -11,7 +11,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_floating
-from mt_tensor.creation.from_data import Backend, from_values
+from mt_tensor.backends.devices import Backend, Device, place
+from mt_tensor.creation.from_data import from_values
 from mt_tensor.creation.from_rules import Options, after, new_shape
 from mt_tensor.dtypes import DType, as_dtype, as_number, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
@@ -64,6 +65,7 @@ def rand(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return numbers drawn evenly from 0 (included) to 1 (excluded), by default of float32.
 
@@ -73,7 +75,7 @@ def rand(
     """
     kind, shape = _floats("rand", dtype), new_shape(sizes, size)
     return from_values(
-        unit_values(numbers_of(generator), shape, kind), kind, backend, requires_grad
+        unit_values(numbers_of(generator), shape, kind), kind, place(backend, device), requires_grad
     )
 
 
@@ -91,6 +93,7 @@ def uniform(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return numbers drawn evenly from `low` (included) to `high` (excluded).
 
@@ -102,7 +105,7 @@ def uniform(
     low, high = as_number("low", low), as_number("high", high)
     kind, shape = _floats("uniform", dtype), _shape("uniform", size)
     values = uniform_values(numbers_of(generator), shape, low, high, kind)
-    return from_values(values, kind, backend, requires_grad)
+    return from_values(values, kind, place(backend, device), requires_grad)
 
 
 def randint(
@@ -113,6 +116,7 @@ def randint(
     backend: Backend = None,
     requires_grad: bool = False,
     generator: _Generator = None,
+    device: Device = None,
 ) -> Tensor:
     """Return integers drawn evenly from `low` (included) to `high` (excluded).
 
@@ -126,6 +130,7 @@ def randint(
         backend: a backend or its name; by default the current one.
         requires_grad: whether a gradient is wanted.
         generator: where the random numbers come from.
+        device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         DomainError: there is no integer from `low` to below `high`.
@@ -147,7 +152,7 @@ def randint(
     if kind.kind == "bool" and not 0 <= first <= last <= 1:
         raise DomainError(f"truth values are 0 and 1; {low} and {high} were given as bounds.")
     values = numbers_of(generator).integers(first, last, shape, endpoint=True)
-    return from_values(np.asarray(values), kind, backend, requires_grad)
+    return from_values(np.asarray(values), kind, place(backend, device), requires_grad)
 
 
 def randint_like(
@@ -170,6 +175,7 @@ def randperm(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return the integers from 0 to n - 1 in random order, by default as int64.
 
@@ -182,7 +188,7 @@ def randperm(
     if count:
         kind.checked(count - 1)
     order = numbers_of(generator).permutation(count)
-    return from_values(order, kind, backend, requires_grad)
+    return from_values(order, kind, place(backend, device), requires_grad)
 
 
 # --- Normally distributed -----------------------------------------------------------------------
@@ -195,6 +201,7 @@ def randn(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return numbers from the normal distribution with mean 0 and variance 1.
 
@@ -204,7 +211,7 @@ def randn(
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)
     values = np.asarray(numbers_of(generator).standard_normal(shape))
-    return from_values(values, kind, backend, requires_grad)
+    return from_values(values, kind, place(backend, device), requires_grad)
 
 
 def randn_like(
@@ -224,6 +231,7 @@ def normal(
     dtype: Any = None,
     backend: Backend = None,
     requires_grad: bool = False,
+    device: Device = None,
 ) -> Tensor:
     """Return numbers from normal distributions.
 
@@ -236,6 +244,7 @@ def normal(
         dtype: the element type without tensors, by default float32.
         backend: a backend or its name without tensors; by default the current one.
         requires_grad: whether a gradient is wanted.
+        device: a device instead of a backend; see `mt_tensor.device`.
 
     Raises:
         DomainError: a standard deviation is negative.
@@ -243,7 +252,7 @@ def normal(
         TypeError: both a tensor and `size`, or neither, were given.
     """
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
-    options = dtype is not None or backend is not None
+    options = any(option is not None for option in (dtype, backend, device))
     if bool(tensors) == (size is not None) or (tensors and options):
         raise TypeError(
             "normal() takes either tensors, which set shape, dtype and backend, or two numbers "
@@ -254,7 +263,8 @@ def normal(
     check_deviation(std)
     shape = shape_broadcast(mean.shape, std.shape) if tensors else _shape("normal", size)
     values = mean + std * numbers_of(generator).standard_normal(shape)
-    return from_values(values, kind, common_backend(*tensors) or backend, requires_grad)
+    chosen = common_backend(*tensors) or place(backend, device)
+    return from_values(values, kind, chosen, requires_grad)
 
 
 def _on_host(label: str, value: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from mt_autodiff import GradientError, NoGradientError, no_grad
 from mt_tensor.arguments import check_flags
-from mt_tensor.autograd import grad
+from mt_tensor.autograd.gradients import grad
 from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import Array, float64
 from mt_tensor.errors import DTypeError

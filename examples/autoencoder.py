@@ -1,0 +1,115 @@
+"""A variational autoencoder learns what handwritten digits look like, and draws new ones.
+
+It shows a network with random numbers in its middle that is trained all the same: the encoder
+gives a normal distribution for each image, and a draw from it (`rsample`) is a function of its mean
+and deviation. The loss is what it costs to describe the image by that draw: the error of the
+picture, and the divergence from the standard normal distribution, from which new digits are drawn
+at the end.
+
+After about five seconds the loss is below 26 nats an image, from 45 for the network that has not
+learned, and most of the drawn digits can be read.
+
+    python examples/autoencoder.py --backend fast
+"""
+
+import argparse
+
+from rich.columns import Columns
+from rich.console import Console
+from rich.text import Text
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn import functional as F
+from mt_nn.data import DataLoader, digits
+from mt_nn.distributions import Normal, kl_divergence
+
+SHADES = " ░▒▓█"
+CONSOLE = Console()
+
+
+class Autoencoder(nn.Module):
+    """An image of 8×8 as a point among `size` dimensions, and back."""
+
+    def __init__(self, size: int = 8, width: int = 128) -> None:
+        super().__init__()
+        self.size = size
+        self.encoder = nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.ReLU())
+        self.mean = nn.Linear(width, size)
+        self.log_deviation = nn.Linear(width, size)
+        self.decoder = nn.Sequential(
+            nn.Linear(size, width),
+            nn.ReLU(),
+            nn.Linear(width, 64),
+            nn.Unflatten(1, (1, 8, 8)),
+        )
+
+    def encode(self, images: mt.Tensor) -> Normal:
+        """Return where the images may be, as a distribution for each."""
+        seen = self.encoder(images)
+        return Normal(self.mean(seen), self.log_deviation(seen).exp())
+
+    def forward(self, images: mt.Tensor) -> tuple[mt.Tensor, Normal]:
+        points = self.encode(images)
+        return self.decoder(points.rsample()), points
+
+    @mt.no_grad()
+    def draw(self, count: int) -> mt.Tensor:
+        """Return new images, whose shades are from 0 to 1."""
+        shades: mt.Tensor = self.decoder(mt.randn(count, self.size)).sigmoid()
+        return shades
+
+
+def loss_of(model: Autoencoder, images: mt.Tensor) -> mt.Tensor:
+    """Return what it costs to describe an image, in nats."""
+    drawn, points = model(images)
+    error = F.binary_cross_entropy_with_logits(drawn, images, reduction="sum")
+    distance = kl_divergence(points, Normal(0.0, 1.0)).sum()
+    return (error + distance) / len(images)
+
+
+def train(model: Autoencoder, epochs: int) -> float:
+    """Train on the digits; return the mean loss of those that are kept apart."""
+    training, kept = digits()
+    loader = DataLoader(training, batch_size=64, shuffle=True)
+    optimizer = nn.optim.Adam(model.parameters(), lr=3e-3)
+    test = 0.0
+    for epoch in range(1, epochs + 1):
+        losses = []
+        for images, _ in loader:
+            loss = loss_of(model, images)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        with mt.no_grad():
+            test = loss_of(model, kept[:][0]).item()
+        if epoch % 10 == 0 or epoch == epochs:
+            mean = sum(losses) / len(losses)
+            CONSOLE.print(f"epoch {epoch:3d}   loss {mean:.2f}   of unseen digits {test:.2f}")
+    return test
+
+
+def picture(image: mt.Tensor) -> Text:
+    """Return an image as lines of shades, each two letters wide."""
+    steps = (image[0] * (len(SHADES) - 0.01)).long().tolist()
+    return Text("\n".join("".join(2 * SHADES[step] for step in row) for row in steps))
+
+
+def main(arguments: list[str] | None = None) -> float:
+    """Train, draw, and return the loss of unseen digits."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--backend", help="where to compute; by default the current backend")
+    options = parser.parse_args(arguments)
+    with mt.use_backend(mt.get_backend(options.backend)):
+        mt.manual_seed(0)
+        model = Autoencoder()
+        loss = train(model, options.epochs)
+        CONSOLE.print("\nDigits that nobody wrote:\n")
+        CONSOLE.print(Columns([picture(image) for image in model.draw(8)], padding=(1, 2)))
+    return loss
+
+
+if __name__ == "__main__":
+    main()

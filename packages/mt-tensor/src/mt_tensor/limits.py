@@ -1,0 +1,85 @@
+"""What element types can hold: the largest and smallest numbers, and how close they lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.dtypes import as_dtype, float32
+from mt_tensor.errors import DTypeError
+
+
+@dataclass(frozen=True, init=False)
+class finfo:  # noqa: N801 - torch's name
+    """The limits of a floating-point type, by default float32.
+
+    >>> finfo("float64").eps
+    2.220446049250313e-16
+
+    Attributes:
+        bits: bits per element.
+        max: the largest number.
+        min: the lowest, which is -max.
+        eps: the distance from 1 to the next number.
+        tiny: the smallest positive number of full precision.
+        smallest_normal: the same.
+        resolution: the power of ten that numbers are exact to.
+        dtype: the name of the type.
+
+    Raises:
+        DTypeError: the type is not floating-point.
+    """
+
+    bits: int
+    max: float
+    min: float
+    eps: float
+    tiny: float
+    smallest_normal: float
+    resolution: float
+    dtype: str
+
+    def __init__(self, dtype: Any = float32) -> None:
+        kind = as_dtype(dtype)
+        if not kind.is_floating_point:
+            raise DTypeError(f"finfo() takes a floating-point type; {kind.name} was given.")
+        limits = np.finfo(kind.numpy)
+        for name in ("max", "min", "eps", "tiny", "smallest_normal"):
+            object.__setattr__(self, name, float(getattr(limits, name)))
+        object.__setattr__(self, "resolution", 10.0**-limits.precision)
+        object.__setattr__(self, "bits", int(limits.bits))
+        object.__setattr__(self, "dtype", kind.name)
+
+
+@dataclass(frozen=True, init=False)
+class iinfo:  # noqa: N801 - torch's name
+    """The limits of an integer type.
+
+    >>> iinfo("uint8").max
+    255
+
+    Attributes:
+        bits: bits per element.
+        max: the largest number.
+        min: the lowest.
+        dtype: the name of the type.
+
+    Raises:
+        DTypeError: the type is no integer type.
+    """
+
+    bits: int
+    max: int
+    min: int
+    dtype: str
+
+    def __init__(self, dtype: Any) -> None:
+        kind = as_dtype(dtype)
+        if kind.kind != "integer":
+            raise DTypeError(f"iinfo() takes an integer type; {kind.name} was given.")
+        limits = np.iinfo(kind.numpy)
+        for name in ("bits", "max", "min"):
+            object.__setattr__(self, name, int(getattr(limits, name)))
+        object.__setattr__(self, "dtype", kind.name)
