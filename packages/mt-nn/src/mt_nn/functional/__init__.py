@@ -32,6 +32,7 @@ from mt_nn.functional.adaptive_pooling import (
     adaptive_max_pool2d,
     adaptive_max_pool3d,
 )
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.attention import scaled_dot_product_attention
 from mt_nn.functional.convolution import conv1d, conv2d, conv3d
 from mt_nn.functional.dropout import (
@@ -222,3 +223,7 @@ __all__ = [
     "unfold",
     "windows",
 ]
+
+for _name in __all__:
+    if globals()[_name].__module__.startswith(__name__):  # mt-tensor's own look themselves
+        globals()[_name] = checked(globals()[_name])

@@ -16,7 +16,7 @@ from mt_nn.functional.pooling import (
     max_pool3d,
 )
 from mt_nn.functional.resampling import mean_taps, part_taps, resampled
-from mt_nn.functional.windows import as_batch
+from mt_nn.functional.windows import as_batch, check_not_empty
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
 
@@ -101,6 +101,7 @@ def _adaptive_max_pool(
 ) -> Any:
     """Take largest elements over some dimensions: of windows where all parts are equal."""
     batch = as_batch(name, input, dims)
+    check_not_empty(batch.shape)
     changes = _changes(name, batch.shape, output_size)
     if all(extent % target == 0 for extent, target in changes):
         parts = tuple(extent // target for extent, target in changes)

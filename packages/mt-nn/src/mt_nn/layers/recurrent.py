@@ -14,7 +14,7 @@ from mt_nn.functional import recurrent
 from mt_nn.functional.dropout import check_probability
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
-from mt_nn.settings import integer
+from mt_nn.settings import check_flags, integer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_tensor import Tensor, arange, cat, stack, tensor, zeros
 from mt_tensor.dtypes import Array
@@ -69,6 +69,7 @@ class RNNBase(Module):
                 f"proj_size must be smaller than hidden_size; got {proj_size} and {hidden_size}."
             )
         check_probability(dropout)
+        check_flags(bias=bias, batch_first=batch_first, bidirectional=bidirectional)
         if dropout and num_layers == 1:
             warnings.warn(
                 f"dropout={dropout} acts between layers, and there is but one.", stacklevel=3
