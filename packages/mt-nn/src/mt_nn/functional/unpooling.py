@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.windows import as_batch
@@ -102,9 +103,7 @@ def _max_unpool(
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 
-def _chosen(
-    output_size: Sequence[int], usual: tuple[int, ...], stride: tuple[int, ...]
-) -> tuple[int, ...]:
+def _chosen(output_size: Any, usual: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
     """Return the size of an output that is given, if it is less than the stride from the usual."""
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,)
     if len(given) not in (len(usual), len(usual) + 2):
