@@ -101,8 +101,8 @@ def _adaptive_max_pool(
 ) -> Any:
     """Take largest elements over some dimensions: of windows where all parts are equal."""
     batch = as_batch(name, input, dims)
-    check_not_empty(batch.shape)
     changes = _changes(name, batch.shape, output_size)
+    check_not_empty(batch.shape)
     if all(extent % target == 0 for extent, target in changes):
         parts = tuple(extent // target for extent, target in changes)
         return _MAX_POOL[dims](input, parts, return_indices=return_indices)

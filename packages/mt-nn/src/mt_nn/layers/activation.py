@@ -17,6 +17,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer, number
 from mt_tensor import Tensor, full
+from mt_tensor.recording.function import require_tensors
 
 
 class _Activation(Module):
@@ -371,6 +372,7 @@ class Softmax2d(Module):
         Raises:
             InputError: the input has another number of dimensions.
         """
+        require_tensors("Softmax2d", input)
         if input.ndim not in (3, 4):
             raise InputError(
                 "Softmax2d takes images of shape ([batch,] channels, height, width); shape "

@@ -210,6 +210,7 @@ class RNNBase(Module):
         return input, tuple(stack(states) for states in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> None:
+        require_tensors(type(self).__name__, input)
         dtype = self.weight_ih_l0.dtype
         if input.ndim not in (2, 3) or input.shape[-1] != self.input_size or input.dtype != dtype:
             raise InputError(
@@ -439,6 +440,7 @@ class RNNCellBase(Module):
 
     def _products(self, input: Tensor, *states: Tensor | None) -> tuple[Tensor, ...]:
         """Return the products with the input and with the first state, and all states, checked."""
+        require_tensors(type(self).__name__, input)
         if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
             raise InputError(
                 f"{type(self).__name__} takes an input of shape (batch, {self.input_size}) or "

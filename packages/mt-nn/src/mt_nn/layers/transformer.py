@@ -17,6 +17,7 @@ from mt_nn.layers.normalization import LayerNorm
 from mt_nn.module import Module
 from mt_nn.settings import integer
 from mt_tensor import Tensor, full
+from mt_tensor.recording.function import require_tensors
 
 Activation = str | Callable[[Tensor], Tensor]
 
@@ -362,6 +363,7 @@ class Transformer(Module):
         Raises:
             InputError: shapes or types do not fit.
         """
+        require_tensors("Transformer", src, tgt)
         if {src.shape[-1:], tgt.shape[-1:]} != {(self.d_model,)} or src.ndim != tgt.ndim:
             raise InputError(
                 f"Transformer takes two sequences with {self.d_model} features, both with or "

@@ -305,4 +305,9 @@ REFUSED: list[Refused] = [
             says="less than the stride"),
     refused("functional.max_unpool2d", X2, np.zeros(X2.shape, np.int64), 2, output_size=(16,),
             says="must have 2 extents"),
+    refused("MaxPool2d", draw(2, 0, 4, 4), kernel_size=2, says="nothing to look at"),
+    refused("AvgPool1d", draw(2, 0, 4), kernel_size=2, says="nothing to look at"),
+    refused("AdaptiveMaxPool2d", draw(2, 0, 4, 4), output_size=3, says="nothing to look at"),
+    refused("MaxPool1d", draw(2, 3, 4), kernel_size=2, ceil_mode="yes", says="True or False"),
+    refused("functional.lp_pool2d", draw(1, 2, 4, 4), norm_type="2", kernel_size=2, says="number"),
 ]  # fmt: skip
