@@ -18,6 +18,10 @@ from mt_tensor.errors import TensorError
 ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
 
 WITHOUT_ROWS: dict[str, str] = {
+    **dict.fromkeys(
+        [name for name in nn.__all__ if name.startswith("Lazy")],
+        "it becomes the layer of its name: test_lazy.py",
+    ),
     "ModuleDict": "it holds modules: test_containers.py",
     "ModuleList": "it holds modules: test_containers.py",
     "ParameterDict": "it holds parameters: test_containers.py",

@@ -47,6 +47,7 @@ ROUGH: dict[str, str] = {
 """Layers and functions that torch computes less exactly in float64, with the reason."""
 
 ACCEPTED_BY_TORCH: dict[str, str] = {
+    "no features": "its cluster then has a probability that no input changes",
     "nothing but padding around 3": "it returns -inf, and an index that does not exist",
 }
 """Refusals that torch does not share, by the expression for their message, with the reason."""

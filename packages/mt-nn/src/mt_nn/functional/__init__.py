@@ -46,6 +46,7 @@ from mt_nn.functional.dropout import (
 )
 from mt_nn.functional.embedding import embedding, embedding_bag
 from mt_nn.functional.folding import fold, unfold
+from mt_nn.functional.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
 from mt_nn.functional.linear import bilinear, linear
 from mt_nn.functional.losses import (
     accuracy,
@@ -155,6 +156,8 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
