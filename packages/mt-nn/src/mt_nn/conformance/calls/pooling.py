@@ -352,7 +352,7 @@ REFUSED: list[Refused] = [
     refused("FractionalMaxPool2d", kernel_size=2, says="either an output_size or an output_ratio"),
     refused("FractionalMaxPool2d", kernel_size=2, output_ratio=1.5, says="below 1"),
     refused("FractionalMaxPool3d", draw(1, 2, 3, 3, 3), kernel_size=2, output_size=3, says="no "),
-    refused("functional.fractional_max_pool2d", draw(3, 3), kernel_size=2, output_size=2, says="im"),
+    refused("FractionalMaxPool2d", draw(3, 3), kernel_size=2, output_size=2, says="takes"),
     refused(
         "functional.fractional_max_pool2d",
         draw(1, 2, 5, 5),
