@@ -232,6 +232,10 @@ DISAGREEMENTS = [
         "its likes for signals and images take it in torch, too",
     ),
     Disagreement(
+        "FractionalMaxPool3d|functional.fractional_max_pool3d", "less .*", "accepted: .*too large",
+        "torch asks for one more element of volumes than it does of images",
+    ),
+    Disagreement(
         "AvgPool3d|functional.avg_pool3d", "less along 2", "accepted: input image",
         "torch forgets ceil_mode where it compares the sizes",
     ),
@@ -293,7 +297,7 @@ DISAGREEMENTS = [
         "torch takes some inputs that have no elements, or too many dimensions to be images",
     ),
     Disagreement(
-        ".*attention", "(nothing|less) .*", "refused: .*(broadcast|attention)",
+        ".*attention", "(nothing|less) .*", "refused: .*(broadcast|attention)|other shapes",
         "torch does not look at the values if there is no element",
     ),
     Disagreement(
@@ -309,7 +313,7 @@ DISAGREEMENTS = [
         "torch takes is_causal=True at its word, and hides the added key from all queries but one",
     ),
     Disagreement(
-        "EmbeddingBag", "more along 0|less along 0|of bool", "refused",
+        "EmbeddingBag|functional.embedding_bag", "more along 0|less along 0|of bool", "refused",
         "torch does not compare the last offset with the number of numbers, nor look at the type",
     ),
     Disagreement(

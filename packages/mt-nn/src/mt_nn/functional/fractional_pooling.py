@@ -89,12 +89,13 @@ def _pool(
         )
     if samples is None:
         samples = rand(n, channels, dims, dtype=batch.dtype)
-    if samples.shape != (n, channels, dims) or samples.dtype is not batch.dtype:
+    fits = samples.ndim == 3 and samples.shape[1:] == (channels, dims) and len(samples) >= n
+    if not fits or samples.dtype is not batch.dtype:
         raise InputError(
-            f"{name}() takes random samples of shape {(n, channels, dims)} and the input's dtype; "
-            f"{samples.shape} and {samples.dtype.name} were given."
+            f"{name}() takes random samples of shape {(n, channels, dims)}, or of a larger batch, "
+            f"and the input's dtype; {samples.shape} and {samples.dtype.name} were given."
         )
-    drawn = samples.detach().numpy()
+    drawn = samples.detach().numpy()[:n]
     drawn = drawn[..., ::-1] if dims == 2 else drawn  # of images, torch's first is the width's
     places: Array = np.zeros((n, channels, *(1,) * 2 * dims), np.int64)
     for dim, setting in enumerate(every):

@@ -58,7 +58,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         super().__init__()
         self.in_features = in_features = integer("in_features", in_features, 1)
         self.n_classes = integer("n_classes", n_classes, 2)
-        given = [integer("a cutoff", cut, 1) for cut in cutoffs]
+        found = cutoffs if isinstance(cutoffs, tuple | list) else ()
+        given = [integer("a cutoff", cut, 1) for cut in found]
         if not given or given[-1] >= n_classes or sorted(set(given)) != given:
             raise SettingError(
                 f"cutoffs must be integers from 1 to {n_classes - 1}, each larger than the one "
@@ -103,7 +104,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             )
         if target.numel() and not ((target >= 0) & (target < self.n_classes)).all():
             raise IndexingError(f"targets are numbers of classes from 0 to {self.n_classes - 1}.")
-        rows, classes = input.reshape(-1, self.in_features), target.reshape(-1)
+        rows, classes = input.reshape(-1, self.in_features), target.reshape(-1).long()
         head = self.head(rows).log_softmax(1)
         in_head = classes
         for number, first in enumerate(self.cutoffs[:-1]):
