@@ -1,6 +1,7 @@
 """The operations of networks as functions, under torch's names; many activations are mt-tensor's.
 
 Each is composed from the operations of tensors, which is its definition and gives its derivatives.
+That tensors, flags and numbers are what they should be is checked around all of them, at the end.
 Some can be replaced by a kernel of the tensor's backend. These are in two parts: the public
 function checks its arguments and brings them into one form, and an inner one marked `@fused`, or a
 kernel in its stead, computes. A kernel so receives, by position, what the inner function takes:
