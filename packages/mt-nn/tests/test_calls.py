@@ -1,5 +1,7 @@
 """The tables of calls against NumPy, against differences, and against what must be refused."""
 
+import dataclasses
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,10 @@ from mt_tensor.errors import TensorError
 ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
 
 WITHOUT_ROWS: dict[str, str] = {
+    **dict.fromkeys(
+        [name for name in nn.__all__ if name.startswith("Lazy")],
+        "it becomes the layer of its name: test_lazy.py",
+    ),
     "ModuleDict": "it holds modules: test_containers.py",
     "ModuleList": "it holds modules: test_containers.py",
     "ParameterDict": "it holds parameters: test_containers.py",
@@ -29,6 +35,24 @@ WITHOUT_ROWS: dict[str, str] = {
     "functional.accuracy": "torch does not have it: test_functional.py",
 }
 """Layers and functions without a row in the tables, and where they are tested instead."""
+
+
+ELEMENTWISE = """
+    AlphaDropout CELU Dropout ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU
+    LogSigmoid Mish PReLU ReLU ReLU6 RReLU SELU Sigmoid SiLU Softplus Softshrink Softsign Tanh
+    Tanhshrink Threshold
+    alpha_dropout celu dropout elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu
+    logsigmoid mish relu relu6 rrelu selu sigmoid silu softplus softshrink softsign tanh tanhshrink
+    threshold
+""".split()  # noqa: SIM905 - a list would be a page long
+ANY_SHAPE = {
+    *ELEMENTWISE,
+    "Identity",  # it returns what it is given
+    *("Embedding", "embedding"),  # there may be any number of numbers
+    *("Softmin", "softmin"),  # without a dimension, torch's old rule finds one
+    "pairwise_distance",  # its vectors broadcast
+}
+"""Layers and functions that take tensors of any number of dimensions."""
 
 
 MANY = 100
@@ -92,6 +116,45 @@ def test_what_makes_no_sense_is_refused(refused: Refused) -> None:
     call = refused.call
     with pytest.raises((nn.NetworkError, TensorError), match=refused.says):
         outcome(call, "float32")
+
+
+def with_input(call: Call, other: Any) -> Call:
+    """Return a call whose first tensor is another one."""
+    first, *rest = call.inputs
+    if isinstance(first, np.ndarray):
+        return dataclasses.replace(call, inputs=(other, *rest))
+    return dataclasses.replace(call, inputs=(type(first)([other, *first[1:]]), *rest))
+
+
+FIRST = {call.name: call for call in reversed(CALLS)}
+"""The first row of each layer and function."""
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_tensors_of_other_dimensions_are_refused(name: str) -> None:
+    array = next(arrays_of(FIRST[name].inputs))
+    others = [np.ones((), array.dtype), array[None, None], array.reshape(1, -1)[0]]
+    refusals = []
+    for other in (other for other in others if other.ndim != array.ndim):
+        try:
+            outcome(with_input(FIRST[name], other), "float32")
+        except (nn.NetworkError, TensorError) as error:
+            refusals.append(str(error))
+    assert bool(refusals) == (name.removeprefix("functional.") not in ANY_SHAPE)
+    for message in refusals:
+        assert re.search("shape|dimension|size|extent|expects", message)
+
+
+@pytest.mark.parametrize("name", [name for name in FIRST if name != "Identity"])
+def test_what_is_no_tensor_is_refused(name: str) -> None:
+    call = FIRST[name]
+    array = next(arrays_of(call.inputs))
+    function, _ = prepared(call, "float32")
+    keywords = {**call.options, **(call.settings if call.is_function else {})}
+    for wrong in (None, array.tolist(), [None], "tensor"):
+        inputs = with_input(call, wrong).inputs
+        with pytest.raises((TypeError, nn.NetworkError), match="takes? tensors|tensor"):
+            function(*leaves_of(inputs, "float32"), **leaves_of(keywords, "float32"))
 
 
 def test_every_layer_and_function_has_a_row() -> None:

@@ -86,5 +86,5 @@ def test_modes_gradients_and_changes_in_place(name: str) -> None:
 def test_a_probability_is_a_number() -> None:
     assert F.dropout(mt.ones(2), np.float32(0.0)).tolist() == [1, 1]  # type: ignore[arg-type]
     for p in ("0.5", None, [0.5], 2, math.nan):
-        with pytest.raises(nn.SettingError, match="between 0 and 1; got"):
+        with pytest.raises(nn.SettingError, match="(a number as p|between 0 and 1); got"):
             F.dropout(mt.ones(2), p)  # type: ignore[arg-type]

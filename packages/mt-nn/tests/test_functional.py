@@ -180,16 +180,11 @@ def test_arguments_have_torchs_names() -> None:
     assert F.accuracy(input=mt.tensor([[0.0, 1.0]]), target=target) == 1
 
 
-def test_dtypes_are_promoted() -> None:
-    x, w = mt.ones(1, 1, 2, 2), mt.ones(1, 1, 2, 2, dtype="float64")
-    assert F.conv2d(x, w, mt.ones(1)).dtype is mt.float64
-
-
 @pytest.mark.parametrize(
     ("call", "name", "expected"),
     [
         (
-            lambda x, w, t: F.conv2d(input=x, weight=w.double(), padding=[1, 0]),
+            lambda x, w, t: F.conv2d(input=x, weight=w, padding=[1, 0]),
             "conv2d",
             [None, (1, 1), (1, 0), (1, 1), 1],
         ),
@@ -218,7 +213,7 @@ def test_a_kernel_receives_checked_arguments(
     tensors = [arg for arg in received if isinstance(arg, mt.Tensor)]
     assert received[len(tensors) :] == expected
     if name == "conv2d":
-        assert [t.dtype for t in tensors] == [mt.float64, mt.float64]
+        assert [id(t) for t in tensors] == [id(x), id(w)]
     received.clear()
     for wrong in (x[0, 0], x.long()):
         with pytest.raises(InputError):

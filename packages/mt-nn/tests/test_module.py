@@ -147,3 +147,109 @@ def test_what_fits_is_loaded_and_the_rest_named() -> None:
     assert found.missing_keys == ["0.bias"]
     assert found.unexpected_keys == ["1.weight"]
     assert not model[0].weight.detach().numpy().any()
+
+
+# --- Backward hooks -------------------------------------------------------------------------------
+
+
+class Two(nn.Module):
+    """A module of two inputs, with a number between them, and of two outputs."""
+
+    def forward(self, a: mt.Tensor, k: float, b: mt.Tensor) -> tuple[mt.Tensor, mt.Tensor]:
+        return a * b * k, a + b
+
+
+def test_backward_hooks_see_all_gradients_and_may_replace_them() -> None:
+    module, seen = Two(), []
+    module.register_full_backward_pre_hook(lambda _, grads: tuple(2 * grad for grad in grads))
+    module.register_full_backward_hook(lambda *given: seen.append(given))
+    module.register_full_backward_hook(lambda _, inputs, outputs: (inputs[0] * 10, None, inputs[2]))
+    a = mt.tensor([1.0, 2.0], requires_grad=True)
+    b = mt.tensor([[3.0, 4.0], [5.0, 6.0]], requires_grad=True)
+    product, total = module(a, 3, b)
+    (product.sum() + total.square().sum()).backward()
+    ((called, (of_a, of_k, of_b), outputs),) = seen
+    assert (called, of_k) == (module, None)
+    assert of_a.tolist() == [88.0, 116.0]
+    assert [grad.tolist() for grad in outputs] == [[[2, 2], [2, 2]], [[16, 24], [24, 32]]]
+    assert a.grad is not None
+    assert b.grad is not None
+    assert a.grad.tolist() == [880.0, 1160.0]
+    assert b.grad.tolist() == of_b.tolist() == [[22.0, 36.0], [30.0, 44.0]]
+
+
+def test_backward_hooks_without_gradients_of_inputs() -> None:
+    layer, seen = nn.Linear(2, 1), []
+    with layer.register_full_backward_hook(lambda *given: seen.append(given)):
+        layer(mt.ones(1, 2)).sum().backward()
+        with mt.no_grad():
+            layer(mt.ones(1, 2))
+    layer(mt.ones(1, 2)).sum().backward()
+    ((_, inputs, (output,)),) = seen
+    assert inputs == (None,)
+    assert output.tolist() == [[1.0]]
+
+
+def test_backward_hooks_that_return_something_else() -> None:
+    layer = nn.Linear(2, 1)
+    with pytest.raises(TypeError, match="a function of the module"):
+        layer.register_full_backward_hook(3)  # type: ignore[arg-type]
+    layer.register_full_backward_pre_hook(lambda _, grads: (*grads, None))
+    with pytest.raises(TypeError, match=r"None or 1 gradient\(s\)"):
+        layer(mt.ones(1, 2)).sum().backward()
+
+
+# --- States ---------------------------------------------------------------------------------------
+
+
+class Counting(nn.Module):
+    """A module with a state that is no tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.steps = nn.Linear(2, 1), 0
+
+    def get_extra_state(self) -> int:
+        return self.steps
+
+    def set_extra_state(self, state: int) -> None:
+        self.steps = state
+
+
+def test_a_state_of_its_own_is_saved_and_loaded() -> None:
+    model, other = nn.Sequential(Counting()), nn.Sequential(Counting())
+    model[0].steps = 7
+    state = model.state_dict()
+    assert state["0._extra_state"] == 7
+    other.load_state_dict(state)
+    assert other[0].steps == 7
+    del state["0._extra_state"]
+    with pytest.raises(nn.StateDictError, match="_extra_state"):
+        other.load_state_dict(state)
+    with pytest.raises(TypeError, match="defines no get_extra_state"):
+        nn.Linear(1, 1).get_extra_state()
+
+
+def test_a_state_can_be_assigned() -> None:
+    model, other = nn.BatchNorm1d(2), nn.BatchNorm1d(2).double()
+    model.weight.requires_grad_(False)
+    weight = model.weight
+    state = other.state_dict()
+    model.load_state_dict(state, assign=True)
+    assert model.weight is weight
+    assert not model.weight.requires_grad
+    assert model.weight.dtype is model.running_mean.dtype is mt.float64
+    with mt.no_grad():
+        state["weight"].add_(1.0)
+    assert model.weight.tolist() == [2.0, 2.0]
+    with pytest.raises(nn.StateDictError, match="shape"):
+        model.load_state_dict(nn.BatchNorm1d(3).state_dict(), assign=True)
+
+
+def test_a_module_can_be_put_in_the_place_of_another() -> None:
+    model = nn.Sequential(nn.Sequential(nn.Linear(2, 3)), nn.ReLU())
+    new = nn.Linear(2, 4)
+    model.set_submodule("0.0", new, strict=True)
+    assert model[0][0] is new
+    with pytest.raises(AttributeError, match="other"):
+        model.set_submodule("0.other", new, strict=True)

@@ -4,26 +4,33 @@ Layers are compared with torch's parameters in them, which travel through safete
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.conformance.calls import CALLS, REFUSED, Call, Refused
+from mt_nn.conformance.calls import REFUSED, Call, Refused
 from mt_nn.conformance.calls.call import (
     arrays_of,
     constants_of,
     layer_of,
     mapped,
     outcome,
-    parameter_values,
     prepared,
     upstream_of,
 )
+from mt_nn.conformance.in_torch import (
+    IN_TORCH,
+    NOT_IN_TORCH,
+    bare_torch_layer,
+    constant,
+    leaf,
+    theirs,
+    torch,
+    torch_layer,
+)
 
-torch = pytest.importorskip("torch")
 safetensors = pytest.importorskip("safetensors.torch")
 
 pytestmark = pytest.mark.filterwarnings(
@@ -39,53 +46,13 @@ ROUGH: dict[str, str] = {
 }
 """Layers and functions that torch computes less exactly in float64, with the reason."""
 
-NOT_IN_TORCH: dict[str, str] = {
-    "DropPath": "of residual networks it is the usual dropout",
-    "functional.drop_path": "see DropPath",
-    "LearnedPositions": "torch leaves positions to those who need them",
-    "RotaryPositions": "torch leaves positions to those who need them",
-    "SinusoidalPositions": "torch leaves positions to those who need them",
-}
-"""Layers and functions that torch does not have, with the reason why they are here."""
-
 ACCEPTED_BY_TORCH: dict[str, str] = {
+    "no features": "its cluster then has a probability that no input changes",
     "nothing but padding around 3": "it returns -inf, and an index that does not exist",
 }
 """Refusals that torch does not share, by the expression for their message, with the reason."""
 
 
-def theirs(name: str) -> Any:
-    """Return torch's layer or function of a name."""
-    made: Any = torch.nn
-    for part in name.split("."):
-        made = getattr(made, part)
-    return made
-
-
-def leaf(array: Any) -> Any:
-    found = torch.from_numpy(np.array(array))
-    return found.double().requires_grad_() if array.dtype.kind == "f" else found
-
-
-def constant(array: Any) -> Any:
-    return leaf(array).detach()
-
-
-def bare_torch_layer(call: Call) -> Any:
-    return layer_of(call, torch.nn, constant).double()
-
-
-def torch_layer(call: Call) -> Any:
-    layer = bare_torch_layer(call)
-    layer.train(call.in_training)
-    shapes = {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}
-    with torch.no_grad():
-        for name, array in parameter_values(shapes).items():
-            layer.get_parameter(name).copy_(torch.from_numpy(array))
-    return layer
-
-
-IN_TORCH = [call for call in CALLS if call.name not in NOT_IN_TORCH]
 LAYERS = [call for call in IN_TORCH if not call.is_function]
 
 

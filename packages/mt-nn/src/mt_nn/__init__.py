@@ -54,6 +54,7 @@ from mt_nn.layers.adaptive_pooling import (
     AdaptiveMaxPool2d,
     AdaptiveMaxPool3d,
 )
+from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from mt_nn.layers.attention import MultiheadAttention
 from mt_nn.layers.containers import (
     Identity,
@@ -84,6 +85,24 @@ from mt_nn.layers.dropout import (
 )
 from mt_nn.layers.embedding import Embedding, EmbeddingBag
 from mt_nn.layers.folding import Fold, Unfold
+from mt_nn.layers.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
+from mt_nn.layers.lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+    LazyLinear,
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 from mt_nn.layers.linear import Bilinear, Flatten, Linear, Unflatten
 from mt_nn.layers.loss import (
     BCELoss,
@@ -194,6 +213,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -238,6 +258,8 @@ __all__ = [
     "FileError",
     "Flatten",
     "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -259,6 +281,19 @@ __all__ = [
     "LPPool3d",
     "LSTMCell",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
     "LeakyReLU",
     "LearnedPositions",
     "Linear",
@@ -332,6 +367,8 @@ __all__ = [
     "TripletMarginWithDistanceLoss",
     "Unflatten",
     "Unfold",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",

@@ -1,30 +1,34 @@
 """`Module`: stage 0's tree of parameters, for parameters that are tensors.
 
 What it adds are torch's methods for all tensors of a network at once (another element type or
-backend, no gradients, nothing to train), those that find something by its dotted name, and hooks,
-which see what goes into a module and what comes out of it.
+backend, no gradients, nothing to train), those that find something by its dotted name, hooks,
+which see what goes into a module and what comes out of it, forwards and backwards, and a state of
+a module's own beside its tensors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import mt_operators
+from mt_nn.backward_hooks import BackwardPass
+from mt_nn.parameter import Parameter
 from mt_operators.errors import no_attribute
-from mt_tensor import Tensor, float16, float32, float64
+from mt_operators.parameter import Holder
+from mt_operators.state_dict import IncompatibleKeys
+from mt_tensor import Tensor, float16, float32, float64, is_grad_enabled
 from mt_tensor.backends.devices import Backend, Device
 from mt_tensor.recording.graph import RemovableHandle
 
-if TYPE_CHECKING:
-    from mt_nn.parameter import Parameter
-
 
 class _Hooks(NamedTuple):
-    """The hooks of a module, by number: those that run before `forward`, and those after it."""
+    """The hooks of a module, by number: those that run before and after `forward`, and backward."""
 
     before: dict[int, Callable[..., Any]]
     after: dict[int, Callable[..., Any]]
+    before_backward: dict[int, Callable[..., Any]]
+    after_backward: dict[int, Callable[..., Any]]
 
 
 class Module(mt_operators.Module):
@@ -40,11 +44,15 @@ class Module(mt_operators.Module):
             return self.forward(*args, **kwargs)
         for hook in tuple(self._hooks.before.values()):
             args, kwargs = hook(self, args, kwargs)
+        backward = None
+        if is_grad_enabled() and (self._hooks.before_backward or self._hooks.after_backward):
+            backward = BackwardPass(self, self._hooks.before_backward, self._hooks.after_backward)
+            args = backward.watched_inputs(args)
         output = self.forward(*args, **kwargs)
         for hook in tuple(self._hooks.after.values()):
             changed = hook(self, args, kwargs, output)
             output = output if changed is None else changed
-        return output
+        return output if backward is None else backward.watched_output(output)
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
@@ -109,10 +117,52 @@ class Module(mt_operators.Module):
 
         return registered(self._all_hooks().after, after, prepend)
 
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call a function before gradients go back through the module.
+
+        Args:
+            hook: called with the module and the tuple of the gradients of its outputs. It returns
+                None, or what goes back instead: a tuple of as many, or a single one.
+            prepend: whether it comes before the hooks that are there already, not after them.
+
+        Returns:
+            A handle, whose `remove()` takes the hook away.
+
+        Raises:
+            TypeError: `hook` cannot be called, or, when it is, returns something else.
+        """
+        _check_callable(hook)
+        return registered(self._all_hooks().before_backward, hook, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call a function when the gradients of the module's inputs are known.
+
+        It is called once for each call of the module that `backward()` goes back through.
+
+        Args:
+            hook: called with the module, the tuple of the gradients of its positional arguments and
+                that of its outputs, with None for what is no tensor or needs no gradient. It
+                returns None, or what goes back instead of the first: a tuple of as many, or a
+                single one.
+            prepend: whether it comes before the hooks that are there already, not after them.
+
+        Returns:
+            A handle, whose `remove()` takes the hook away.
+
+        Raises:
+            TypeError: `hook` cannot be called, or, when it is, returns something else.
+        """
+        _check_callable(hook)
+        return registered(self._all_hooks().after_backward, hook, prepend)
+
     def _all_hooks(self) -> _Hooks:
         """Return the hooks, of which there may be none yet."""
         if self._hooks is None:
-            self._hooks = _Hooks({}, {})
+            self._hooks = _Hooks({}, {}, {}, {})
         return self._hooks
 
     # --- Finding by name ------------------------------------------------------------------------
@@ -129,6 +179,25 @@ class Module(mt_operators.Module):
                 raise no_attribute(found, name)
             found = found._modules[name]
         return found
+
+    def set_submodule(self, target: str, module: mt_operators.Module, strict: bool = False) -> None:
+        """Put a module in the place of a dotted name, such as "encoder.0".
+
+        Args:
+            target: the name.
+            module: what is found there from now on.
+            strict: whether there must be a module there already.
+
+        Raises:
+            AttributeError: what should hold it is not there, or `strict` and it is not.
+            MemberError: it is no module.
+            MemberNameError: the name cannot be one.
+        """
+        path, _, name = target.rpartition(".")
+        if strict:
+            self.get_submodule(target)
+        owner = self.get_submodule(path)
+        owner.add_module(name, module)
 
     def get_parameter(self, target: str) -> Any:
         """Return the parameter of a dotted name, such as "encoder.0.weight".
@@ -163,6 +232,55 @@ class Module(mt_operators.Module):
             self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
         ) -> Iterator[tuple[str, Parameter]]:
             """Iterate over the parameters with their dotted names; see stage 0's `Module`."""
+
+    # --- Saving and loading ---------------------------------------------------------------------
+
+    def get_extra_state(self) -> Any:
+        """Return what to save beside parameters and buffers, under the name `_extra_state`.
+
+        Define it, and `set_extra_state`, in a module that has such a state: a tensor, or for
+        `mt_nn.save` anything else that it can write.
+        """
+        raise _no_extra_state(self, "get_extra_state")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what `get_extra_state` returned."""
+        raise _no_extra_state(self, "set_extra_state")
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """Take over the values of a state dictionary. If anything does not fit, nothing changes.
+
+        Args:
+            state_dict: values by dotted name, as `state_dict` returns them.
+            strict: whether the names must match exactly; otherwise only common ones are loaded.
+            assign: whether parameters and buffers become the tensors of the dictionary, with their
+                memory, element types and backends, instead of taking over their elements.
+
+        Returns:
+            The names that are missing in `state_dict`, and those in it that the module lacks.
+
+        Raises:
+            StateDictError: names are missing or unexpected, or a value does not fit.
+        """
+        keys = super().load_state_dict(state_dict, strict)
+        if assign:
+            for name, holder in self._saved_holders():
+                value = state_dict.get(name)
+                if isinstance(holder, Parameter) and isinstance(value, Tensor):
+                    needed = holder.requires_grad
+                    holder._become(value.detach())
+                    holder.requires_grad_(needed)
+                elif isinstance(holder, mt_operators.Buffer) and isinstance(value, Tensor):
+                    holder.update(value.detach())
+        return keys
+
+    def _saved_holders(self) -> Iterator[tuple[str, Holder]]:
+        yield from super()._saved_holders()
+        for path, module in self.named_modules(remove_duplicate=False):
+            if isinstance(module, Module) and type(module).get_extra_state is not _NO_EXTRA_STATE:
+                yield f"{path}.{_EXTRA_STATE}" if path else _EXTRA_STATE, _ExtraState(module)
 
     # --- All tensors at once --------------------------------------------------------------------
 
@@ -253,6 +371,37 @@ class Module(mt_operators.Module):
         for holder in self.parameters():
             holder.value.requires_grad_(requires_grad)
         return self
+
+
+_EXTRA_STATE = "_extra_state"
+_NO_EXTRA_STATE = Module.get_extra_state
+
+
+class _ExtraState(Holder):
+    """What a module saves beside its parameters and buffers, in the place of one of them."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        super().__init__(None)
+
+    def state(self) -> Any:
+        """Return the state to save."""
+        return self._module.get_extra_state()
+
+    def fitting(self, saved: Any) -> Any:
+        """Return a saved state; whether it fits, only the module knows."""
+        return saved
+
+    def load(self, fitting: Any) -> None:
+        """Let the module take over a state."""
+        self._module.set_extra_state(fitting)
+
+
+def _no_extra_state(module: Module, name: str) -> TypeError:
+    return TypeError(
+        f"{type(module).__name__} defines no {name}(); define both get_extra_state() and "
+        "set_extra_state() in a module that has a state of its own."
+    )
 
 
 def _check_callable(hook: object) -> None:

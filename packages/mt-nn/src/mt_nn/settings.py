@@ -1,9 +1,11 @@
-"""Settings of layers and functions: integers, one for each dimension, and names."""
+"""Settings of layers and functions: integers, one for each dimension, flags, numbers and names."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from mt_nn.errors import SettingError
 from mt_tensor.arguments import as_integer
@@ -54,6 +56,24 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
 
 
 _NUMERALS = {2: "two", 3: "three"}
+
+
+def check_flags(**flags: Any) -> None:
+    """Raise SettingError unless all of these settings are True or False."""
+    for name, value in flags.items():
+        if not isinstance(value, bool | np.bool_):
+            raise SettingError(f"{name} must be True or False; got {value!r}.")
+
+
+def number(name: str, value: Any) -> Any:
+    """Return a setting that is a number.
+
+    Raises:
+        SettingError: it is something else.
+    """
+    if not isinstance(value, int | float | np.number):
+        raise SettingError(f"{name} must be a number; got {value!r}.")
+    return value
 
 
 def choice(name: str, value: Any, options: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """The operations of networks as functions, under torch's names; many activations are mt-tensor's.
 
 Each is composed from the operations of tensors, which is its definition and gives its derivatives.
+That tensors, flags and numbers are what they should be is checked around all of them, at the end.
 Some can be replaced by a kernel of the tensor's backend. These are in two parts: the public
 function checks its arguments and brings them into one form, and an inner one marked `@fused`, or a
 kernel in its stead, computes. A kernel so receives, by position, what the inner function takes:
@@ -32,6 +33,7 @@ from mt_nn.functional.adaptive_pooling import (
     adaptive_max_pool2d,
     adaptive_max_pool3d,
 )
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.attention import scaled_dot_product_attention
 from mt_nn.functional.convolution import conv1d, conv2d, conv3d
 from mt_nn.functional.dropout import (
@@ -45,6 +47,7 @@ from mt_nn.functional.dropout import (
 )
 from mt_nn.functional.embedding import embedding, embedding_bag
 from mt_nn.functional.folding import fold, unfold
+from mt_nn.functional.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
 from mt_nn.functional.linear import bilinear, linear
 from mt_nn.functional.losses import (
     accuracy,
@@ -105,6 +108,7 @@ from mt_tensor import (
     logsigmoid,
     one_hot,
     pairwise_distance,
+    pdist,
     prelu,
     sigmoid,
     softmax,
@@ -154,6 +158,8 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -195,6 +201,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",
@@ -222,3 +229,7 @@ __all__ = [
     "unfold",
     "windows",
 ]
+
+for _name in __all__:
+    if globals()[_name].__module__.startswith(__name__):  # mt-tensor's own look themselves
+        globals()[_name] = checked(globals()[_name])

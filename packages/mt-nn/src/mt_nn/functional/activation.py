@@ -12,6 +12,7 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_nn.errors import SettingError
+from mt_nn.settings import number
 from mt_tensor import Tensor, elementwise, rand_like, zeros_like
 from mt_tensor.arguments import check_floating
 
@@ -128,7 +129,7 @@ def rrelu(
 
 def check_slopes(lower: float, upper: float) -> None:
     """Raise SettingError unless these can be the bounds of the slopes of `rrelu`."""
-    if not -math.inf < lower <= upper < math.inf:
+    if not -math.inf < number("lower", lower) <= number("upper", upper) < math.inf:
         raise SettingError(
             f"lower must be at most upper, and both finite; got {lower} and {upper}."
         )

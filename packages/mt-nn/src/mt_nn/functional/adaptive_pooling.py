@@ -16,7 +16,7 @@ from mt_nn.functional.pooling import (
     max_pool3d,
 )
 from mt_nn.functional.resampling import mean_taps, part_taps, resampled
-from mt_nn.functional.windows import as_batch
+from mt_nn.functional.windows import as_batch, check_not_empty
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
 
@@ -102,6 +102,7 @@ def _adaptive_max_pool(
     """Take largest elements over some dimensions: of windows where all parts are equal."""
     batch = as_batch(name, input, dims)
     changes = _changes(name, batch.shape, output_size)
+    check_not_empty(batch.shape)
     if all(extent % target == 0 for extent, target in changes):
         parts = tuple(extent // target for extent, target in changes)
         return _MAX_POOL[dims](input, parts, return_indices=return_indices)

@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import check_one_dtype
 from mt_nn.functional.windows import as_batch, check_windows, pairs, windows
 from mt_nn.settings import Sizes, choice, integer, integers
-from mt_tensor import Tensor, fused, pad, result_type
+from mt_tensor import Tensor, fused, pad
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape
 
@@ -39,6 +40,7 @@ def conv1d(
     Raises:
         InputError: the shapes do not fit each other.
         SettingError: a setting makes no sense.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     return _convolution("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
@@ -72,6 +74,7 @@ def conv2d(
     Raises:
         InputError: the shapes do not fit each other.
         SettingError: a setting makes no sense.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     return _convolution("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
@@ -103,6 +106,7 @@ def conv3d(
     Raises:
         InputError: the shapes do not fit each other.
         SettingError: a setting makes no sense.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     return _convolution("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
@@ -130,21 +134,10 @@ def _convolution(
         margins = integers("padding", padding, dims, 0)
     biases = None if bias is None else bias.shape
     _check_shapes(name, batch.shape, weight.shape, biases, margins, spreads, groups)
+    check_one_dtype(name, batch, weight, bias)
     common_backend(batch, weight, bias)
-    batch, weight, bias = of_one_dtype(batch, weight, bias)
     out = CONVOLVE[dims](batch, weight, bias, steps, margins, spreads, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
-
-
-def of_one_dtype(
-    input: Tensor, weight: Tensor, bias: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor | None]:
-    """Return the tensors of a convolution in the dtype that they have in common."""
-    dtype = input.dtype
-    if weight.dtype is dtype and (bias is None or bias.dtype is dtype):
-        return input, weight, bias
-    dtype = result_type(*(x for x in (input, weight, bias) if x is not None))
-    return input.to(dtype), weight.to(dtype), None if bias is None else bias.to(dtype)
 
 
 def check_padding_name(padding: str, stride: tuple[int, ...]) -> None:
@@ -187,10 +180,10 @@ def _check_shapes(
     groups: int,
 ) -> None:
     """Raise InputError unless shapes fit each other; those that do are remembered."""
-    if len(kernels) != len(inputs) or 0 in kernels[2:]:
+    if len(kernels) != len(inputs) or 0 in (kernels[0], *kernels[2:]):
         raise InputError(
             f"{name}() takes a weight of shape (out channels, in channels / groups, *kernel size), "
-            f"of as many dimensions as the batch and with a kernel of at least one element; shape "
+            f"of as many dimensions as the batch, with kernels of at least one element; shape "
             f"{kernels} was given for inputs of shape {inputs}."
         )
     outputs, channels = kernels[:2]

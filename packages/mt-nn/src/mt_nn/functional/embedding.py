@@ -7,6 +7,7 @@ from typing import Any, Literal
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import integer
 from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique
+from mt_tensor.arguments import check_floating
 from mt_tensor.linalg import vector_norm
 from mt_tensor.recording.function import common_backend
 
@@ -163,9 +164,11 @@ def embedding_bag(
         SettingError: there is no such mode or row `padding_idx`, the mode does not go with another
             setting, or `sparse` is set.
         IndexingError: there is no such row.
+        DTypeError: the table holds no floating-point numbers.
         BackendMismatchError: the tensors belong to different backends.
     """
     _check("embedding_bag", input, weight, sparse)
+    check_floating("embedding_bag", weight)
     check_mode(mode, scale_grad_by_freq)
     padding = None if padding_idx is None else row_number(padding_idx, weight.shape[0])
     _check_weights(input, weight, per_sample_weights, mode)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mt_nn.errors import InputError
-from mt_nn.functional.windows import as_batch, check_windows, windows
+from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
 from mt_tensor.movement.padding import Embed
@@ -73,6 +73,7 @@ def fold(
         (room - span) // step + 1 for room, span, step in zip(rooms, spans, steps, strict=True)
     )
     n, elements, count = columns.shape
+    check_not_empty(columns.shape)
     if elements % (kernel[0] * kernel[1]) or count != high * wide:
         raise InputError(
             f"fold() to images of size {size} takes a multiple of {kernel[0] * kernel[1]} elements "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mt_nn.errors import InputError
+from mt_nn.functional.arguments import check_one_dtype
 from mt_tensor import Tensor, fused
 from mt_tensor.recording.function import common_backend
 
@@ -21,6 +22,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Raises:
         InputError: `input` has another last extent than the weight, which has two dimensions, or
             the bias is not one for each output.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     if weight.ndim != 2 or (bias is not None and bias.shape != weight.shape[:1]):
@@ -33,6 +35,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             f"linear() expects {weight.shape[-1]} inputs in the last dimension; a tensor of shape "
             f"{input.shape} was given."
         )
+    check_one_dtype("linear", input, weight, bias)
     common_backend(input, weight, bias)
     return _linear(input, weight, bias)
 
@@ -58,6 +61,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
 
     Raises:
         InputError: the shapes do not fit.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     shapes = (input1.shape, input2.shape, weight.shape, None if bias is None else bias.shape)
@@ -73,6 +77,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             "bilinear() takes inputs of shapes (*batch, first) and (*batch, second), a weight of "
             f"shape (outputs, first, second) and a bias of shape (outputs,); {shapes} were given."
         )
+    check_one_dtype("bilinear", input1, input2, weight, bias)
     common_backend(input1, input2, weight, bias)
     outputs, first, second = weight.shape
     matrices = input1 @ weight.permute(1, 0, 2).reshape(first, outputs * second)

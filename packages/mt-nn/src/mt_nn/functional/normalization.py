@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import check_one_dtype
 from mt_nn.settings import integer
 from mt_tensor import Tensor, fused, no_grad, pad
 from mt_tensor.recording.function import common_backend
@@ -38,6 +39,7 @@ def layer_norm(
 
     Raises:
         InputError: the shapes do not fit, or the input holds no floating-point numbers.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -89,6 +91,7 @@ def batch_norm(
         InputError: the shapes do not fit, there is a single value for each channel in training, or
             the input holds no floating-point numbers.
         SettingError: there are no running statistics to use.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
@@ -156,6 +159,7 @@ def group_norm(
         InputError: the shapes do not fit, there is a single value in all, or the input holds no
             floating-point numbers.
         SettingError: the channels cannot be split into so many groups.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     _check_channels("group_norm", input, weight, bias)
@@ -206,6 +210,7 @@ def instance_norm(
         InputError: the shapes do not fit, there is a single value in each channel of a sample, or
             the input holds no floating-point numbers.
         SettingError: there are no running statistics to use.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     if not use_input_stats:
@@ -250,6 +255,7 @@ def rms_norm(
 
     Raises:
         InputError: the shapes do not fit, or the input holds no floating-point numbers.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
@@ -366,7 +372,7 @@ def _scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor
 
 
 def _check_last(name: str, input: Tensor, shape: Shape, *parameters: Tensor | None) -> None:
-    """Raise InputError unless a tensor ends in a shape, which parameters have."""
+    """Raise an error unless a tensor ends in a shape, which parameters have, and its dtype."""
     fits = shape and input.shape[-len(shape) :] == shape and _are(shape, *parameters)
     if not fits or not input.is_floating_point():
         raise InputError(
@@ -374,10 +380,11 @@ def _check_last(name: str, input: Tensor, shape: Shape, *parameters: Tensor | No
             f"parameters of that shape; shape {input.shape} and {input.dtype.name}"
             f"{_shapes(*parameters)} were given."
         )
+    check_one_dtype(name, input, *parameters)
 
 
 def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
-    """Raise InputError unless a tensor has channels, and others are one number for each."""
+    """Raise an error unless a tensor has channels, and others are one number for each."""
     fits = input.ndim >= 2 and _are(input.shape[1:2], *others)
     if not fits or not input.is_floating_point():
         raise InputError(
@@ -385,6 +392,7 @@ def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
             f"shape (channels,); shape {input.shape} and {input.dtype.name}{_shapes(*others)} "
             "were given."
         )
+    check_one_dtype(name, input, *others)
 
 
 def _are(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:

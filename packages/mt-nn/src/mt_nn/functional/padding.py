@@ -43,6 +43,8 @@ def pad(
             f"padding of mode {mode!r} takes pairs of numbers for one to three dimensions of a "
             f"tensor with one or two dimensions more; got {amounts} for shape {input.shape}."
         )
+    if mode != "circular" and input.shape[-dims - 1] == 0:
+        raise InputError(f"there is nothing to pad from in a tensor of shape {input.shape}.")
     if mode == "circular" and min(amounts) < 0:  # what is cropped is not in the circle
         input = mt.pad(input, [min(amount, 0) for amount in amounts])
         amounts = tuple(max(amount, 0) for amount in amounts)

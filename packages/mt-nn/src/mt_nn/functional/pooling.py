@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.windows import as_batch, check_windows, pairs, windows
+from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
 from mt_tensor.dtypes import Array, as_number
@@ -264,6 +264,7 @@ def _pooling(
     ceil_mode: bool,
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     """Check settings; return kernel size, stride, padding, dilation and `_ends`."""
+    check_not_empty(shape)
     dims = len(shape) - 2
     kernel = integers("kernel_size", kernel_size, dims, 1)
     steps = kernel if stride is None else integers("stride", stride, dims, 1)

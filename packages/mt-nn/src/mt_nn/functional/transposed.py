@@ -10,7 +10,8 @@ import functools
 from collections.abc import Callable
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.convolution import CONVOLVE, of_one_dtype
+from mt_nn.functional.arguments import check_one_dtype
+from mt_nn.functional.convolution import CONVOLVE
 from mt_nn.functional.windows import as_batch, pairs
 from mt_nn.settings import Sizes, integer, integers
 from mt_tensor import Tensor, fused, pad
@@ -47,6 +48,7 @@ def conv_transpose1d(
     Raises:
         InputError: the shapes do not fit each other, or nothing would be left.
         SettingError: a setting makes no sense.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     settings = (stride, padding, output_padding, dilation)
@@ -83,6 +85,7 @@ def conv_transpose2d(
     Raises:
         InputError: the shapes do not fit each other, or nothing would be left.
         SettingError: a setting makes no sense.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     settings = (stride, padding, output_padding, dilation)
@@ -117,6 +120,7 @@ def conv_transpose3d(
     Raises:
         InputError: the shapes do not fit each other, or nothing would be left.
         SettingError: a setting makes no sense.
+        DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     settings = (stride, padding, output_padding, dilation)
@@ -145,8 +149,8 @@ def _transposed(
     ]
     biases = None if bias is None else bias.shape
     _check_shapes(name, batch.shape, weight.shape, biases, *checked, groups=groups)
+    check_one_dtype(name, batch, weight, bias)
     common_backend(batch, weight, bias)
-    batch, weight, bias = of_one_dtype(batch, weight, bias)
     out = _TRANSPOSE[dims](batch, weight, bias, *checked, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
@@ -170,10 +174,10 @@ def _check_shapes(
                 f"output_padding {output_padding} must be less than the stride {stride} or the "
                 f"dilation {dilation} in each dimension."
             )
-    if len(kernels) != len(inputs) or 0 in kernels[2:] or kernels[0] != inputs[1]:
+    if len(kernels) != len(inputs) or 0 in kernels[1:] or kernels[0] != inputs[1]:
         raise InputError(
             f"{name}() takes a weight of shape (in channels, out channels / groups, *kernel size), "
-            f"of as many dimensions as the batch and with a kernel of at least one element; shape "
+            f"of as many dimensions as the batch, with kernels of at least one element; shape "
             f"{kernels} was given for inputs of shape {inputs}."
         )
     if kernels[0] % groups:

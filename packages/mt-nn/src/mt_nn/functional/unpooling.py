@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.windows import as_batch
@@ -102,14 +103,12 @@ def _max_unpool(
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 
-def _chosen(
-    output_size: Sequence[int], usual: tuple[int, ...], stride: tuple[int, ...]
-) -> tuple[int, ...]:
+def _chosen(output_size: Any, usual: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:
     """Return the size of an output that is given, if it is less than the stride from the usual."""
-    given = tuple(output_size)[-len(usual) :]
-    if len(output_size) not in (len(usual), len(usual) + 2):
+    given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,)
+    if len(given) not in (len(usual), len(usual) + 2):
         raise SettingError(f"output_size must have {len(usual)} extents; got {output_size}.")
-    size = integers("output_size", given, len(usual), 0)
+    size = integers("output_size", given[-len(usual) :], len(usual), 0)
     if any(abs(e - u) >= step for e, u, step in zip(size, usual, stride, strict=True)):
         raise SettingError(
             f"output_size {size} must be less than the stride {stride} away from {usual} in each "

@@ -32,6 +32,12 @@ def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
     return input
 
 
+def check_not_empty(shape: Shape) -> None:
+    """Raise InputError if there is nothing in a sample; of samples there may be none."""
+    if 0 in shape[1:]:
+        raise InputError(f"there is nothing to look at in an input of shape {shape}.")
+
+
 def check_windows(
     shape: Shape,
     kernel_size: tuple[int, ...],
@@ -39,8 +45,7 @@ def check_windows(
     dilation: tuple[int, ...],
 ) -> None:
     """Raise InputError if a window is larger than padded inputs of this shape."""
-    if 0 in shape[2:]:
-        raise InputError(f"there is nothing to look at in an input of shape {shape}.")
+    check_not_empty(shape)
     extents = zip(shape[2:], kernel_size, padding, dilation, strict=True)
     for extent, size, margin, spread in extents:
         span, room = spread * (size - 1) + 1, extent + 2 * margin

@@ -15,8 +15,9 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.activation import check_slopes
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
-from mt_nn.settings import integer
+from mt_nn.settings import integer, number
 from mt_tensor import Tensor, full
+from mt_tensor.recording.function import require_tensors
 
 
 class _Activation(Module):
@@ -112,7 +113,7 @@ class Sigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return input.sigmoid()
+        return functional.sigmoid(input)
 
 
 class Softsign(Module):
@@ -128,7 +129,7 @@ class Tanh(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return input.tanh()
+        return functional.tanh(input)
 
 
 class Tanhshrink(Module):
@@ -243,7 +244,7 @@ class Hardtanh(_Activation):
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
-        if not min_val < max_val:
+        if not number("min_val", min_val) < number("max_val", max_val):
             raise SettingError(f"min_val must be below max_val; got {min_val} and {max_val}.")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
@@ -285,7 +286,9 @@ class PReLU(Module):
     def __init__(self, num_parameters: int = 1, init: float = 0.25, *, dtype: Any = None) -> None:
         super().__init__()
         self.num_parameters = integer("num_parameters", num_parameters, 1)
-        self.weight = Parameter(full((self.num_parameters,), float(init), dtype=dtype))
+        self.weight = Parameter(
+            full((self.num_parameters,), float(number("init", init)), dtype=dtype)
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
@@ -369,6 +372,7 @@ class Softmax2d(Module):
         Raises:
             InputError: the input has another number of dimensions.
         """
+        require_tensors("Softmax2d", input)
         if input.ndim not in (3, 4):
             raise InputError(
                 "Softmax2d takes images of shape ([batch,] channels, height, width); shape "

@@ -14,6 +14,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
 from mt_tensor import Tensor, cat, pad, zeros
+from mt_tensor.recording.function import require_tensors
 
 
 class MultiheadAttention(Module):
@@ -187,6 +188,7 @@ class MultiheadAttention(Module):
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> None:
         tensors = (query, key, value)
+        require_tensors("MultiheadAttention", *tensors)
         batch_dim = 0 if self.batch_first else 1
         if (
             query.ndim not in (2, 3)

@@ -11,7 +11,7 @@ from mt_nn.errors import SettingError
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
-from mt_tensor import Tensor, zeros
+from mt_tensor import Tensor, flatten, unflatten, zeros
 
 
 class Linear(Module):
@@ -105,7 +105,7 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, the rest merged)."""
-        return input.flatten(self.start_dim, self.end_dim)
+        return flatten(input, self.start_dim, self.end_dim)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -128,7 +128,7 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor with the dimension split."""
-        return input.unflatten(self.dim, self.unflattened_size)
+        return unflatten(input, self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         """Show the settings."""

@@ -14,6 +14,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
 from mt_tensor import Tensor, ones, tensor, zeros
+from mt_tensor.recording.function import require_tensors
 
 
 class _OfChannels(Module):
@@ -62,6 +63,7 @@ class _OfChannels(Module):
 
 def _check_dimensions(layer: Module, input: Tensor, allowed: tuple[int, ...], shape: str) -> None:
     """Raise InputError unless an input has one of the allowed numbers of dimensions."""
+    require_tensors(type(layer).__name__, input)
     if input.ndim not in allowed:
         raise InputError(f"{type(layer).__name__} takes shape {shape}; {input.shape} was given.")
 

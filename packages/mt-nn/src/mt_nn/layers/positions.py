@@ -18,6 +18,7 @@ from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
 from mt_tensor import Tensor, cat, tensor, zeros
 from mt_tensor.dtypes import Array
+from mt_tensor.recording.function import require_tensors
 
 
 class SinusoidalPositions(Module):
@@ -167,6 +168,7 @@ def _steps(module: Any, input: Tensor, features: int, dim: int) -> int:
     Raises:
         InputError: it has other features, or no steps.
     """
+    require_tensors(type(module).__name__, input)
     fits = -input.ndim <= _from_the_end(input, dim) < -1 and input.shape[-1] == features
     if not fits or not input.is_floating_point():
         raise InputError(

@@ -14,7 +14,7 @@ from mt_nn.functional import recurrent
 from mt_nn.functional.dropout import check_probability
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
-from mt_nn.settings import integer
+from mt_nn.settings import check_flags, integer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_tensor import Tensor, arange, cat, stack, tensor, zeros
 from mt_tensor.dtypes import Array
@@ -69,6 +69,7 @@ class RNNBase(Module):
                 f"proj_size must be smaller than hidden_size; got {proj_size} and {hidden_size}."
             )
         check_probability(dropout)
+        check_flags(bias=bias, batch_first=batch_first, bidirectional=bidirectional)
         if dropout and num_layers == 1:
             warnings.warn(
                 f"dropout={dropout} acts between layers, and there is but one.", stacklevel=3
@@ -209,6 +210,7 @@ class RNNBase(Module):
         return input, tuple(stack(states) for states in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> None:
+        require_tensors(type(self).__name__, input)
         dtype = self.weight_ih_l0.dtype
         if input.ndim not in (2, 3) or input.shape[-1] != self.input_size or input.dtype != dtype:
             raise InputError(
@@ -438,6 +440,7 @@ class RNNCellBase(Module):
 
     def _products(self, input: Tensor, *states: Tensor | None) -> tuple[Tensor, ...]:
         """Return the products with the input and with the first state, and all states, checked."""
+        require_tensors(type(self).__name__, input)
         if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
             raise InputError(
                 f"{type(self).__name__} takes an input of shape (batch, {self.input_size}) or "

@@ -18,6 +18,7 @@ from mt_nn.module import Module
 from mt_nn.settings import integer
 from mt_tensor import Tensor, full
 from mt_tensor.backends.devices import Backend, Device
+from mt_tensor.recording.function import require_tensors
 
 Activation = str | Callable[[Tensor], Tensor]
 
@@ -363,6 +364,7 @@ class Transformer(Module):
         Raises:
             InputError: shapes or types do not fit.
         """
+        require_tensors("Transformer", src, tgt)
         if {src.shape[-1:], tgt.shape[-1:]} != {(self.d_model,)} or src.ndim != tgt.ndim:
             raise InputError(
                 f"Transformer takes two sequences with {self.d_model} features, both with or "

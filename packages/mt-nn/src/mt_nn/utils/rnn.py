@@ -176,6 +176,12 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Return the sequences of a batch that `pack_sequence` made, each of its own length."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)
+
+
 def _checked(sequences: Sequence[Tensor]) -> Sequence[Tensor]:
     """Return sequences that can be put into one batch."""
     if isinstance(sequences, Tensor):

@@ -6,6 +6,7 @@ if it works and in `REFUSED` if it must not.
 
 from mt_nn.conformance.calls import (
     activation,
+    adaptive_softmax,
     attention,
     convolution,
     distance,
@@ -26,6 +27,7 @@ from mt_nn.conformance.calls.call import Call, Refused
 
 _TABLES = (
     activation,
+    adaptive_softmax,
     attention,
     convolution,
     distance,

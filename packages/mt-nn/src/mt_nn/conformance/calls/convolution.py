@@ -230,4 +230,10 @@ REFUSED: list[Refused] = [
             says="must be less than the stride"),
     refused("functional.conv_transpose2d", X2, draw(4, 1, 3, 3), padding=4, says="would leave"),
     refused("functional.conv_transpose1d", X1[..., :0], draw(4, 1, 3), says="would leave"),
+    refused("functional.conv2d", draw(1, 2, 4, 4), np.ones((3, 2, 2, 2), int), says="one dtype"),
+    refused("functional.conv1d", draw(1, 2, 4), draw(3, 2, 2), np.ones(3, int), says="one dtype"),
+    refused("functional.conv2d", draw(1, 2, 4, 4), draw(0, 2, 2, 2), says="at least one element"),
+    refused("functional.conv_transpose1d", draw(1, 2, 4), np.ones((2, 3, 2), int), says="dtype"),
+    refused("functional.conv_transpose1d", draw(1, 2, 4), draw(2, 0, 2), says="at least one"),
+    refused("functional.conv2d", draw(1, 2, 4, 4), draw(3, 2, 2, 2), stride="2", says="stride"),
 ]  # fmt: skip

@@ -152,4 +152,5 @@ REFUSED: list[Refused] = [
         per_sample_weights=draw(2, 3),
         says="mode='sum' only",
     ),
+    refused("functional.embedding_bag", np.ones((2, 3), int), np.ones((5, 3), int), says="float"),
 ]

@@ -52,4 +52,10 @@ REFUSED: list[Refused] = [
     refused("functional.bilinear", draw(3), draw(2), draw(4, 3, 2), draw(3), says="bilinear"),
     refused("Unflatten", draw(2, 6), dim=1, unflattened_size=(4, -1), says="6"),
     refused("functional.linear", draw(5, 3), draw(2, 4), says="expects 4 inputs"),
+    refused("functional.linear", np.array(1.0), draw(2, 4), says="expects 4 inputs"),
+    refused("functional.linear", draw(5, 3), np.ones((2, 3), int), says="one dtype"),
+    refused("Linear", np.ones((5, 3), int), in_features=3, out_features=2, says="one dtype"),
+    refused("functional.linear", draw(5, 3), draw(2, 3), draw(3), says="bias of shape"),
+    refused("functional.bilinear", draw(3), np.ones(2, int), draw(4, 3, 2), says="one dtype"),
+    refused("Flatten", draw(2, 3, 4), start_dim=3, says="out of range"),
 ]

@@ -513,4 +513,8 @@ REFUSED: list[Refused] = [
     refused("functional.margin_ranking_loss", X, Y, SIGNS[0], says="one number of dimensions"),
     refused("functional.triplet_margin_loss", *VECTORS, margin=-1.0, says="margin must be above"),
     refused("functional.triplet_margin_loss", X, Y, Y[0], says="one number of dimensions"),
+    refused("functional.nll_loss", SCORES, CLASSES, np.ones(5, int), says="one dtype"),
+    refused("functional.cross_entropy", SCORES, CLASSES, np.ones(5, int), says="one dtype"),
+    refused("functional.nll_loss", SCORES, CLASSES, ignore_index="0", says="an integer"),
+    refused("functional.multi_margin_loss", SCORES, CLASSES, margin="1", says="a number"),
 ]

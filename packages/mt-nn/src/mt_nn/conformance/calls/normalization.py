@@ -201,4 +201,8 @@ REFUSED: list[Refused] = [
     refused("functional.group_norm", draw(1, 4), 4, says="more than one value"),
     refused("functional.group_norm", draw(4), 2, says="channels"),
     refused("functional.local_response_norm", draw(2, 3), 2, says="takes floating-point"),
+    refused("functional.layer_norm", draw(4, 3), (3,), np.ones(3, int), says="one dtype"),
+    refused("functional.group_norm", draw(2, 4), 2, np.ones(4, int), says="one dtype"),
+    refused("functional.instance_norm", draw(2, 3, 4), np.ones(3, int), says="one dtype"),
+    refused("functional.batch_norm", draw(5, 3), None, None, training="no", says="True or False"),
 ]

@@ -79,4 +79,6 @@ REFUSED: list[Refused] = [
     refused("CircularPad2d", X[1][0, 0], padding=1, says="one or two dimensions more"),
     refused("ZeroPad2d", X[2], padding=(1, 2, 3), says="one integer or 4"),
     refused("ConstantPad1d", X[1], padding=1.5, value=0.0, says="one integer or 2"),
+    refused("ReflectionPad1d", draw(2, 0, 4), padding=1, says="nothing to pad from"),
+    refused("ReplicationPad2d", draw(2, 0, 4, 4), padding=1, says="nothing to pad from"),
 ]

@@ -249,6 +249,44 @@ _LP: list[tuple[int, Array, dict[str, Any]]] = [
     (3, X3, {"norm_type": 2.0, "kernel_size": 2}),
 ]
 
+
+def _fractional(
+    x: Array, kernel_size: Any, output_size: Any, _random_samples: Array, **_: Any
+) -> Array:
+    """Return the largest elements of windows that begin where random numbers say."""
+    dims = _random_samples.shape[-1]
+    kernel, size = each(kernel_size, dims), each(output_size, dims)
+    out = np.zeros((*x.shape[:2], *size))
+    for n, channel, *place in np.ndindex(out.shape):
+        drawn = _random_samples[n, channel][:: -1 if dims == 2 else 1]
+        window: list[Any] = []
+        for extent, k, count, u, i in zip(x.shape[2:], kernel, size, drawn, place, strict=True):
+            step = (extent - k) / (count - 1)
+            start = extent - k if i == count - 1 else int((i + u) * step) - int(u * step)
+            window.append(slice(start, start + k))
+        out[(n, channel, *place)] = x[(n, channel, *window)].max()
+    return out
+
+
+def _evenly(*shape: int) -> Array:
+    """Return random numbers from 0 to 1."""
+    return np.random.default_rng(0).random(shape)
+
+
+_FRACTIONS = [
+    call(
+        name, draw(*shape), kernel_size=kernel_size, output_size=output_size,
+        constants={"_random_samples": _evenly(*shape[:2], len(shape) - 2)},
+        oracle=_fractional,
+    )
+    for name, shape, kernel_size, output_size in [
+        ("FractionalMaxPool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
+        ("functional.fractional_max_pool2d", (2, 3, 9, 7), (2, 3), (4, 3)),
+        ("FractionalMaxPool3d", (1, 2, 5, 6, 7), 2, (3, 2, 4)),
+        ("functional.fractional_max_pool3d", (1, 2, 5, 6, 7), 2, (3, 2, 4)),
+    ]
+]  # fmt: skip
+
 CALLS = [
     row
     for name, make, rows in (
@@ -274,6 +312,7 @@ CALLS += [
     *_unpooling(1, (2, 3, 4), 8, kernel_size=2),
     *_unpooling(1, (3, 4), 8, kernel_size=3, stride=2, padding=1, output_size=(8,)),
     *_unpooling(3, (1, 2, 2, 1, 2), 32, kernel_size=2),
+    *_FRACTIONS,
 ]
 
 REFUSED: list[Refused] = [
@@ -305,4 +344,21 @@ REFUSED: list[Refused] = [
             says="less than the stride"),
     refused("functional.max_unpool2d", X2, np.zeros(X2.shape, np.int64), 2, output_size=(16,),
             says="must have 2 extents"),
+    refused("MaxPool2d", draw(2, 0, 4, 4), kernel_size=2, says="nothing to look at"),
+    refused("AvgPool1d", draw(2, 0, 4), kernel_size=2, says="nothing to look at"),
+    refused("AdaptiveMaxPool2d", draw(2, 0, 4, 4), output_size=3, says="nothing to look at"),
+    refused("MaxPool1d", draw(2, 3, 4), kernel_size=2, ceil_mode="yes", says="True or False"),
+    refused("functional.lp_pool2d", draw(1, 2, 4, 4), norm_type="2", kernel_size=2, says="number"),
+    refused("FractionalMaxPool2d", kernel_size=2, says="either an output_size or an output_ratio"),
+    refused("FractionalMaxPool2d", kernel_size=2, output_ratio=1.5, says="below 1"),
+    refused("FractionalMaxPool3d", draw(1, 2, 3, 3, 3), kernel_size=2, output_size=3, says="no "),
+    refused("FractionalMaxPool2d", draw(3, 3), kernel_size=2, output_size=2, says="takes"),
+    refused(
+        "functional.fractional_max_pool2d",
+        draw(1, 2, 5, 5),
+        kernel_size=2,
+        output_size=2,
+        _random_samples=draw(1, 3, 2),
+        says="random samples of shape",
+    ),
 ]  # fmt: skip

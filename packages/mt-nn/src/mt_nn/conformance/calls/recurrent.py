@@ -179,4 +179,5 @@ REFUSED: list[Refused] = [
     refused("GRUCell", draw(2, 3), says="takes an input", **SIZES),
     refused("LSTMCell", X[0], draw(2, 3), says="as a pair", **SIZES),
     refused("RNNCell", X[0], says="'tanh' or 'relu'", nonlinearity="sin", **SIZES),
+    refused("GRU", input_size=2, hidden_size=3, bidirectional=2, says="True or False"),
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import check_one_dtype
 from mt_nn.functional.losses.reduction import (
     REDUCTIONS,
     Reduction,
@@ -39,6 +40,7 @@ def nll_loss(
 
     Raises:
         InputError: shapes or dtypes do not fit.
+        DTypeError: the weights have another dtype than the scores.
         IndexingError: a class does not exist.
         SettingError: there is no such reduction.
         BackendMismatchError: the tensors belong to different backends.
@@ -150,6 +152,7 @@ def cross_entropy(
 
     Raises:
         InputError: shapes or dtypes do not fit.
+        DTypeError: the weights have another dtype than the scores.
         IndexingError: a class does not exist.
         SettingError: there is no such reduction, the smoothing is not from 0 to 1, or there are
             probabilities and a class to ignore.
@@ -254,6 +257,7 @@ def multi_margin_loss(
 
     Raises:
         InputError: shapes or dtypes do not fit.
+        DTypeError: the weights have another dtype than the scores.
         IndexingError: a class does not exist.
         SettingError: there is no such reduction or exponent.
     """
@@ -331,6 +335,7 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
     common_backend(input, target)
     if weight is not None:
         _check_weights(name, input, weight)
+        check_one_dtype(name, input, weight)
 
 
 def _check_weights(name: str, input: Tensor, weight: Tensor) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_nn.errors import InputError
+from mt_nn.functional.arguments import check_one_dtype
 from mt_nn.functional.losses.reduction import (
     REDUCTIONS,
     Reduction,
@@ -38,11 +39,13 @@ def binary_cross_entropy(
 
     Raises:
         InputError: the shapes differ, or the input is not from 0 to 1.
+        DTypeError: the dtypes differ.
         SettingError: there is no such reduction.
     """
     check_reduction(reduction)
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
+    check_one_dtype("binary_cross_entropy", input, target)
     _check_probabilities("binary_cross_entropy", input)
     return _reduced(_BinaryCrossEntropy.apply(input, target), weight, reduction)
 

@@ -1,0 +1,89 @@
+"""Layers that learn from their first input how large it is."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+
+LAYERS: list[tuple[str, dict[str, Any], tuple[int, ...], int]] = [
+    ("Linear", {"out_features": 3, "bias": False}, (2, 5), 5),
+    ("Conv1d", {"out_channels": 4, "kernel_size": 2, "groups": 2}, (2, 6, 5), 6),
+    ("Conv2d", {"out_channels": 4, "kernel_size": 2}, (3, 5, 5), 3),
+    ("Conv3d", {"out_channels": 2, "kernel_size": 2}, (1, 3, 3, 3, 3), 3),
+    ("ConvTranspose1d", {"out_channels": 4, "kernel_size": 2}, (2, 6, 5), 6),
+    ("ConvTranspose2d", {"out_channels": 4, "kernel_size": 2}, (1, 3, 5, 5), 3),
+    ("ConvTranspose3d", {"out_channels": 2, "kernel_size": 2}, (3, 3, 3, 3), 3),
+    ("BatchNorm1d", {}, (4, 3), 3),
+    ("BatchNorm2d", {"eps": 0.1}, (4, 3, 2, 2), 3),
+    ("BatchNorm3d", {"affine": False}, (4, 3, 2, 2, 2), 3),
+    ("InstanceNorm1d", {"affine": True}, (3, 4), 3),
+    ("InstanceNorm2d", {"track_running_stats": True}, (4, 3, 2, 2), 3),
+    ("InstanceNorm3d", {}, (4, 3, 2, 2, 2), 3),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "shape", "size"), LAYERS)
+def test_a_lazy_layer_becomes_the_usual_one(
+    name: str, settings: dict[str, Any], shape: tuple[int, ...], size: int
+) -> None:
+    mt.manual_seed(0)
+    usual = getattr(nn, name)(size, **settings)
+    mt.manual_seed(0)
+    layer = getattr(nn, f"Lazy{name}")(**settings)
+    parameters = list(layer.parameters())
+    assert all(isinstance(one, nn.UninitializedParameter) for one in parameters)
+    assert layer.has_uninitialized_params() == bool(usual.state_dict())
+    mt.manual_seed(0)
+    x = mt.rand(*shape)
+    mt.manual_seed(0)
+    out = layer(x)
+    assert type(layer) is type(usual)
+    assert repr(layer) == repr(usual)
+    np.testing.assert_array_equal(np.array(out.detach()), np.array(usual(x).detach()))
+    assert list(layer.state_dict()) == list(usual.state_dict())
+    assert [id(one) for one in layer.parameters()] == [id(one) for one in parameters]
+    assert all(type(one) is nn.Parameter and one.requires_grad for one in parameters)
+
+
+@pytest.mark.parametrize(("name", "settings", "shape", "size"), LAYERS)
+def test_a_state_can_be_loaded_before(
+    name: str, settings: dict[str, Any], shape: tuple[int, ...], size: int
+) -> None:
+    usual = getattr(nn, name)(size, **settings)
+    if not usual.state_dict():
+        return
+    layer = getattr(nn, f"Lazy{name}")(**settings)
+    layer.load_state_dict(usual.state_dict())
+    assert not layer.has_uninitialized_params()
+    x = mt.rand(*shape)
+    np.testing.assert_array_equal(np.array(layer(x).detach()), np.array(usual(x).detach()))
+
+
+def test_an_optimizer_knows_parameters_that_come_later() -> None:
+    model = nn.Sequential(nn.LazyLinear(2), nn.ReLU(), nn.LazyLinear(1)).double()
+    optimizer = nn.optim.SGD(model.parameters(), lr=0.1)
+    x = mt.rand(4, 3, dtype="float64")
+    model(x).sum().backward()
+    before = model[0].weight.detach().clone()
+    optimizer.step()
+    assert model[0].weight.dtype is mt.float64
+    assert not mt.equal(before, model[0].weight.detach())
+
+
+def test_an_input_that_does_not_fit_leaves_a_layer_lazy() -> None:
+    layer = nn.LazyConv2d(3, 2)
+    with pytest.raises(nn.InputError, match="3 or 4 dimensions; shape"):
+        layer(mt.ones(2, 2))
+    with pytest.raises(TypeError, match="takes tensors"):
+        layer([1.0])
+    assert layer.has_uninitialized_params()
+    assert "UninitializedParameter" in repr(layer.weight)
+    with pytest.raises(nn.SettingError, match="stride"):
+        nn.LazyConv2d(3, 2, stride=0)
+    with pytest.raises(TypeError, match="too many positional arguments"):
+        nn.LazyLinear(2, True, 5)  # type: ignore[call-arg]
+    with pytest.raises(nn.InputError, match="1 or more dimensions"):
+        nn.LazyLinear(2)(mt.tensor(1.0))
