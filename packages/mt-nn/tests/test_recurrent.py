@@ -25,21 +25,38 @@ from mt_tensor.fused import FUSED
 
 KINDS = ["RNN", "GRU", "LSTM"]
 ON = [name for name in ("simple", "numpy", "fast") if name in backends()]
-SAMPLED = [(name, sample) for name in ("rnn", "gru", "lstm") for sample in SAMPLES[name]()]
+SAMPLED = [
+    (name, sample)
+    for name in ("rnn", "gru", "lstm")
+    for sample in SAMPLES[name]()
+    if sample[0].size < 300  # the others are for kernels that do several elements at once
+]
 
 
-def leaves(sample: Any, dtype: str) -> list[Any]:
+def leaves(sample: Any) -> list[Any]:
     return [
-        mt.tensor(x.astype(dtype)).requires_grad_() if isinstance(x, np.ndarray) else x
+        x
+        if not isinstance(x, np.ndarray)
+        else mt.tensor(x.astype("f8"), requires_grad=True)
+        if x.dtype.kind == "f"
+        else mt.tensor(x)
         for x in sample
     ]
 
 
+def operation(name: str) -> Callable[..., mt.Tensor]:
+    if name != "lstm":
+        found: Callable[..., mt.Tensor] = getattr(recurrent, name)
+        return found
+    return lambda *x: mt.cat([part.flatten() for part in recurrent.lstm(*x)])
+
+
 def gradients(function: Callable[..., mt.Tensor], sample: Any) -> tuple[Any, list[Any]]:
-    given = leaves(sample, "float64")
+    given = leaves(sample)
     result = function(*given)
     (result * mt.arange(result.numel()).view(*result.shape).double().cos()).sum().backward()
-    return result.detach().numpy(), [x.grad.numpy() for x in given if isinstance(x, mt.Tensor)]
+    tensors = [x for x in given if isinstance(x, mt.Tensor) and x.requires_grad]
+    return result.detach().numpy(), [x.grad.numpy() for x in tensors if x.grad is not None]
 
 
 @pytest.mark.parametrize("backend", ON)
@@ -48,19 +65,26 @@ def test_kernels_for_all_backends_are_their_definitions(
     backend: str, name: str, sample: Any
 ) -> None:
     with mt.use_backend(backend):
-        value, found = gradients(getattr(recurrent, name), sample)
+        value, found = gradients(operation(name), sample)
         expected, wanted = gradients(FUSED[name], sample)
     np.testing.assert_allclose(value, expected, rtol=1e-12)
+    assert len(found) >= 3
     for ours, theirs in zip(found, wanted, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("name", "sample"), SAMPLED[::2])
 def test_second_derivatives(name: str, sample: Any) -> None:
-    given = leaves(sample, "float64")
-    tensors = [x for x in given if isinstance(x, mt.Tensor)]
-    rest = given[len(tensors) :]
-    assert mt.gradgradcheck(lambda *x: getattr(recurrent, name)(*x, *rest), tensors, fast_mode=True)
+    given = leaves(sample)
+    tensors = [x for x in given if isinstance(x, mt.Tensor) and x.requires_grad]
+
+    def function(*changed: mt.Tensor) -> mt.Tensor:
+        remaining = list(changed)
+        return operation(name)(
+            *[remaining.pop(0) if any(x is y for y in tensors) else x for x in given]
+        )
+
+    assert mt.gradgradcheck(function, tensors, fast_mode=True)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -16,8 +16,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
-from mt_tensor import Tensor, arange, cat, stack, tensor, zeros
-from mt_tensor.dtypes import Array
+from mt_tensor import Tensor, cat, stack, tensor, zeros
 from mt_tensor.recording.function import require_tensors
 
 NONLINEARITIES = ("tanh", "relu")
@@ -120,14 +119,21 @@ class RNNBase(Module):
         return (self._shown,)
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
-        """Return each of the states after every step, of one layer in one direction.
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return the output of one layer in one direction, and all states after its last step.
 
         Args:
             projected: what `_projected` returned.
             start: the states before the first step, shape (batch, features) each.
             end: what the names of the parameters end in.
+            lengths: those of the sequences, or None if all have as many steps as there are.
+            backwards: whether it reads backwards.
         """
         raise NotImplementedError
 
@@ -177,7 +183,7 @@ class RNNBase(Module):
         if order is not None:
             start = tuple(state.index_select(1, order) for state in start)
         lengths = input.lengths()
-        output, states = self._all_layers(steps, start, lengths)
+        output, states = self._all_layers(steps, start, tensor(lengths, backend=steps.backend))
         at, rows = np.nonzero(np.arange(len(steps))[:, None] < lengths)
         data = output[tensor(at, backend=steps.backend), tensor(rows, backend=steps.backend)]
         if back is not None:
@@ -185,7 +191,7 @@ class RNNBase(Module):
         return input._replace(data=data), states
 
     def _all_layers(
-        self, input: Tensor, start: tuple[Tensor, ...], lengths: Array | None
+        self, input: Tensor, start: tuple[Tensor, ...], lengths: Tensor | None
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Return the output of the last layer, and the last states of all.
 
@@ -201,10 +207,10 @@ class RNNBase(Module):
             outputs = []
             for way, end in enumerate(ends):
                 first = tuple(state[len(last)] for state in start)
-                steps = _reversed(input, lengths) if way else input
-                states = self._over_time(self._projected(steps, end), first, end)
-                outputs.append(_reversed(states[0], lengths) if way else states[0])
-                last.append(tuple(_last(state, lengths) for state in states))
+                projected = self._projected(input, end)
+                output, states = self._over_time(projected, first, end, lengths, way == 1)
+                outputs.append(output)
+                last.append(states)
             input = cat(outputs, -1) if len(outputs) > 1 else outputs[0]
         return input, tuple(stack(states) for states in zip(*last, strict=True))
 
@@ -279,10 +285,16 @@ class RNN(RNNBase):
         self.nonlinearity = _checked_nonlinearity(nonlinearity)
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         weight, is_relu = self._of("weight_hh", end), self.nonlinearity == "relu"
-        return (recurrent.rnn(projected, start[0], weight, is_relu),)
+        states = recurrent.rnn(projected, start[0], weight, lengths, backwards, is_relu)
+        return states, (_last(states, backwards),)
 
 
 class GRU(RNNBase):
@@ -326,10 +338,16 @@ class GRU(RNNBase):
         return functional.linear(input, self._of("weight_ih", end), self._of("bias_ih", end))
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         weight, bias = self._of("weight_hh", end), self._of("bias_hh", end)
-        return (recurrent.gru(projected, start[0], weight, bias),)
+        states = recurrent.gru(projected, start[0], weight, bias, lengths, backwards)
+        return states, (_last(states, backwards),)
 
 
 class LSTM(RNNBase):
@@ -399,12 +417,16 @@ class LSTM(RNNBase):
         return self._shown, self.hidden_size
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         weight, shrink = self._of("weight_hh", end), self._of("weight_hr", end)
-        hidden, cell = start
-        states = recurrent.lstm(projected, hidden, cell, weight, shrink)
-        return states.split(list(self._states()), -1)
+        states, cell = recurrent.lstm(projected, *start, weight, shrink, lengths, backwards)
+        return states, (_last(states, backwards), cell)
 
 
 # --- Single steps -------------------------------------------------------------------------------
@@ -576,22 +598,9 @@ def _check_state(module: Module, state: Tensor, shape: tuple[int, ...], input: T
         )
 
 
-def _reversed(steps: Tensor, lengths: Array | None) -> Tensor:
-    """Return sequences from their last step to their first; what follows them stays behind."""
-    if lengths is None:
-        return steps.flip(0)
-    count, batch = steps.shape[:2]
-    at = np.arange(count)[:, None]
-    opposite = np.where(at < lengths, lengths - 1 - at, at)
-    return steps[tensor(opposite, backend=steps.backend), arange(batch, backend=steps.backend)]
-
-
-def _last(states: Tensor, lengths: Array | None) -> Tensor:
-    """Return the state after the last step of each sequence."""
-    if lengths is None:
-        return states[-1]
-    rows = arange(len(lengths), backend=states.backend)
-    return states[tensor(lengths - 1, backend=states.backend), rows]
+def _last(states: Tensor, backwards: bool) -> Tensor:
+    """Return the state after the step that was done last."""
+    return states[0 if backwards else -1]
 
 
 def _shown_settings(module: Any, usual: dict[str, Any]) -> str:
