@@ -181,7 +181,7 @@ class RNNBase(Module):
         steps, _ = pad_packed_sequence(PackedSequence(input.data, input.batch_sizes))
         start = self._first_states(steps, hx, True)
         if order is not None:
-            start = tuple(state.index_select(1, order) for state in start)
+            start = tuple(tuple(x.index_select(0, order) for x in states) for states in start)
         lengths = input.lengths()
         output, states = self._all_layers(steps, start, tensor(lengths, backend=steps.backend))
         at, rows = np.nonzero(np.arange(len(steps))[:, None] < lengths)
@@ -191,13 +191,13 @@ class RNNBase(Module):
         return input._replace(data=data), states
 
     def _all_layers(
-        self, input: Tensor, start: tuple[Tensor, ...], lengths: Tensor | None
+        self, input: Tensor, start: tuple[tuple[Tensor, ...], ...], lengths: Tensor | None
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Return the output of the last layer, and the last states of all.
 
         Args:
             input: shape (steps, batch, features).
-            start: the first states, shape (layers * directions, batch, features) each.
+            start: each of the first states, for all layers and directions, shape (batch, features).
             lengths: those of the sequences, or None if all have as many steps as there are.
         """
         last: list[tuple[Tensor, ...]] = []
@@ -206,12 +206,14 @@ class RNNBase(Module):
                 input = functional.dropout(input, self.dropout, self.training)
             outputs = []
             for way, end in enumerate(ends):
-                first = tuple(state[len(last)] for state in start)
+                first = tuple(states[len(last)] for states in start)
                 projected = self._projected(input, end)
                 output, states = self._over_time(projected, first, end, lengths, way == 1)
                 outputs.append(output)
                 last.append(states)
             input = cat(outputs, -1) if len(outputs) > 1 else outputs[0]
+        if len(last) == 1:
+            return input, tuple(state.unsqueeze(0) for state in last[0])
         return input, tuple(stack(states) for states in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> None:
@@ -225,17 +227,17 @@ class RNNBase(Module):
 
     def _first_states(
         self, steps: Tensor, given: tuple[Tensor, ...] | None, is_batched: bool
-    ) -> tuple[Tensor, ...]:
-        """Return the first states, checked and with a batch: zeros if none are given."""
+    ) -> tuple[tuple[Tensor, ...], ...]:
+        """Return each of the first states for all layers and directions, checked; zeros if None."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         batch = steps.shape[1]
         if given is None:
-            whole = [(count, batch, features) for features in self._states()]
-            return tuple(steps._full(shape, 0.0, steps.dtype) for shape in whole)
+            shapes = [(batch, features) for features in self._states()]
+            return tuple((steps._full(shape, 0.0, steps.dtype),) * count for shape in shapes)
         for state, features in zip(given, self._states(), strict=True):
             shape = (count, batch, features) if is_batched else (count, features)
             _check_state(self, state, shape, steps)
-        return given if is_batched else tuple(state.unsqueeze(1) for state in given)
+        return tuple((x if is_batched else x.unsqueeze(1)).unbind() for x in given)
 
     def extra_repr(self) -> str:
         """Show the settings that are not as usual."""
