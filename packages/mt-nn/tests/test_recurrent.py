@@ -112,6 +112,26 @@ def test_dropout_acts_between_layers_in_training_alone() -> None:
         nn.LSTM(3, 4, dropout=0.5)
 
 
+@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_output_that_has_been_changed_has_no_gradient(backend: str, kind: str) -> None:
+    with mt.use_backend(backend):
+        output, _ = getattr(nn, kind)(3, 4)(mt.tensor(draw(5, 2, 3)))
+        loss = output.sum()
+        output.detach().mul_(2.0)
+        with pytest.raises(mt.errors.InPlaceError, match="in place"):
+            loss.backward()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_flattening_parameters_changes_nothing(kind: str) -> None:
+    network, x = getattr(nn, kind)(3, 4, num_layers=2), mt.tensor(draw(5, 2, 3))
+    before, state = network(x)[0], {k: v.tolist() for k, v in network.state_dict().items()}
+    network.flatten_parameters()
+    assert mt.equal(network(x)[0], before)
+    assert {k: v.tolist() for k, v in network.state_dict().items()} == state
+
+
 def test_reprs() -> None:
     assert repr(nn.LSTM(2, 3, 2, bias=False, proj_size=1)) == (
         "LSTM(2, 3, proj_size=1, num_layers=2, bias=False)"

@@ -24,7 +24,7 @@ _sigmoid, _tanh = VECTORISED["sigmoid"], VECTORISED["tanh"]
 def _gru(
     lo: Any,
     hi: Any,
-    part: Any,
+    span: Any,
     panels: Any,
     products: Any,
     hidden: Any,
@@ -39,7 +39,7 @@ def _gru(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        part: see `recurrent.Part`.
+        span: see `recurrent.Span`.
         panels: of the weight.
         products: with them, shape (batch, panels.columns).
         hidden: the first state, shape (batch, width).
@@ -51,10 +51,10 @@ def _gru(
             the order of steps, shape (steps or 1, batch, 4 width).
     """
     steps = len(projected)
-    for step in range(part.begin, part.end):
-        time, before = (steps - 1 - step, steps - step) if part.backwards else (step, step - 1)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
         earlier = hidden if step == 0 else states[before]
-        if part.multiplies:
+        if span.multiplies:
             multiply(products, lo, hi, earlier, panels, 0, len(panels.elements))
         for i in range(lo, hi):
             if time < lengths[i]:
@@ -84,7 +84,7 @@ def _step(state: Any, gates: Any, projected: Any, products: Any, bias: Any, earl
 def _gru_gradient(
     lo: Any,
     hi: Any,
-    part: Any,
+    span: Any,
     panels: Any,
     products: Any,
     carried: Any,
@@ -101,7 +101,7 @@ def _gru_gradient(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        part: see `recurrent.Part`.
+        span: see `recurrent.Span`.
         panels: of the weight.
         products: of the gradients of the step done before with them, shape (batch, panels.columns).
         carried: gradients that reach the state past the products, shape (batch, width).
@@ -114,8 +114,8 @@ def _gru_gradient(
         of_projected: the gradients of the products with inputs, shape (steps, batch, 3 width).
     """
     steps = len(of_products)
-    for step in range(part.begin, part.end):
-        time, before = (steps - 1 - step, steps - 2 - step) if part.backwards else (step, step + 1)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - 2 - step) if span.backwards else (step, step + 1)
         order = steps - 1 - step
         earlier = hidden if order == 0 else states[before]
         for i in range(lo, hi):
@@ -128,7 +128,7 @@ def _gru_gradient(
             else:
                 of_products[time, i, :] = 0
                 of_projected[time, i, :] = 0
-        if part.multiplies:
+        if span.multiplies:
             multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))
 
 

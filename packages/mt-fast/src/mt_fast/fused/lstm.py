@@ -24,7 +24,7 @@ _sigmoid, _tanh = VECTORISED["sigmoid"], VECTORISED["tanh"]
 def _lstm(
     lo: Any,
     hi: Any,
-    part: Any,
+    span: Any,
     panels: Any,
     products: Any,
     hidden: Any,
@@ -40,7 +40,7 @@ def _lstm(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        part: see `recurrent.Part`.
+        span: see `recurrent.Span`.
         panels: of the weight.
         products: with them, shape (batch, panels.columns).
         hidden: what is shown at first, shape (batch, width).
@@ -53,11 +53,11 @@ def _lstm(
         gates: after their activations, likewise, shape (steps or 1, batch, 4 width).
     """
     steps = len(projected)
-    for step in range(part.begin, part.end):
-        time, before = (steps - 1 - step, steps - step) if part.backwards else (step, step - 1)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
         shown = hidden if step == 0 else states[before]
         remembered = cell if step == 0 else cells[(step - 1) % len(cells)]
-        if part.multiplies:
+        if span.multiplies:
             multiply(products, lo, hi, shown, panels, 0, len(panels.elements))
         for i in range(lo, hi):
             kept, state = cells[step % len(cells), i], states[time, i]
@@ -99,7 +99,7 @@ def _remember(kept: Any, shown: Any, gates: Any, before: Any) -> None:
 def _lstm_gradient(
     lo: Any,
     hi: Any,
-    part: Any,
+    span: Any,
     panels: Any,
     products: Any,
     carried: Any,
@@ -116,7 +116,7 @@ def _lstm_gradient(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        part: see `recurrent.Part`.
+        span: see `recurrent.Span`.
         panels: of the weight.
         products: of the gradients of the step done before with them, shape (batch, panels.columns).
         carried: gradients that reach what is shown past the products, shape (batch, width).
@@ -129,8 +129,8 @@ def _lstm_gradient(
         of_cell: gradients of what is remembered, shape (batch, width).
     """
     steps = len(of_products)
-    for step in range(part.begin, part.end):
-        time, order = steps - 1 - step if part.backwards else step, steps - 1 - step
+    for step in range(span.begin, span.end):
+        time, order = steps - 1 - step if span.backwards else step, steps - 1 - step
         remembered = cell if order == 0 else cells[order - 1]
         for i in range(lo, hi):
             of_shown = carried[i]
@@ -143,7 +143,7 @@ def _lstm_gradient(
                 of_shown[:] = 0
             else:
                 of_products[time, i, :] = 0
-        if part.multiplies:
+        if span.multiplies:
             multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))
 
 

@@ -31,14 +31,14 @@ WORTH_PANELS = 2**14
 into panels as to begin the operations that a step is composed of."""
 
 
-class Part(NamedTuple):
+class Span(NamedTuple):
     """What a call of a kernel does.
 
     Attributes:
         begin: the first step.
         end: the step after the last.
         backwards: whether step 0 is the last one of the sequences.
-        multiplies: whether to make the products as well.
+        multiplies: whether to make the products of these steps as well.
     """
 
     begin: int
@@ -92,7 +92,7 @@ def run_forward(
     """Do all steps.
 
     Args:
-        kernel: does a part of them; its arguments are a `Part`, the panels of the weight, room for
+        kernel: does some of them; its arguments are a `Span`, the panels of the weight, room for
             products with it, and the following.
         weight: what states are multiplied with, shape (products, width).
         backwards: whether to begin with the last step.
@@ -107,12 +107,12 @@ def run_forward(
     products = np.empty((batch, panels.columns), weight.dtype)
     arrays = (panels, products, hidden, states, projected, *others)
     if not _is_shared_by_columns(weight, parallel):
-        kernel.run(batch, parallel, Part(0, steps, backwards, True), *arrays)
+        kernel.run(batch, parallel, Span(0, steps, backwards, True), *arrays)
         return
     for step in range(steps):
         before = hidden if step == 0 else states[steps - step if backwards else step - 1]
         MULTIPLY.run(len(panels.elements), True, products, before, panels)
-        kernel.run(batch, True, Part(step, step + 1, backwards, False), *arrays)
+        kernel.run(batch, True, Span(step, step + 1, backwards, False), *arrays)
 
 
 def run_backward(
@@ -121,7 +121,7 @@ def run_backward(
     """Go back through all steps, and return the gradient of the first state.
 
     Args:
-        kernel: does a part of the steps; its arguments are a `Part`, the panels of the weight, the
+        kernel: does some of the steps; its arguments are a `Span`, the panels of the weight, the
             products of a step's gradients with it, the gradients of each state that do not come by
             way of these, and the following.
         weight: what states were multiplied with, shape (products, width).
@@ -137,10 +137,10 @@ def run_backward(
     carried = np.zeros((batch, width), weight.dtype)
     arrays = (panels, products, carried, of_products, *others)
     if not _is_shared_by_columns(weight, parallel):
-        kernel.run(batch, parallel, Part(0, steps, not backwards, True), *arrays)
+        kernel.run(batch, parallel, Span(0, steps, not backwards, True), *arrays)
         return carried + products[:, :width]
     for step in range(steps):
-        kernel.run(batch, True, Part(step, step + 1, not backwards, False), *arrays)
+        kernel.run(batch, True, Span(step, step + 1, not backwards, False), *arrays)
         of_step = of_products[step if backwards else steps - 1 - step]
         MULTIPLY.run(len(panels.elements), True, products, of_step, panels)
     return carried + products[:, :width]

@@ -24,7 +24,7 @@ _tanh = VECTORISED["tanh"]
 def _rnn(
     lo: Any,
     hi: Any,
-    part: Any,
+    span: Any,
     panels: Any,
     products: Any,
     hidden: Any,
@@ -38,7 +38,7 @@ def _rnn(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        part: see `recurrent.Part`.
+        span: see `recurrent.Span`.
         panels: of the weight.
         products: with them, shape (batch, panels.columns).
         hidden: the first state, shape (batch, width).
@@ -48,10 +48,10 @@ def _rnn(
         is_relu: whether the activation is relu instead of tanh.
     """
     steps, zero = len(projected), states.dtype.type(0)
-    for step in range(part.begin, part.end):
-        time, before = (steps - 1 - step, steps - step) if part.backwards else (step, step - 1)
+    for step in range(span.begin, span.end):
+        time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
         earlier = hidden if step == 0 else states[before]
-        if part.multiplies:
+        if span.multiplies:
             multiply(products, lo, hi, earlier, panels, 0, len(panels.elements))
         for i in range(lo, hi):
             state, by_input, by_state = states[time, i], projected[time, i], products[i]
@@ -68,7 +68,7 @@ def _rnn(
 def _rnn_gradient(
     lo: Any,
     hi: Any,
-    part: Any,
+    span: Any,
     panels: Any,
     products: Any,
     carried: Any,
@@ -83,7 +83,7 @@ def _rnn_gradient(
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        part: see `recurrent.Part`.
+        span: see `recurrent.Span`.
         panels: of the weight.
         products: of the gradients of the step done before with them, shape (batch, panels.columns).
         carried: gradients that reach the state past the products, shape (batch, width).
@@ -94,8 +94,8 @@ def _rnn_gradient(
         is_relu: whether the activation is relu instead of tanh.
     """
     steps, one, zero = len(states), states.dtype.type(1), states.dtype.type(0)
-    for step in range(part.begin, part.end):
-        time = steps - 1 - step if part.backwards else step
+    for step in range(span.begin, span.end):
+        time = steps - 1 - step if span.backwards else step
         for i in range(lo, hi):
             state, given, out = states[time, i], carried[i], of_products[time, i]
             add_up(given, grad[time, i], products[i])
@@ -109,7 +109,7 @@ def _rnn_gradient(
                 for j in range(state.size):
                     out[j] = given[j] * (one - state[j] * state[j])
             given[:] = zero
-        if part.multiplies:
+        if span.multiplies:
             multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.generation.turning import turn_tile
 from mt_fast.matrices.simd import copy
-from mt_fast.matrices.tiles import COLUMNS, LARGEST, product
+from mt_fast.matrices.tiles import COLUMNS, LARGEST, SMALLER, product
 from mt_fast.memory import LINE
 from mt_fast.processor import VECTOR_BYTES
 
@@ -49,7 +49,7 @@ def panels_of(matrix: Array, turned: bool, parallel: bool) -> Panels:
     """
     taps, columns = matrix.shape[::-1] if turned else matrix.shape
     lanes = VECTOR_BYTES // matrix.itemsize
-    width = COLUMNS[LARGEST] * lanes
+    width = COLUMNS[SMALLER] * lanes
     count = -(-columns // width)
     room = np.zeros(count * taps * width + LINE // matrix.itemsize, matrix.dtype)
     first = -room.ctypes.data % LINE // matrix.itemsize  # so that no vector lies in two lines

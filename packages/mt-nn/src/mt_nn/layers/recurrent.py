@@ -109,6 +109,12 @@ class RNNBase(Module):
         output, (last,) = self._run(input, None if hx is None else (hx,))
         return output, last
 
+    def flatten_parameters(self) -> None:
+        """Do nothing: it is here for programs written for torch.
+
+        There it moves the parameters into one piece of memory, as a library for GPUs wants them.
+        """
+
     def _ends(self) -> list[list[str]]:
         """Return what names of parameters end in, for each layer and each of its directions."""
         directions = ("", "_reverse") if self.bidirectional else ("",)
