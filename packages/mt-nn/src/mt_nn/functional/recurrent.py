@@ -361,14 +361,13 @@ class _LSTMKernel(FusedKernel):
         projected, hidden, cell, weight, shrink, lengths, backwards = arguments
         one = ones_like(cell[0])
         scale = cat([one * 0.5, one * 0.5, one, one * 0.5])
-        shift = 1 - scale
         gates, turned = projected * scale, (weight * scale.unsqueeze(1)).T.contiguous()
         states, cells = [], []
-        for now, goes_on in _in_order(backwards, gates, _going_on(projected, lengths)):
-            now.add_(hidden @ turned).tanh_().mul_(scale).add_(shift)
-            i, f, g, o = now.chunk(4, -1)
-            remembered = f * cell + i * g
-            shown = o * tanh(remembered)
+        per_step = (gates, *gates.chunk(4, -1), _going_on(projected, lengths))
+        for now, i, f, g, o, goes_on in _in_order(backwards, *per_step):
+            now.add_(hidden @ turned).tanh_()
+            remembered = _added_up(i, f, g, cell)
+            shown = _shown_of(o, remembered)
             if shrink is not None:
                 shown = shown @ shrink.T
             hidden, cell = _kept(goes_on, shown, hidden), _kept(goes_on, remembered, cell)
@@ -388,7 +387,7 @@ class _LSTMKernel(FusedKernel):
         of_states, of_cell = of_states.view(-1, *hidden.shape), of_cell.view(*cell.shape)
         states = result.split(sizes)[0].view(-1, *hidden.shape)
         i, f, g, o = gates.chunk(4, -1)
-        c = tanh(cells)
+        i, f, o, c = _half_open(i), _half_open(f), _half_open(o), tanh(cells)
         by_forget = _after_sigmoid(f, _before(cell, cells, backwards))
         by_gates = [_after_sigmoid(i, g), by_forget, _after_tanh(g, i), _after_sigmoid(o, c)]
         of_gates, slopes = cat(by_gates, -1), _after_tanh(c, o)  # of gates, so far, slopes
@@ -414,6 +413,24 @@ class _LSTMKernel(FusedKernel):
             of_shrink = _of_weight(_stacked(of_shown, not backwards), by_shown)
         of_weight = _of_weight(of_gates, _before(hidden, states, backwards))
         return of_gates, of_hidden, of_cell, of_weight, of_shrink, None, None
+
+
+@fuse
+def _half_open(tangent: Tensor) -> Tensor:
+    """Return how far a gate is open, from the hyperbolic tangent of its half; see `opened`."""
+    return 0.5 + 0.5 * tangent
+
+
+@fuse
+def _added_up(input: Tensor, forget: Tensor, new: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM remembers, from the tangents of its gates."""
+    return _half_open(forget) * cell + _half_open(input) * new
+
+
+@fuse
+def _shown_of(output: Tensor, cell: Tensor) -> Tensor:
+    """Return what an LSTM shows of its memory, from the tangent of its gate."""
+    return _half_open(output) * tanh(cell)
 
 
 @fuse
