@@ -26,7 +26,7 @@ from mt_tensor import Tensor
 IN_CACHE = 2**20
 """How many bytes a matrix has at most that each thread reads as a whole at every step."""
 
-WORTH_PANELS = 2**14
+WORTH_PANELS = 2**17
 """How many elements a matrix may have for each step that there is. It takes as long to cut so many
 into panels as to begin the operations that a step is composed of."""
 

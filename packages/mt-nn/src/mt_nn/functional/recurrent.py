@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mt_nn.functional.linear import linear
 from mt_tensor import (
     Tensor,
     arange,
@@ -93,6 +94,47 @@ def gru_step(projected: Tensor, recurrent: Tensor, hidden: Tensor) -> Tensor:
 def activated(values: Tensor, is_relu: bool) -> Tensor:
     """Return the positive part of values, or their hyperbolic tangent."""
     return relu(values) if is_relu else tanh(values)
+
+
+# --- One step, of a cell ------------------------------------------------------------------------
+# A backend's kernel for all steps has few records for one, of which a cell would have many.
+
+
+def gru_cell(projected: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """Return the state of a GRU after a step.
+
+    Args:
+        projected: the products of input and weight, shape (batch, 3 width) or (3 width,); see
+            `gru_step`.
+        hidden: the state before, shape (batch, width) or (width,).
+        weight: what it is multiplied with, shape (3 width, width).
+        bias: what is added to this product, shape (3 width,), or None.
+    """
+    if projected.ndim == 2:
+        steps = (projected.unsqueeze(0), hidden, weight, bias, None, False)
+        if _offered("gru", *steps) is not None:
+            return gru(*steps).squeeze(0)
+    return gru_step(projected, linear(hidden, weight, bias), hidden)
+
+
+def lstm_cell(
+    projected: Tensor, hidden: Tensor, cell: Tensor, weight: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return what an LSTM shows and remembers after a step.
+
+    Args:
+        projected: the products of input and weight with all biases, shape (batch, 4 width) or
+            (4 width,); see `lstm_step`.
+        hidden: what it showed before, shape (batch, width) or (width,).
+        cell: what it remembered, of the same shape.
+        weight: what the shown is multiplied with, shape (4 width, width).
+    """
+    if projected.ndim == 2:
+        steps = (projected.unsqueeze(0), hidden, cell, weight, None, None, False)
+        if _offered("lstm", *steps) is not None:
+            shown, cell = lstm(*steps)
+            return shown.squeeze(0), cell
+    return lstm_step(projected + linear(hidden, weight), cell)
 
 
 # --- All steps ----------------------------------------------------------------------------------
@@ -180,10 +222,13 @@ def lstm(
 
 def _by(name: str, kernel: FusedKernel, *arguments: Any) -> Tensor:
     """Return the result of an operation by the backend's kernel, or by the one for all."""
-    offered = arguments[0].backend.kernel(name)
-    if isinstance(offered, FusedKernel) and not offered.fits(*arguments):
-        offered = None
-    return by_kernel(name, offered or kernel, *arguments)
+    return by_kernel(name, _offered(name, *arguments) or kernel, *arguments)
+
+
+def _offered(name: str, *arguments: Any) -> Any:
+    """Return the backend's kernel for an operation on these arguments, or None."""
+    kernel = arguments[0].backend.kernel(name)
+    return None if isinstance(kernel, FusedKernel) and not kernel.fits(*arguments) else kernel
 
 
 # --- Their definitions --------------------------------------------------------------------------

@@ -466,24 +466,22 @@ class RNNCellBase(Module):
         self.bias_hh = Parameter(zeros(gates * hidden_size)) if bias else None
         _start(self, hidden_size)
 
-    def _products(self, input: Tensor, *states: Tensor | None) -> tuple[Tensor, ...]:
-        """Return the products with the input and with the first state, and all states, checked."""
+    def _checked(self, input: Tensor, *states: Tensor | None) -> list[Tensor]:
+        """Return all states, zeros if they are None, once the shapes and types are found to fit."""
         if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
             raise InputError(
                 f"{type(self).__name__} takes an input of shape (batch, {self.input_size}) or "
                 f"({self.input_size},); shape {input.shape} was given."
             )
         shape = (*input.shape[:-1], self.hidden_size)
-        known = []
         for state in states:
             if state is not None:
                 _check_state(self, state, shape, input)
-            known.append(input._full(shape, 0.0, input.dtype) if state is None else state)
-        return (
-            functional.linear(input, self.weight_ih, self.bias_ih),
-            functional.linear(known[0], self.weight_hh, self.bias_hh),
-            *known,
-        )
+        return [input._full(shape, 0.0, input.dtype) if x is None else x for x in states]
+
+    def _both_biases(self) -> Tensor | None:
+        """Return the sum of the biases, or None if there are none."""
+        return None if self.bias_ih is None else self.bias_ih + self.bias_hh
 
     def extra_repr(self) -> str:
         """Show the settings that are not as usual."""
@@ -518,7 +516,9 @@ class RNNCell(RNNCellBase):
         Raises:
             InputError: shapes or types do not fit.
         """
-        projected, product, _ = self._products(input, hx)
+        (hidden,) = self._checked(input, hx)
+        projected = functional.linear(input, self.weight_ih, self._both_biases())
+        product = functional.linear(hidden, self.weight_hh)
         return recurrent.activated(projected + product, self.nonlinearity == "relu")
 
 
@@ -538,7 +538,9 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next state; see `RNNCell.forward`."""
-        return recurrent.gru_step(*self._products(input, hx))
+        (hidden,) = self._checked(input, hx)
+        projected = functional.linear(input, self.weight_ih, self.bias_ih)
+        return recurrent.gru_cell(projected, hidden, self.weight_hh, self.bias_hh)
 
 
 class LSTMCell(RNNCellBase):
@@ -568,8 +570,9 @@ class LSTMCell(RNNCellBase):
             InputError: shapes or types do not fit.
         """
         _check_two(self, hx)
-        projected, product, _, cell = self._products(input, *(hx or (None, None)))
-        return recurrent.lstm_step(projected + product, cell)
+        hidden, cell = self._checked(input, *(hx or (None, None)))
+        projected = functional.linear(input, self.weight_ih, self._both_biases())
+        return recurrent.lstm_cell(projected, hidden, cell, self.weight_hh)
 
 
 # --- What both have in common -------------------------------------------------------------------
