@@ -123,6 +123,38 @@ def test_an_output_that_has_been_changed_has_no_gradient(backend: str, kind: str
             loss.backward()
 
 
+@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_last_states_are_the_callers(backend: str, kind: str) -> None:
+    with mt.use_backend(backend):
+        output, last = getattr(nn, kind)(3, 4)(mt.tensor(draw(5, 2, 3)))
+        before = output.tolist()
+        for state in arrays_of([last]):
+            state.detach().zero_()
+        assert output.tolist() == before
+        output.sum().backward()
+
+
+@pytest.mark.parametrize("backend", ON)
+@pytest.mark.parametrize("kind", ["GRUCell", "LSTMCell"])
+def test_what_a_cell_shows_may_be_changed_in_place(backend: str, kind: str) -> None:
+    results = []
+    with mt.use_backend(backend):
+        cell, x = getattr(nn, kind)(3, 4), mt.tensor(draw(5, 2, 3))
+        for in_place in (False, True):
+            state: Any = None
+            for now in x.unbind():
+                state = cell(now, state)
+                shown = state if kind == "GRUCell" else state[0]
+                shown = shown.mul_(0.5) if in_place else shown * 0.5
+                state = shown if kind == "GRUCell" else (shown, state[1])
+            cell.zero_grad()
+            shown.sum().backward()
+            results.append([np.array(p.grad) for p in cell.parameters()])
+    for ours, theirs in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_flattening_parameters_changes_nothing(kind: str) -> None:
     network, x = getattr(nn, kind)(3, 4, num_layers=2), mt.tensor(draw(5, 2, 3))

@@ -119,7 +119,8 @@ class Kernel:
     def parallel(self) -> Callable[..., None]:
         """The function that shares the units: `parallel(parts, units, address, *args)`.
 
-        Its own names begin with underscores, for arguments may have any other. The address is that of the serial function, compiled for arguments of these types.
+        Its own names begin with underscores, for arguments may have any other. The address is that
+        of the serial function, compiled for arguments of these types.
         """
         if self._parallel is None:
             name = f"{self.source.name}_parallel"

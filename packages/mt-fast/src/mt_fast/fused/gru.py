@@ -177,7 +177,7 @@ class _GRU(FusedKernel):
         others = (recurrent.lengths_of(lengths, projected), b, gates)
         recurrent.run_forward(_FORWARD, w, backwards, h, states, x, *others)
         result = tensor_of(states, projected)
-        return result, (result, gates)
+        return result, (recurrent.read_later(result, steps), gates)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -185,7 +185,8 @@ class _GRU(FusedKernel):
         """Return the gradients of products, first state, weight and bias."""
         projected, hidden, weight, _, lengths, backwards = arguments
         result, gates = saved
-        h, w, states, upstream = (array_of(x) for x in (hidden, weight, result, grad))
+        h, w, upstream = (array_of(tensor) for tensor in (hidden, weight, grad))
+        states = h[None] if result is None else array_of(result)
         of_products, of_projected = np.empty((2, *projected.shape), w.dtype)
         lengths = recurrent.lengths_of(lengths, projected)
         others = (upstream, lengths, h, states, gates, of_projected)

@@ -195,7 +195,7 @@ class _LSTM(FusedKernel):
         recurrent.run_forward(_FORWARD, w, backwards, h, states[:steps], x, *others)
         states[steps] = cells[(steps - 1) % len(cells)]
         result = tensor_of(states.reshape(-1), projected)
-        return result, (result, cells, gates)
+        return result, (recurrent.read_later(result, steps), cells, gates)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -205,7 +205,8 @@ class _LSTM(FusedKernel):
         result, cells, gates = saved
         shape = (len(projected) + 1, *cell.shape)
         h, c, w = (array_of(tensor) for tensor in (hidden, cell, weight))
-        states, upstream = (array_of(tensor).reshape(shape) for tensor in (result, grad))
+        upstream = array_of(grad).reshape(shape)
+        states = None if result is None else array_of(result).reshape(shape)[:-1]
         of_gates, of_cell = np.empty_like(gates), upstream[-1].copy()
         others = (recurrent.lengths_of(lengths, projected), c, cells, gates, of_cell)
         of_hidden = recurrent.run_backward(
@@ -213,7 +214,7 @@ class _LSTM(FusedKernel):
         )
         of_weight = None
         if needs[3]:
-            of_weight = recurrent.gradient_of_weight(of_gates, h, states[:-1], backwards)
+            of_weight = recurrent.gradient_of_weight(of_gates, h, states, backwards)
         found = (of_gates, of_hidden, of_cell, of_weight)
         gradients = [None if array is None else tensor_of(array, projected) for array in found]
         return *gradients, None, None, None

@@ -80,6 +80,11 @@ def copy_row(target: Any, source: Any) -> None:
         target[j] = source[j]
 
 
+def read_later(result: Tensor, steps: int) -> Tensor | None:
+    """Return the result if a gradient will read it: a single step's may be changed in place."""
+    return result if steps > 1 else None
+
+
 def run_forward(
     kernel: Kernel,
     weight: Array,
@@ -151,16 +156,20 @@ def _is_shared_by_columns(weight: Array, parallel: bool) -> bool:
     return parallel and weight.nbytes > IN_CACHE
 
 
-def gradient_of_weight(of_products: Array, hidden: Array, states: Array, backwards: bool) -> Array:
+def gradient_of_weight(
+    of_products: Array, hidden: Array, states: Array | None, backwards: bool
+) -> Array:
     """Return the gradient of what states are multiplied with, from those of its products.
 
     Args:
         of_products: shape (steps, batch, products).
         hidden: the first state, shape (batch, width).
-        states: those after each step, shape (steps, batch, width).
+        states: those after each step, shape (steps, batch, width); None if there is one step.
         backwards: whether the network began with the last step.
     """
-    first = hidden[None]
-    parts = (states[1:], first) if backwards else (first, states[:-1])
-    before = np.concatenate(parts).reshape(-1, hidden.shape[1])
+    before = hidden
+    if states is not None:
+        first = hidden[None]
+        parts = (states[1:], first) if backwards else (first, states[:-1])
+        before = np.concatenate(parts).reshape(-1, hidden.shape[1])
     return product(of_products.reshape(len(before), -1).T, before)

@@ -77,10 +77,10 @@ def _turned(array: Array) -> bool | None:
 
 def _by_tiles(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array:
     """Return the product of arrays that are contiguous, or are once they are turned."""
-    if turned_a and (turned_b or a.shape[-1] * a.shape[-2] * a.itemsize > TURNED_BYTES):
-        a, turned_a = _straightened(a), False
     if turned_b and a.shape[-2] >= INNER_ROWS:
         b, turned_b = _straightened(b), False
+    if turned_a and (turned_b or a.shape[-1] * a.shape[-2] * a.itemsize > TURNED_BYTES):
+        a, turned_a = _straightened(a), False
     left, right = a.swapaxes(-1, -2) if turned_a else a, b.swapaxes(-1, -2) if turned_b else b
     return gemm.multiply(left, right, turned_a, turned_b)
 

@@ -26,7 +26,6 @@ from mt_tensor import (
     relu,
     stack,
     tanh,
-    where,
     zeros_like,
 )
 from mt_tensor.fused import FusedKernel, by_kernel
@@ -304,7 +303,7 @@ def _going_on(projected: Tensor, lengths: Tensor | None) -> Tensor | None:
 
 def _kept(goes_on: Tensor | None, after: Tensor, before: Tensor) -> Tensor:
     """Return the state after a step: that before it for sequences that do not have the step."""
-    return after if goes_on is None else where(goes_on, after, before)
+    return after if goes_on is None else after.where(goes_on, before)
 
 
 def _in_order(backwards: bool, *tensors: Tensor | None) -> Any:
@@ -520,7 +519,7 @@ def _back_through_time(
 
 def _one_unless(goes_on: Tensor, values: Tensor) -> Tensor:
     """Return values, and 1 for the sequences that do not have a step."""
-    return where(goes_on, values, 1.0)
+    return values.where(goes_on, 1.0)
 
 
 def _before(first: Tensor, states: Tensor, backwards: bool) -> Tensor:

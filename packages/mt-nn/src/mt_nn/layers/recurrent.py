@@ -218,8 +218,8 @@ class RNNBase(Module):
                 outputs.append(output)
                 last.append(states)
             input = cat(outputs, -1) if len(outputs) > 1 else outputs[0]
-        if len(last) == 1:
-            return input, tuple(state.unsqueeze(0) for state in last[0])
+        if len(last) == 1:  # copied as well, for they are part of the output
+            return input, tuple(state.clone().unsqueeze(0) for state in last[0])
         return input, tuple(stack(states) for states in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> None:
@@ -433,7 +433,8 @@ class LSTM(RNNBase):
         backwards: bool,
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         weight, shrink = self._of("weight_hh", end), self._of("weight_hr", end)
-        states, cell = recurrent.lstm(projected, *start, weight, shrink, lengths, backwards)
+        hidden, cell = start
+        states, cell = recurrent.lstm(projected, hidden, cell, weight, shrink, lengths, backwards)
         return states, (_last(states, backwards), cell)
 
 
