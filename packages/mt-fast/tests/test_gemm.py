@@ -70,6 +70,7 @@ def test_nan_and_infinity_stay_in_their_rows_and_columns():
 
 def test_large_products_of_tensors_are_made_here(monkeypatch):
     made = []
+    monkeypatch.setattr(products, "INNER_ROWS", 257)
     monkeypatch.setattr(gemm, "multiply", lambda *args: made.append(args[2:]) or multiply(*args))
     with mt.use_backend("fast"):
         a, b = mt.tensor(draw(256, 160)), mt.tensor(draw(160, 200))
@@ -80,8 +81,10 @@ def test_large_products_of_tensors_are_made_here(monkeypatch):
             np.testing.assert_allclose(np.asarray(x @ y), expected, rtol=1e-4, atol=1e-4)
         monkeypatch.setattr(products, "TURNED_BYTES", 2**10)
         np.testing.assert_allclose(np.asarray(left @ b), wanted, rtol=1e-4, atol=1e-4)
+        monkeypatch.setattr(products, "INNER_ROWS", 256)
+        np.testing.assert_allclose(np.asarray(a @ right), wanted, rtol=1e-4, atol=1e-4)
     kinds = [(False, False), (True, False), (False, True), (False, True), (False, False)]
-    assert made == kinds
+    assert made == [*kinds, (False, False)]
 
 
 def test_small_and_narrow_products_are_left_to_blas():

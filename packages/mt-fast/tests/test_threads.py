@@ -4,7 +4,11 @@ import os
 import subprocess
 import sys
 
+import numba
+import numpy as np
 import pytest
+
+from mt_fast.compilation.kernel import Kernel
 
 PROGRAM = """
 import os, threading
@@ -46,3 +50,17 @@ def test_forked_and_threaded_programs(layer):
         check=False,
     )
     assert done.stdout == "done\n", done.stderr
+
+
+def _filled(lo, hi, part, units, out):
+    for i in range(lo, hi):
+        out[i] = part[0] + units
+
+
+def test_arguments_of_a_kernel_may_have_any_names():
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    out = np.zeros(6)
+    Kernel.of(_filled).run(6, True, (5, 7), 2.0, out)
+    numba.set_num_threads(before)
+    assert out.tolist() == [7.0] * 6

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 WRITTEN_FOR = (2, 13)
 """The release of torch that the lists have been made for; others may have other names."""
 
-DEVICES = "what computes is a backend here, for which there is to()"
+DEVICES = "there is no backend for such a device; to() moves a module to another backend"
 COMPILER = "it belongs to torch's compiler, to its formats or to several machines"
 DEPRECATED = "torch itself has another name for it, and says to use that"
 TYPES = "it is a name for type checkers, or a module of the language"
@@ -74,7 +74,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "native_channel_shuffle": "channel_shuffle() does it",
     },
     "nn.Module": {
-        **dict.fromkeys(["cpu", "cuda", "ipu", "mtia", "xpu", "to_empty"], DEVICES),
+        **dict.fromkeys(["ipu", "mtia", "xpu", "to_empty"], DEVICES),
         **dict.fromkeys(["T_destination", "dump_patches", "call_super_init"], TYPES),
         **dict.fromkeys(["register_backward_hook"], DEPRECATED),
         **dict.fromkeys(["compile", "share_memory"], COMPILER),

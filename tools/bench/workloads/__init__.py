@@ -9,11 +9,12 @@ from bench.workloads import (  # isort: skip
     reductions,
     products,
     windows,
+    recurrent,
     training,
 )
 from bench.workloads.registry import WORKLOADS, Program, Workload
 
-SUBJECTS = (overhead, elementwise, reductions, products, windows, training)
+SUBJECTS = (overhead, elementwise, reductions, products, windows, recurrent, training)
 """The modules that hold the workloads."""
 
 __all__ = ["SUBJECTS", "WORKLOADS", "Program", "Workload"]

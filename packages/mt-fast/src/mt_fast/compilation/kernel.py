@@ -119,17 +119,18 @@ class Kernel:
     def parallel(self) -> Callable[..., None]:
         """The function that shares the units: `parallel(parts, units, address, *args)`.
 
-        The address is that of the serial function, compiled for arguments of these types.
+        Its own names begin with underscores, for arguments may have any other. The address is that
+        of the serial function, compiled for arguments of these types.
         """
         if self._parallel is None:
             name = f"{self.source.name}_parallel"
             arguments = ", ".join(self.source.arguments)
             text = (
-                f"def {name}(parts, units, address, {arguments}):\n"
-                f"    for part in prange(parts):\n"
-                f"        lo = units * part // parts\n"
-                f"        hi = units * (part + 1) // parts\n"
-                f"        kernel(address, lo, hi, {arguments})\n"
+                f"def {name}(_parts, _units, _address, {arguments}):\n"
+                f"    for _part in prange(_parts):\n"
+                f"        lo = _units * _part // _parts\n"
+                f"        hi = _units * (_part + 1) // _parts\n"
+                f"        kernel(_address, lo, hi, {arguments})\n"
             )
             namespace = {"prange": prange, "kernel": _by_address(self.source.arguments)}
             compiled = njit(parallel=True, error_model="numpy")(defined(name, text, namespace))

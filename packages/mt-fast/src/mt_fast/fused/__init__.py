@@ -11,11 +11,14 @@ from collections.abc import Callable
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_fast.fused.embedding import EMBEDDING
+from mt_fast.fused.gru import GRU
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
+from mt_fast.fused.lstm import LSTM
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_fast.fused.regularization import DROPOUT
+from mt_fast.fused.rnn import RNN
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
@@ -29,10 +32,13 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "cross_entropy": CROSS_ENTROPY,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
+    "gru": GRU,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
+    "lstm": LSTM,
     "max_pool2d": MAX_POOL,
+    "rnn": RNN,
     "softmax": SOFTMAX,
 }
 """The fused operations by name."""

@@ -25,6 +25,12 @@ TURNED_BYTES = 2**22
 another page of memory than the one before."""
 
 
+INNER_ROWS = 256
+"""From how many rows on it pays to copy the columns of a second factor that are its rows in memory:
+a tile of inner products adds up vectors at its end, which for short sums takes as long as the sums.
+"""
+
+
 def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
     """Multiply matrices in the last two dimensions.
 
@@ -71,6 +77,8 @@ def _turned(array: Array) -> bool | None:
 
 def _by_tiles(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array:
     """Return the product of arrays that are contiguous, or are once they are turned."""
+    if turned_b and a.shape[-2] >= INNER_ROWS:
+        b, turned_b = _straightened(b), False
     if turned_a and (turned_b or a.shape[-1] * a.shape[-2] * a.itemsize > TURNED_BYTES):
         a, turned_a = _straightened(a), False
     left, right = a.swapaxes(-1, -2) if turned_a else a, b.swapaxes(-1, -2) if turned_b else b

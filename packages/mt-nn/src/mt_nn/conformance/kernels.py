@@ -174,32 +174,47 @@ def attentions() -> Iterator[Arguments]:
     yield draw(2, 5, 4), draw(2, 7, 4), draw(2, 7, 4), mask, False, 0.5
 
 
+# Of the sequences of recurrent networks, some end before the others, and one is read as a whole.
+LENGTHS = np.array([2, 5, 1])
+
+
 @of("rnn")
 def plain_recurrences() -> Iterator[Arguments]:
-    """Products with the inputs, the first state, its weight, and whether to use relu."""
+    """Products with the inputs, the first state, its weight; lengths, backwards, with relu."""
     for dtype in ("float32", "float64"):
-        yield draw(5, 3, 4, dtype=dtype), draw(3, 4, dtype=dtype), draw(4, 4, dtype=dtype), False
-    yield draw(2, 1, 3), draw(1, 3), draw(3, 3), True
+        given = draw(5, 3, 4, dtype=dtype), draw(3, 4, dtype=dtype), draw(4, 4, dtype=dtype)
+        yield *given, None, False, False
+        yield *given, None, True, True
+        yield *given, LENGTHS, False, True
+        yield *given, LENGTHS, True, False
+    yield draw(2, 1, 3), draw(1, 3), draw(3, 3), None, False, True
+    yield draw(9, 21, 50), draw(21, 50), 0.1 * draw(50, 50), None, False, False
 
 
 @of("gru")
 def gated_recurrences() -> Iterator[Arguments]:
-    """Products with the inputs, the first state, its weight and bias."""
+    """Products with the inputs, the first state, its weight and bias; lengths, backwards."""
     for dtype in ("float32", "float64"):
         x, h, weight = (
             draw(5, 3, 12, dtype=dtype),
             draw(3, 4, dtype=dtype),
             draw(12, 4, dtype=dtype),
         )
-        yield x, h, weight, draw(12, dtype=dtype)
-        yield x, h, weight, None
+        yield x, h, weight, draw(12, dtype=dtype), None, False
+        yield x, h, weight, None, None, True
+        yield x, h, weight, None, LENGTHS, False
+        yield x, h, weight, draw(12, dtype=dtype), LENGTHS, True
+    yield draw(9, 21, 90), draw(21, 30), 0.1 * draw(90, 30), draw(90), None, False
 
 
 @of("lstm")
 def long_memories() -> Iterator[Arguments]:
-    """Products with the inputs, both first states, and the weights of both."""
+    """Products with the inputs, both first states, the weights of both; lengths, backwards."""
     for dtype in ("float32", "float64"):
         x, c = draw(5, 3, 16, dtype=dtype), draw(3, 4, dtype=dtype, seed=1)
-        yield x, draw(3, 4, dtype=dtype), c, draw(16, 4, dtype=dtype), None
-        h = draw(3, 2, dtype=dtype)
-        yield x, h, c, draw(16, 2, dtype=dtype), draw(2, 4, dtype=dtype)
+        for lengths, backwards in itertools.product((None, LENGTHS), (False, True)):
+            h = draw(3, 4, dtype=dtype)
+            yield x, h, c, draw(16, 4, dtype=dtype), None, lengths, backwards
+            h, shrink = draw(3, 2, dtype=dtype), draw(2, 4, dtype=dtype)
+            yield x, h, c, draw(16, 2, dtype=dtype), shrink, lengths, backwards
+    yield draw(9, 21, 120), draw(21, 30), draw(21, 30), 0.1 * draw(120, 30), None, None, False

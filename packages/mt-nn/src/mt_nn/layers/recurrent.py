@@ -16,8 +16,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import check_flags, integer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
-from mt_tensor import Tensor, arange, cat, stack, tensor, zeros
-from mt_tensor.dtypes import Array
+from mt_tensor import Tensor, cat, stack, tensor, zeros
 from mt_tensor.recording.function import require_tensors
 
 NONLINEARITIES = ("tanh", "relu")
@@ -111,6 +110,12 @@ class RNNBase(Module):
         output, (last,) = self._run(input, None if hx is None else (hx,))
         return output, last
 
+    def flatten_parameters(self) -> None:
+        """Do nothing: it is here for programs written for torch.
+
+        There it moves the parameters into one piece of memory, as a library for GPUs wants them.
+        """
+
     def _ends(self) -> list[list[str]]:
         """Return what names of parameters end in, for each layer and each of its directions."""
         directions = ("", "_reverse") if self.bidirectional else ("",)
@@ -121,14 +126,21 @@ class RNNBase(Module):
         return (self._shown,)
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
-        """Return each of the states after every step, of one layer in one direction.
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return the output of one layer in one direction, and all states after its last step.
 
         Args:
             projected: what `_projected` returned.
             start: the states before the first step, shape (batch, features) each.
             end: what the names of the parameters end in.
+            lengths: those of the sequences, or None if all have as many steps as there are.
+            backwards: whether it reads backwards.
         """
         raise NotImplementedError
 
@@ -176,9 +188,9 @@ class RNNBase(Module):
         steps, _ = pad_packed_sequence(PackedSequence(input.data, input.batch_sizes))
         start = self._first_states(steps, hx, True)
         if order is not None:
-            start = tuple(state.index_select(1, order) for state in start)
+            start = tuple(tuple(x.index_select(0, order) for x in states) for states in start)
         lengths = input.lengths()
-        output, states = self._all_layers(steps, start, lengths)
+        output, states = self._all_layers(steps, start, tensor(lengths, backend=steps.backend))
         at, rows = np.nonzero(np.arange(len(steps))[:, None] < lengths)
         data = output[tensor(at, backend=steps.backend), tensor(rows, backend=steps.backend)]
         if back is not None:
@@ -186,13 +198,13 @@ class RNNBase(Module):
         return input._replace(data=data), states
 
     def _all_layers(
-        self, input: Tensor, start: tuple[Tensor, ...], lengths: Array | None
+        self, input: Tensor, start: tuple[tuple[Tensor, ...], ...], lengths: Tensor | None
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Return the output of the last layer, and the last states of all.
 
         Args:
             input: shape (steps, batch, features).
-            start: the first states, shape (layers * directions, batch, features) each.
+            start: each of the first states, for all layers and directions, shape (batch, features).
             lengths: those of the sequences, or None if all have as many steps as there are.
         """
         last: list[tuple[Tensor, ...]] = []
@@ -201,12 +213,14 @@ class RNNBase(Module):
                 input = functional.dropout(input, self.dropout, self.training)
             outputs = []
             for way, end in enumerate(ends):
-                first = tuple(state[len(last)] for state in start)
-                steps = _reversed(input, lengths) if way else input
-                states = self._over_time(self._projected(steps, end), first, end)
-                outputs.append(_reversed(states[0], lengths) if way else states[0])
-                last.append(tuple(_last(state, lengths) for state in states))
+                first = tuple(states[len(last)] for states in start)
+                projected = self._projected(input, end)
+                output, states = self._over_time(projected, first, end, lengths, way == 1)
+                outputs.append(output)
+                last.append(states)
             input = cat(outputs, -1) if len(outputs) > 1 else outputs[0]
+        if len(last) == 1:  # copied as well, for they are part of the output
+            return input, tuple(state.clone().unsqueeze(0) for state in last[0])
         return input, tuple(stack(states) for states in zip(*last, strict=True))
 
     def _check_input(self, input: Tensor) -> None:
@@ -221,17 +235,17 @@ class RNNBase(Module):
 
     def _first_states(
         self, steps: Tensor, given: tuple[Tensor, ...] | None, is_batched: bool
-    ) -> tuple[Tensor, ...]:
-        """Return the first states, checked and with a batch: zeros if none are given."""
+    ) -> tuple[tuple[Tensor, ...], ...]:
+        """Return each of the first states for all layers and directions, checked; zeros if None."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         batch = steps.shape[1]
         if given is None:
-            whole = [(count, batch, features) for features in self._states()]
-            return tuple(steps._full(shape, 0.0, steps.dtype) for shape in whole)
+            shapes = [(batch, features) for features in self._states()]
+            return tuple((steps._full(shape, 0.0, steps.dtype),) * count for shape in shapes)
         for state, features in zip(given, self._states(), strict=True):
             shape = (count, batch, features) if is_batched else (count, features)
             _check_state(self, state, shape, steps)
-        return given if is_batched else tuple(state.unsqueeze(1) for state in given)
+        return tuple((x if is_batched else x.unsqueeze(1)).unbind() for x in given)
 
     def extra_repr(self) -> str:
         """Show the settings that are not as usual."""
@@ -281,10 +295,16 @@ class RNN(RNNBase):
         self.nonlinearity = _checked_nonlinearity(nonlinearity)
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         weight, is_relu = self._of("weight_hh", end), self.nonlinearity == "relu"
-        return (recurrent.rnn(projected, start[0], weight, is_relu),)
+        states = recurrent.rnn(projected, start[0], weight, lengths, backwards, is_relu)
+        return states, (_last(states, backwards),)
 
 
 class GRU(RNNBase):
@@ -328,10 +348,16 @@ class GRU(RNNBase):
         return functional.linear(input, self._of("weight_ih", end), self._of("bias_ih", end))
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         weight, bias = self._of("weight_hh", end), self._of("bias_hh", end)
-        return (recurrent.gru(projected, start[0], weight, bias),)
+        states = recurrent.gru(projected, start[0], weight, bias, lengths, backwards)
+        return states, (_last(states, backwards),)
 
 
 class LSTM(RNNBase):
@@ -401,12 +427,17 @@ class LSTM(RNNBase):
         return self._shown, self.hidden_size
 
     def _over_time(
-        self, projected: Tensor, start: tuple[Tensor, ...], end: str
-    ) -> tuple[Tensor, ...]:
+        self,
+        projected: Tensor,
+        start: tuple[Tensor, ...],
+        end: str,
+        lengths: Tensor | None,
+        backwards: bool,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
         weight, shrink = self._of("weight_hh", end), self._of("weight_hr", end)
         hidden, cell = start
-        states = recurrent.lstm(projected, hidden, cell, weight, shrink)
-        return states.split(list(self._states()), -1)
+        states, cell = recurrent.lstm(projected, hidden, cell, weight, shrink, lengths, backwards)
+        return states, (_last(states, backwards), cell)
 
 
 # --- Single steps -------------------------------------------------------------------------------
@@ -438,8 +469,8 @@ class RNNCellBase(Module):
         self.bias_hh = Parameter(zeros(gates * hidden_size)) if bias else None
         _start(self, hidden_size)
 
-    def _products(self, input: Tensor, *states: Tensor | None) -> tuple[Tensor, ...]:
-        """Return the products with the input and with the first state, and all states, checked."""
+    def _checked(self, input: Tensor, *states: Tensor | None) -> list[Tensor]:
+        """Return all states, zeros if they are None, once the shapes and types are found to fit."""
         require_tensors(type(self).__name__, input)
         if input.ndim not in (1, 2) or input.shape[-1] != self.input_size:
             raise InputError(
@@ -447,16 +478,14 @@ class RNNCellBase(Module):
                 f"({self.input_size},); shape {input.shape} was given."
             )
         shape = (*input.shape[:-1], self.hidden_size)
-        known = []
         for state in states:
             if state is not None:
                 _check_state(self, state, shape, input)
-            known.append(input._full(shape, 0.0, input.dtype) if state is None else state)
-        return (
-            functional.linear(input, self.weight_ih, self.bias_ih),
-            functional.linear(known[0], self.weight_hh, self.bias_hh),
-            *known,
-        )
+        return [input._full(shape, 0.0, input.dtype) if x is None else x for x in states]
+
+    def _both_biases(self) -> Tensor | None:
+        """Return the sum of the biases, or None if there are none."""
+        return None if self.bias_ih is None else self.bias_ih + self.bias_hh
 
     def extra_repr(self) -> str:
         """Show the settings that are not as usual."""
@@ -491,7 +520,9 @@ class RNNCell(RNNCellBase):
         Raises:
             InputError: shapes or types do not fit.
         """
-        projected, product, _ = self._products(input, hx)
+        (hidden,) = self._checked(input, hx)
+        projected = functional.linear(input, self.weight_ih, self._both_biases())
+        product = functional.linear(hidden, self.weight_hh)
         return recurrent.activated(projected + product, self.nonlinearity == "relu")
 
 
@@ -511,7 +542,9 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next state; see `RNNCell.forward`."""
-        return recurrent.gru_step(*self._products(input, hx))
+        (hidden,) = self._checked(input, hx)
+        projected = functional.linear(input, self.weight_ih, self.bias_ih)
+        return recurrent.gru_cell(projected, hidden, self.weight_hh, self.bias_hh)
 
 
 class LSTMCell(RNNCellBase):
@@ -541,8 +574,9 @@ class LSTMCell(RNNCellBase):
             InputError: shapes or types do not fit.
         """
         _check_two(self, hx)
-        projected, product, _, cell = self._products(input, *(hx or (None, None)))
-        return recurrent.lstm_step(projected + product, cell)
+        hidden, cell = self._checked(input, *(hx or (None, None)))
+        projected = functional.linear(input, self.weight_ih, self._both_biases())
+        return recurrent.lstm_cell(projected, hidden, cell, self.weight_hh)
 
 
 # --- What both have in common -------------------------------------------------------------------
@@ -579,22 +613,9 @@ def _check_state(module: Module, state: Tensor, shape: tuple[int, ...], input: T
         )
 
 
-def _reversed(steps: Tensor, lengths: Array | None) -> Tensor:
-    """Return sequences from their last step to their first; what follows them stays behind."""
-    if lengths is None:
-        return steps.flip(0)
-    count, batch = steps.shape[:2]
-    at = np.arange(count)[:, None]
-    opposite = np.where(at < lengths, lengths - 1 - at, at)
-    return steps[tensor(opposite, backend=steps.backend), arange(batch, backend=steps.backend)]
-
-
-def _last(states: Tensor, lengths: Array | None) -> Tensor:
-    """Return the state after the last step of each sequence."""
-    if lengths is None:
-        return states[-1]
-    rows = arange(len(lengths), backend=states.backend)
-    return states[tensor(lengths - 1, backend=states.backend), rows]
+def _last(states: Tensor, backwards: bool) -> Tensor:
+    """Return the state after the step that was done last."""
+    return states[0 if backwards else -1]
 
 
 def _shown_settings(module: Any, usual: dict[str, Any]) -> str:

@@ -1,0 +1,96 @@
+"""Recurrent networks: threads share sequences or columns, and what a step multiplies by."""
+
+import itertools
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+from mt_fast.fused import recurrent
+from mt_fast.fused.gru import GRU
+from mt_fast.fused.lstm import LSTM
+from mt_fast.fused.rnn import RNN
+from mt_fast.matrices.panels import MULTIPLY, panels_of
+
+STEPS, BATCH, WIDTH = 5, 11, 18
+EXTENT = st.integers(1, 110)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fast():
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    with mt.use_backend("fast"):
+        yield
+    numba.set_num_threads(before)
+
+
+def draw(*shape, dtype="float32"):
+    return np.random.default_rng(sum(shape)).standard_normal(shape).astype(dtype)
+
+
+def network(name, lengths, backwards):
+    """Return a kernel and arguments for it."""
+    gates = {"rnn": 1, "gru": 3, "lstm": 4}[name]
+    x, h, c = draw(STEPS, BATCH, gates * WIDTH), draw(BATCH, WIDTH), draw(BATCH, WIDTH)
+    x, h, c, w, b = map(mt.tensor, (x, h, c, 0.3 * draw(gates * WIDTH, WIDTH), draw(gates * WIDTH)))
+    order = (None if lengths is None else mt.tensor(lengths), backwards)
+    if name == "rnn":
+        return RNN, (x, h, w, *order, False)
+    return (GRU, (x, h, w, b, *order)) if name == "gru" else (LSTM, (x, h, c, w, None, *order))
+
+
+def results(kernel, arguments):
+    """Return the value, with and without what the gradient needs, and the gradients."""
+    needs = (True,) * len(arguments)
+    value, saved = kernel.value(needs, *arguments)
+    alone, _ = kernel.value((False,) * len(arguments), *arguments)
+    gradients = kernel.gradient(mt.tensor(draw(*value.shape)), saved, needs, *arguments)
+    return [x.tolist() for x in (value, alone, *gradients) if x is not None]
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+@pytest.mark.parametrize("lengths", [None, np.arange(BATCH) % STEPS + 1])
+@pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
+def test_threads_do_not_change_a_bit(name, lengths, backwards, monkeypatch):
+    kernel, arguments = network(name, lengths, backwards)
+    assert kernel.fits(*arguments)
+    alone = results(kernel, arguments)
+    assert alone[0] == alone[1]
+    monkeypatch.setattr(recurrent, "PARALLEL_FROM", 0)
+    assert results(kernel, arguments) == alone  # threads share sequences
+    monkeypatch.setattr(recurrent, "IN_CACHE", 0)
+    assert results(kernel, arguments) == alone  # they share columns
+
+
+def test_what_is_left_to_others(monkeypatch):
+    _, (x, h, c, w, *order) = network("lstm", None, False)
+    assert not LSTM.fits(x, h[:, :2], c, w[:, :2], mt.zeros(2, WIDTH), None, False)
+    assert not LSTM.fits(x, h, c, w.double(), *order)
+    assert not LSTM.fits(*(y.half() for y in (x, h, c, w)), *order)
+    assert not LSTM.fits(x[:, :0], h[:0], c[:0], w, *order)
+    monkeypatch.setattr(recurrent, "WORTH_PANELS", w.numel() // STEPS)
+    assert not LSTM.fits(x[1:], h, c, w, *order)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    extents=st.tuples(st.integers(1, 21), EXTENT, st.integers(1, 230)),
+    turned=st.booleans(),
+    dtype=st.sampled_from(["float32", "float64"]),
+)
+def test_products_with_panels(extents, turned, dtype):
+    rows, taps, columns = extents
+    a, b = draw(rows, taps, dtype=dtype), draw(taps, columns, dtype=dtype)
+    given_matrix = np.ascontiguousarray(b.T) if turned else b
+    panels = panels_of(given_matrix, turned, False)
+    for parallel, out in itertools.product(
+        (False, True), [np.empty((rows, panels.columns), dtype)]
+    ):
+        MULTIPLY.run(len(panels.elements), parallel, out, a, panels)
+        tolerance = 1e-12 if dtype == "float64" else 1e-4
+        wanted = a.astype("f8") @ b.astype("f8")
+        np.testing.assert_allclose(out[:, :columns], wanted, rtol=tolerance, atol=tolerance)
