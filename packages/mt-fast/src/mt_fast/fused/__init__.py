@@ -17,6 +17,7 @@ from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
 from mt_fast.fused.optimizers import ADAM_STEP, SGD_STEP
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_fast.fused.regularization import DROPOUT
+from mt_fast.fused.resampling import RESAMPLE
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
@@ -35,6 +36,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
     "max_pool2d": MAX_POOL,
+    "resample": RESAMPLE,
     "sgd_step": SGD_STEP,
     "softmax": SOFTMAX,
 }

@@ -33,8 +33,7 @@ LONG = 128
 shorter ones a loop would hardly do more than begin and end."""
 
 SHORT = 8
-"""How many elements the innermost loop has at least, if another can be made the innermost; and the
-rows and columns of what is turned around."""
+"""How many elements rows and columns have at least for copies row by row, or turned around."""
 
 MOST_TURNED = 4
 """How many views a kernel turns around at most, in rooms on the stack of a thread."""
@@ -78,13 +77,10 @@ def turned_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, ...]
 
     These columns run along the same dimension in all of them. The arguments are those of `form_of`.
     """
-    none = (False,) * len(layout.strides)
-    if layout.extents[-1] < max(shortest, SHORT):
-        return none
+    if layout.extents[-1] < shortest:
+        return (False,) * len(layout.strides)
     columns = [_column(strides) for strides in layout.strides[:inputs]]
     column = next((found for found in columns if found is not None), None)
-    if column is None or layout.extents[column] < SHORT:
-        return none
     places = [i for i, found in enumerate(columns) if found is not None and found == column]
     return tuple(i in places[:MOST_TURNED] for i in range(len(layout.strides)))
 

@@ -15,7 +15,7 @@ from mt_fast.generation import movement as texts
 from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.memory import empty
-from mt_fast.primitives.layouts import collapse
+from mt_fast.primitives.layouts import Layout, collapse
 from mt_fast.primitives.loops import SHORT, form_of, run_loop, shortest_row
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
@@ -40,8 +40,10 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     """Copy between views of one shape, which is not empty; float16 is not converted here."""
     layout = collapse(source.shape, (source.strides, out.strides))
     form, *_ = form_of(layout, 1)
-    same, turned = source.dtype is out.dtype, form == "turned"
-    if same and not (parallel or turned) and source.ndim <= MOST_DIMENSIONS:
+    turned = form == "turned"
+    narrow = _is_narrow(layout, turned)
+    same = source.dtype is out.dtype
+    if same and not (parallel or (turned and not narrow)) and source.ndim <= MOST_DIMENSIONS:
         np.copyto(out.array, source.array)  # as fast as a kernel is on one thread
         return
     if same:
@@ -50,15 +52,23 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
         # Rows made of columns, and too short to be turned around and read in one loop.
         row = TensorData(empty(source.size, source.dtype.numpy), source.shape, dtype=source.dtype)
         copy(source, row, parallel)
-        source = row
+        copy(row, out, parallel)
+        return
 
     def find(form: Form, repeats: tuple[bool, ...], _turned: tuple[bool, ...]) -> Kernel:
         if same and form == "turned":
             return transpose_kernel()
         return copy_kernel(source.dtype, out.dtype, form, repeats[0])
 
-    short = form == "rows" and layout.extents[-1] < SHORT
-    run_loop(find, (source, out), 1, parallel, strided=short)
+    run_loop(find, (source, out), 1, parallel, strided=narrow)
+
+
+def _is_narrow(layout: Layout, turned: bool) -> bool:
+    """Whether rows, or the columns that they are made of, are too short to be copied as such."""
+    extents = layout.extents
+    if len(extents) < 2:
+        return False
+    return extents[-1] < SHORT or (turned and extents[layout.strides[0].index(1)] < SHORT)
 
 
 @functools.lru_cache(None)

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import Sizes, choice, integers
-from mt_tensor import Tensor, tensor, uint8
+from mt_tensor import Tensor, fused, tensor, uint8
 from mt_tensor.dtypes import Array, as_number
 
 _NEAREST = ("nearest", "nearest-exact")
@@ -69,8 +69,8 @@ def interpolate(
     # The ratios of extents for which torch takes the ratio itself in place of the factor given.
     own: tuple[int, ...] = (1,) if antialias or mode.endswith("linear") else ()
     own = (1, 2) if mode == "nearest" and input.ndim == 4 else own
-    for dim, (target, given) in enumerate(zip(sizes, factors, strict=True), 2):
-        extent = input.shape[dim]
+    for dim in reversed(range(2, input.ndim)):  # rows are enlarged while there are the fewest
+        extent, target, given = input.shape[dim], sizes[dim - 2], factors[dim - 2]
         factor = None if recompute_scale_factor or target / extent in own else given
         if target != extent or factor not in (None, 1.0):
             taps = _taps(mode, extent, target, factor, bool(align_corners), antialias)
@@ -129,6 +129,7 @@ def _sizes(
 # --- Taps -----------------------------------------------------------------------------------------
 
 
+@fused("resample")
 def resampled(input: Tensor, dim: int, taps: Array, weights: Array | None) -> Tensor:
     """Return sums of elements along a dimension.
 
