@@ -16,6 +16,7 @@ from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
 from mt_fast.fused.optimizers import ADAM_STEP, SGD_STEP
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
+from mt_fast.fused.positions import ARGMAX, ARGMIN
 from mt_fast.fused.regularization import DROPOUT
 from mt_fast.fused.resampling import RESAMPLE
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
@@ -24,6 +25,8 @@ from mt_tensor.fused import FusedKernel
 
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "adam_step": ADAM_STEP,
+    "argmax": ARGMAX,
+    "argmin": ARGMIN,
     "attention": ATTENTION,
     "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,
