@@ -11,6 +11,7 @@ from collections.abc import Callable
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_fast.fused.embedding import EMBEDDING
+from mt_fast.fused.groups import GROUP_NORM
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
@@ -35,6 +36,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "cross_entropy": CROSS_ENTROPY,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
+    "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,

@@ -79,19 +79,19 @@ class _Resample(FusedKernel):
     """Input, dimension, taps and weights."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave to the composition: nothing, float16, and a single tap, which is but looked up."""
+        """Leave nothing, float16 and mixed types to the composition."""
         x, _, _, weights = arguments
-        return weights is not None and is_compiled(x)
+        return is_compiled(x, weights) and x.dtype is weights.dtype
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the sums."""
         x, dim, taps, weights = arguments
         pieces = _pieces(array_of(x), dim)
         outer, _, inner = pieces.shape
-        target = len(taps)
+        target = taps.shape[0]
         out = empty((*x.shape[:dim], target, *x.shape[dim + 1 :]), pieces.dtype)
         result, parallel = out.reshape(outer, target, inner), shared(out.size, x)
-        places, factors = _by_tap(taps, weights, pieces.dtype)
+        places, factors = _by_tap(taps, weights)
         if inner == 1:
             rows = pieces.reshape(outer, -1), places, factors, result.reshape(outer, -1)
             _IN_ROWS.run(outer, parallel, *rows)
@@ -108,7 +108,7 @@ class _Resample(FusedKernel):
         outer, _, inner = given.shape
         out = empty(x.shape, given.dtype)
         result, parallel = _pieces(out, dim), shared(given.size, x)
-        places, factors = _by_tap(taps, weights, given.dtype)
+        places, factors = _by_tap(taps, weights)
         if inner == 1:
             rows = given.reshape(outer, -1), places, factors, result.reshape(outer, -1)
             _IN_ROWS_GRADIENT.run(outer, parallel, *rows)
@@ -124,9 +124,10 @@ def _pieces(array: Array, dim: int) -> Array:
     return pieces
 
 
-def _by_tap(taps: Array, weights: Array, dtype: Any) -> tuple[Array, Array]:
+def _by_tap(taps: Tensor, weights: Tensor) -> tuple[Array, Array]:
     """Return taps, as numbers that are not looked at for being negative, and weights in rows."""
-    return np.ascontiguousarray(taps.T, np.uint64), np.ascontiguousarray(weights.T, dtype)
+    places, factors = (np.ascontiguousarray(each._tensor.array.T) for each in (taps, weights))
+    return places.view(np.uint64), factors
 
 
 RESAMPLE = _Resample()

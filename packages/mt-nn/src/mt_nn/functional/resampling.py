@@ -129,7 +129,6 @@ def _sizes(
 # --- Taps -----------------------------------------------------------------------------------------
 
 
-@fused("resample")
 def resampled(input: Tensor, dim: int, taps: Array, weights: Array | None) -> Tensor:
     """Return sums of elements along a dimension.
 
@@ -139,13 +138,21 @@ def resampled(input: Tensor, dim: int, taps: Array, weights: Array | None) -> Te
         taps: which elements make one of the result, shape (new extent, taps).
         weights: how much each counts, of the same shape; None for a single tap that counts all.
     """
-    places = tensor(taps.astype(np.int64), backend=input.backend).unbind(1)
-    parts = [input.index_select(dim, place) for place in places]
+    places = tensor(taps.astype(np.int64), backend=input.backend)
     if weights is None:
-        return parts[0]
+        return input.index_select(dim, places.view(-1))
+    shares = tensor(weights, dtype=input.dtype, backend=input.backend)
+    return _weighted_sums(input, dim, places, shares)
+
+
+@fused("resample")
+def _weighted_sums(input: Tensor, dim: int, taps: Tensor, weights: Tensor) -> Tensor:
+    """Add up; the arguments are those of `resampled`, as tensors. The weights get no gradient."""
     shape = (-1, *(1,) * (input.ndim - 1 - dim))
-    shares = tensor(weights, dtype=input.dtype, backend=input.backend).unbind(1)
-    weighed = [part * share.view(*shape) for part, share in zip(parts, shares, strict=True)]
+    weighed = [
+        input.index_select(dim, places) * shares.view(*shape)
+        for places, shares in zip(taps.unbind(1), weights.detach().unbind(1), strict=True)
+    ]
     return functools.reduce(operator.add, weighed)
 
 
