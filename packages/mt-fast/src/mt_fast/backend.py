@@ -35,8 +35,6 @@ Array = npt.NDArray[Any]
 
 _ADD = OPERATORS["add"]
 
-_COMPILED = {float32, float64}
-
 PARALLEL_FROM = 131072
 """Elements from which all threads are used. One adds up so many in 20 microseconds, and a thread
 that sleeps, or whose processor is busy, takes longer than that to begin."""
@@ -91,8 +89,9 @@ class FastOps(HostBackend):
         parallel = self._parallel(first.size)
         if not parallel and first.ndim <= MOST_DIMENSIONS:
             ufunc = calls.EXACT.get(formula)
-            if ufunc is not None and {view.dtype for view in inputs} <= _COMPILED:
-                silently(ufunc, *[view.array for view in inputs], out=first.array)
+            if ufunc is not None and first.dtype is not float16:
+                arrays = [view.array for view in inputs]
+                silently(ufunc, *arrays, out=first.array, casting="unsafe")
                 return
         if not any(view.dtype is float16 for view in (*inputs, *outputs)):
             elementwise.run_formula(formula, inputs, outputs, parallel)

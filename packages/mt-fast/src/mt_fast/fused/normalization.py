@@ -366,12 +366,12 @@ class _BatchNorm(FusedKernel):
 
 def _is_single(planes: Array) -> bool:
     """Whether channels have a single element in each sample."""
-    return planes.shape[2] == 1
+    return bool(planes.shape[2] == 1)
 
 
 def _blocks(planes: Array) -> int:
     """Return how many blocks of `COLUMNS` channels there are."""
-    return -(-planes.shape[1] // COLUMNS)
+    return -(-int(planes.shape[1]) // COLUMNS)
 
 
 def _beside(planes: Array) -> Array:

@@ -110,8 +110,10 @@ def run_loop(
     """
     layout = collapse(views[0].shape, tuple(view.strides for view in views))
     starts = [view.offset + shift for view, shift in zip(views, layout.shifts, strict=True)]
-    none = (False,) * len(views)
-    form, repeats, turned = ("strided", none, none) if strided else form_of(layout, inputs)
+    form: Form = "strided"
+    repeats = turned = (False,) * len(views)
+    if not strided:
+        form, repeats, turned = form_of(layout, inputs)
     kernel = find(form, repeats, turned)
     if form == "flat":
         pairs = zip((view.storage for view in views), starts, strict=True)
