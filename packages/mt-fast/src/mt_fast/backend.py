@@ -220,7 +220,7 @@ class FastOps(HostBackend):
         return TensorData.of(silently(array.astype, dtype.numpy, "C"), source.shape, dtype)
 
     def joined(self, parts: Sequence[TensorData], dim: int) -> TensorData:
-        """Let NumPy join: one call, instead of one for each part, that memory keeps waiting."""
+        """Let NumPy join views: that is one call, and not one for each of them."""
         if parts[0].ndim > MOST_DIMENSIONS:
             return super().joined(parts, dim)
         array = np.concatenate([part.array for part in parts], dim)

@@ -172,6 +172,7 @@ def embedding_bag(
     _check_weights(input, weight, per_sample_weights, mode)
 
     def looked_up(numbers: Tensor, factors: Tensor | None) -> Tensor:
+        """Return rows of the table, multiplied by factors."""
         rows = embedding(numbers, weight, None, max_norm, norm_type, scale_grad_by_freq)
         return rows if factors is None else rows * factors.unsqueeze(1)
 
