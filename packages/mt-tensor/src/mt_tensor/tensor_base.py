@@ -16,6 +16,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.graph import Hook, Node, run_hooks
+from mt_tensor.recording.part import Part
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_data import TensorData
 
@@ -197,8 +198,10 @@ class TensorBase:
         wanted = self._requires_grad
         return not (self.requires_grad if wanted is VIEW else wanted)
 
-    def completed(self, derivative: Tensor) -> Tensor:
+    def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it."""
+        if derivative.__class__ is Part:
+            derivative = derivative.whole()
         return derivative if self._hooks is None else run_hooks(self._hooks, self, derivative)
 
     def chain_rule(self, derivative: Tensor) -> Iterable[tuple[Any, Tensor]]:

@@ -11,19 +11,24 @@ from collections.abc import Callable
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
 from mt_fast.fused.embedding import EMBEDDING
+from mt_fast.fused.groups import GROUP_NORM
 from mt_fast.fused.gru import GRU
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.lstm import LSTM
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
+from mt_fast.fused.positions import ARGMAX, ARGMIN
 from mt_fast.fused.regularization import DROPOUT
+from mt_fast.fused.resampling import RESAMPLE
 from mt_fast.fused.rnn import RNN
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
+    "argmax": ARGMAX,
+    "argmin": ARGMIN,
     "attention": ATTENTION,
     "avg_pool2d": MEAN_POOL,
     "batch_norm": BATCH_NORM,
@@ -33,12 +38,14 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
     "gru": GRU,
+    "group_norm": GROUP_NORM,
     "layer_norm": LAYER_NORM,
     "linear": LINEAR,
     "log_softmax": LOG_SOFTMAX,
     "lstm": LSTM,
     "max_pool2d": MAX_POOL,
     "rnn": RNN,
+    "resample": RESAMPLE,
     "softmax": SOFTMAX,
 }
 """The fused operations by name."""

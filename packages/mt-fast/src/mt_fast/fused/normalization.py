@@ -103,7 +103,16 @@ def _layer_gradient_parts(
 
 
 def _batch_channels(
-    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, variance: Any
+    lo: Any,
+    hi: Any,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    eps: Any,
+    out: Any,
+    mean: Any,
+    variance: Any,
+    scale: Any,
 ) -> None:
     """Write each channel normalized, scaled and shifted."""
     count = x.shape[0] * x.shape[2]
@@ -116,8 +125,8 @@ def _batch_channels(
         for i in range(len(x)):
             total += sum_of_squares(x[i, channel], center)
         mean[channel], variance[channel] = center, total / count
-        factor = x.dtype.type(1.0 / np.sqrt(total / count + eps)) * weight[channel]
-        shift = bias[channel]
+        scale[channel] = 1.0 / np.sqrt(total / count + eps)
+        factor, shift = x.dtype.type(scale[channel]) * weight[channel], bias[channel]
         for i in range(len(x)):
             row, result = x[i, channel], out[i, channel]
             for j in range(row.size):
@@ -125,7 +134,7 @@ def _batch_channels(
 
 
 @_summing
-def _two_sums(row: Any, grad: Any, center: Any) -> Any:
+def two_sums(row: Any, grad: Any, center: Any) -> Any:
     """Return the sum of the gradients, and of their product with the distance from the mean."""
     total = product = row.dtype.type(0)
     for j in range(row.size):
@@ -140,9 +149,8 @@ def _batch_gradient_channels(
     x: Any,
     grad: Any,
     weight: Any,
-    eps: Any,
     mean: Any,
-    variance: Any,
+    scale: Any,
     out: Any,
     weights: Any,
     biases: Any,
@@ -150,35 +158,115 @@ def _batch_gradient_channels(
     """Write the gradients of each channel, of its weight and its bias."""
     count = x.shape[0] * x.shape[2]
     for channel in range(lo, hi):
-        center = mean[channel]
+        center = x.dtype.type(mean[channel])
         total = product = 0.0
         for i in range(len(x)):
-            first, second = _two_sums(x[i, channel], grad[i, channel], center)
+            first, second = two_sums(x[i, channel], grad[i, channel], center)
             total += first
             product += second
-        scale = 1.0 / np.sqrt(variance[channel] + eps)
-        weights[channel], biases[channel] = product * scale, total
-        factor = x.dtype.type(scale * weight[channel])
+        product *= scale[channel]
+        weights[channel], biases[channel] = product, total
+        factor = x.dtype.type(scale[channel] * weight[channel])
         offset = x.dtype.type(total / count)
-        slope = x.dtype.type(product * scale * scale / count)
+        slope = x.dtype.type(product * scale[channel] / count)
         for i in range(len(x)):
             row, given, result = x[i, channel], grad[i, channel], out[i, channel]
             for j in range(row.size):
                 result[j] = factor * (given[j] - offset - (row[j] - center) * slope)
 
 
+# --- Batches of single elements for each channel: arrays of shape (samples, channels) -------------
+
+COLUMNS = 128
+"""How many channels are done at a time, side by side."""
+
+
+def _batch_columns(
+    lo: Any,
+    hi: Any,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    eps: Any,
+    out: Any,
+    mean: Any,
+    variance: Any,
+    scale: Any,
+) -> None:
+    """Write blocks of channels normalized, scaled and shifted."""
+    count, channels = x.shape
+    for block in range(lo, hi):
+        first, end = block * COLUMNS, min((block + 1) * COLUMNS, channels)
+        centers, spreads, factors = mean[first:end], variance[first:end], scale[first:end]
+        shares, shifts = weight[first:end], bias[first:end]
+        centers[:] = 0
+        spreads[:] = 0
+        for i in range(count):
+            row = x[i, first:end]
+            for j in range(row.size):
+                centers[j] += row[j]
+        for j in range(centers.size):
+            centers[j] /= count
+        for i in range(count):
+            row = x[i, first:end]
+            for j in range(row.size):
+                spreads[j] += (row[j] - centers[j]) * (row[j] - centers[j])
+        for j in range(spreads.size):
+            spreads[j] /= count
+            factors[j] = 1.0 / np.sqrt(spreads[j] + eps)
+        for i in range(count):
+            row, result = x[i, first:end], out[i, first:end]
+            for j in range(row.size):
+                result[j] = (row[j] - centers[j]) * factors[j] * shares[j] + shifts[j]
+
+
+def _batch_gradient_columns(
+    lo: Any,
+    hi: Any,
+    x: Any,
+    grad: Any,
+    weight: Any,
+    mean: Any,
+    scale: Any,
+    out: Any,
+    weights: Any,
+    biases: Any,
+) -> None:
+    """Write the gradients of blocks of channels, of their weights and biases."""
+    count, channels = x.shape
+    for block in range(lo, hi):
+        first, end = block * COLUMNS, min((block + 1) * COLUMNS, channels)
+        centers, factors, shares = mean[first:end], scale[first:end], weight[first:end]
+        products, totals = weights[first:end], biases[first:end]
+        products[:] = 0
+        totals[:] = 0
+        for i in range(count):
+            row, given = x[i, first:end], grad[i, first:end]
+            for j in range(row.size):
+                totals[j] += given[j]
+                products[j] += given[j] * ((row[j] - centers[j]) * factors[j])
+        share = 1.0 / count
+        for i in range(count):
+            row, given, result = x[i, first:end], grad[i, first:end], out[i, first:end]
+            for j in range(row.size):
+                y = (row[j] - centers[j]) * factors[j]
+                rest = (totals[j] + y * products[j]) * share
+                result[j] = shares[j] * factors[j] * (given[j] - rest)
+
+
 _LAYER, _LAYER_GRADIENT = Kernel.of(_layer_rows), Kernel.of(_layer_gradient_parts)
 _BATCH, _BATCH_GRADIENT = Kernel.of(_batch_channels), Kernel.of(_batch_gradient_channels)
+_COLUMNS, _COLUMNS_GRADIENT = Kernel.of(_batch_columns), Kernel.of(_batch_gradient_columns)
 
 # --- Operations on tensors ----------------------------------------------------------------------
 
 
-def _fits(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> bool:
+def fits_kernel(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> bool:
     """Leave nothing, float16 and mixed types to the composition."""
     return is_compiled(x) and all(t is None or t.dtype is x.dtype for t in (weight, bias))
 
 
-def _filled(given: Tensor | None, size: int, number: float, like: Tensor) -> Array:
+def filled(given: Tensor | None, size: int, number: float, like: Tensor) -> Array:
     """Return a row of weights, or of the number that stands for what is not given."""
     if given is None:
         return np.full(size, number, like.dtype.numpy)
@@ -190,7 +278,7 @@ class _LayerNorm(FusedKernel):
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
-        return _fits(*arguments[:3])
+        return fits_kernel(*arguments[:3])
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result; the gradient reads mean and scale of each row."""
@@ -198,7 +286,7 @@ class _LayerNorm(FusedKernel):
         rows = _rows(x, folded)
         size = rows.shape[1]
         out, (mean, scale) = empty_like(rows), np.empty((2, len(rows)), rows.dtype)
-        factors, shifts = _filled(weight, size, 1, x), _filled(bias, size, 0, x)
+        factors, shifts = filled(weight, size, 1, x), filled(bias, size, 0, x)
         _LAYER.run(len(rows), shared(rows.size, x), rows, factors, shifts, eps, out, mean, scale)
         return tensor_of(out.reshape(x.shape), x), (mean, scale)
 
@@ -211,7 +299,7 @@ class _LayerNorm(FusedKernel):
         size = rows.shape[1]
         out = empty_like(rows)
         weights, biases = np.empty((2, PARTS, size), rows.dtype)
-        factors = _filled(weight, size, 1, x)
+        factors = filled(weight, size, 1, x)
         parallel = shared(rows.size, x)
         _LAYER_GRADIENT.run(PARTS, parallel, rows, upstream, factors, *saved, out, weights, biases)
         return (
@@ -234,7 +322,7 @@ class _BatchNorm(FusedKernel):
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
-        return _fits(*arguments[:3])
+        return fits_kernel(*arguments[:3])
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result; the gradient reads mean and variance of each channel."""
@@ -242,33 +330,53 @@ class _BatchNorm(FusedKernel):
         planes = _channels(x)
         channels = planes.shape[1]
         out = empty_like(planes)
-        mean, variance = np.empty((2, channels), planes.dtype)
-        factors, shifts = _filled(weight, channels, 1, x), _filled(bias, channels, 0, x)
+        mean, variance, scale = np.empty((3, channels))
+        factors, shifts = filled(weight, channels, 1, x), filled(bias, channels, 0, x)
+        results = _beside(out), mean, variance, scale
+        kernel, units = _BATCH, channels
+        if _is_single(planes):
+            kernel, units = _COLUMNS, _blocks(planes)
         parallel = shared(planes.size, x)
-        _BATCH.run(channels, parallel, planes, factors, shifts, eps, out, mean, variance)
-        statistics[:] = [tensor_of(mean.copy(), x), tensor_of(variance.copy(), x)]
-        return tensor_of(out.reshape(x.shape), x), (mean, variance)
+        kernel.run(units, parallel, _beside(planes), factors, shifts, eps, *results)
+        statistics[:] = [tensor_of(each.astype(planes.dtype), x) for each in (mean, variance)]
+        return tensor_of(out.reshape(x.shape), x), (mean, scale)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradients of the elements, the weights and the biases."""
-        x, weight, bias, eps, _ = arguments
+        x, weight, bias, _, _ = arguments
         planes, upstream, parallel = _channels(x), _channels(grad), shared(x.numel(), x)
         channels = planes.shape[1]
         out = empty_like(planes)
-        weights, biases = np.empty((2, channels), planes.dtype)
-        factors = _filled(weight, channels, 1, x)
-        _BATCH_GRADIENT.run(
-            channels, parallel, planes, upstream, factors, eps, *saved, out, weights, biases
-        )
+        weights, biases = np.empty((2, channels))
+        kernel, units = _BATCH_GRADIENT, channels
+        if _is_single(planes):
+            kernel, units = _COLUMNS_GRADIENT, _blocks(planes)
+        arrays = _beside(planes), _beside(upstream), filled(weight, channels, 1, x), *saved
+        kernel.run(units, parallel, *arrays, _beside(out), weights, biases)
         return (
             tensor_of(out.reshape(x.shape), x),
-            None if weight is None else tensor_of(weights.copy(), x),
-            None if bias is None else tensor_of(biases.copy(), x),
+            None if weight is None else tensor_of(weights.astype(planes.dtype), x),
+            None if bias is None else tensor_of(biases.astype(planes.dtype), x),
             None,
             None,
         )
+
+
+def _is_single(planes: Array) -> bool:
+    """Whether channels have a single element in each sample."""
+    return bool(planes.shape[2] == 1)
+
+
+def _blocks(planes: Array) -> int:
+    """Return how many blocks of `COLUMNS` channels there are."""
+    return -(-int(planes.shape[1]) // COLUMNS)
+
+
+def _beside(planes: Array) -> Array:
+    """Return channels of single elements beside each other, and others as they are."""
+    return planes.reshape(planes.shape[:2]) if _is_single(planes) else planes
 
 
 def _channels(x: Tensor) -> Array:

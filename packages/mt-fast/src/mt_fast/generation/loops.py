@@ -3,15 +3,16 @@
 There are four forms:
 
 - `flat`: one loop over contiguous memory;
-- `rows`: up to four dimensions; the innermost is contiguous in each view, or repeats one element;
-- `turned`: the same where elements in a row of some views come from a column: these are turned
+- `rows`: up to six dimensions; the innermost is contiguous in each view, or repeats one element;
+- `turned`: up to four where elements in a row of some views come from a column: these are turned
   around tile by tile (`turning.py`), into a room from which the rows of a tile are read;
-- `strided`: up to four dimensions with any strides, of copies and of what goes by an index.
+- `strided`: up to six dimensions with any strides, of copies and of what goes by an index.
 
 A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
 first element followed by its strides (`x_start`, the position alone, in a flat loop). Rows are cut
 out of the storage before the inner loop, which then runs from 0: that is the form that LLVM
-vectorises.
+vectorises. Positions that no row is cut out for are unsigned: others would be looked at for being
+negative, which takes as long as the copy of an element.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ from mt_fast.generation.turning import TILE_COLUMNS
 Form = Literal["flat", "rows", "turned", "strided"]
 
 OUTER = 3
-"""How many dimensions a kernel has around its innermost loop."""
+"""How many dimensions a reduction, or a kernel with tiles, has around its innermost loop."""
+
+ROWS_OUTER = 5
+"""How many dimensions other kernels have around their rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +97,21 @@ def _cut(view: View, start: str, lo: str, hi: str) -> list[str]:
 
 def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
     """Return the loops over rows and over the elements of a row."""
-    lines = ["n = extents[3]", "for unit in range(lo, hi):", "    index = unravel(unit, extents)"]
+    last = f"extents[{ROWS_OUTER}]"
+    count = f"unsigned({last})" if form == "strided" else last
+    lines = [f"n = {count}", "index = first_row(lo, extents)", "for _ in range(lo, hi):"]
     inner = []
     for view in views:
         v = view.name
-        lines.append(f"    {v}_first = place({v}_layout, index)")
         if form == "strided":
-            lines.append(f"    {v}_step = {v}_layout[4]")
+            lines.append(f"    {v}_first = unsigned(row_at({v}_layout, index))")
+            lines.append(f"    {v}_step = unsigned({v}_layout[{ROWS_OUTER + 1}])")
             inner.append(f"{v}_at = {v}_first + i * {v}_step")
         else:
+            lines.append(f"    {v}_first = row_at({v}_layout, index)")
             lines += indented(_cut(view, f"{v}_first", "0", "n"))
     lines += ["    for i in range(n):", *indented([*inner, *body], 2)]
-    return lines
+    return [*lines, "    index = next_row(index, extents)"]
 
 
 def _tiles(views: Sequence[View], body: list[str]) -> list[str]:

@@ -41,7 +41,8 @@ def gather() -> Source:
     """Return the kernel that reads where an index points; `step` is the stride it counts in."""
 
     def body(element: Element) -> list[str]:
-        return [f"{element('out')} = source_data[source_at + {element('index')} * step]"]
+        place = f"source_at + unsigned({element('index')} * step)"
+        return [f"{element('out')} = source_data[{place}]"]
 
     views = [View("source"), View("index"), View("out")]
     return loop("strided", "gather", views, body, ("step",))
@@ -51,7 +52,7 @@ def scatter(operator: Operator | None, dtype: DType, table: Table) -> Source:
     """Return the kernel that writes where an index points, combining if there is an operator."""
 
     def body(element: Element) -> list[str]:
-        target = f"out_data[out_at + {element('index')} * step]"
+        target = f"out_data[out_at + unsigned({element('index')} * step)]"
         if operator is None:
             return [f"{target} = {element('source')}"]
         rendered = render(traced(operator.value, table), ("left", "right"), dtype, (dtype,), table)

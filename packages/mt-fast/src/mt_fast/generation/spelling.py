@@ -261,6 +261,46 @@ def place(layout: Any, index: Any) -> Any:
 
 
 @jit()
+def first_row(ordinal: Any, extents: Any) -> Any:
+    """Return the index of the `ordinal`-th row in the five dimensions around rows."""
+    first, second, rest = unravel(
+        ordinal, (extents[0], extents[1], extents[2] * extents[3] * extents[4])
+    )
+    return first, second, *unravel(rest, (extents[2], extents[3], extents[4]))
+
+
+@jit()
+def next_row(index: Any, extents: Any) -> Any:
+    """Return the index of the row that follows; it takes no division, unlike `first_row`."""
+    first, second, third, fourth, fifth = index
+    fifth += 1
+    if fifth < extents[4]:
+        return first, second, third, fourth, fifth
+    fourth += 1
+    if fourth < extents[3]:
+        return first, second, third, fourth, 0
+    third += 1
+    if third < extents[2]:
+        return first, second, third, 0, 0
+    second += 1
+    if second < extents[1]:
+        return first, second, 0, 0, 0
+    return first + 1, 0, 0, 0, 0
+
+
+@jit()
+def row_at(layout: Any, index: Any) -> Any:
+    """Return the position of a row's first element; a layout is a start followed by strides."""
+    return place(layout, index[:3]) + index[3] * layout[4] + index[4] * layout[5]
+
+
+@jit()
+def unsigned(position: Any) -> Any:
+    """Return a position, or a step between positions, that is known not to count from the end."""
+    return np.uint64(position)
+
+
+@jit()
 def tile(ordinal: Any, extents: Any) -> Any:
     """Return where the `ordinal`-th tile of the last two of four dimensions is, and how large.
 
@@ -306,6 +346,10 @@ NAMESPACE: dict[str, Any] = {
     "smaller": smaller,
     "unravel": unravel,
     "place": place,
+    "first_row": first_row,
+    "next_row": next_row,
+    "row_at": row_at,
+    "unsigned": unsigned,
     "tile": tile,
     "inf": math.inf,
     "nan": math.nan,

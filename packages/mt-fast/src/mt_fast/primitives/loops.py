@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.generation.loops import OUTER, Form
+from mt_fast.generation.loops import OUTER, ROWS_OUTER, Form
 from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
 from mt_fast.primitives.layouts import REMEMBERED, Layout, collapse
 from mt_tensor.strides import Strides, size_of
@@ -31,6 +31,9 @@ ones as well, and compiling one more takes longer than many such loops."""
 LONG = 128
 """How many bytes rows have at least that are turned around for a kernel which then reads them: over
 shorter ones a loop would hardly do more than begin and end."""
+
+SHORT = 8
+"""How many elements rows and columns have at least for copies row by row, or turned around."""
 
 MOST_TURNED = 4
 """How many views a kernel turns around at most, in rooms on the stack of a thread."""
@@ -103,11 +106,14 @@ def run_loop(
         inputs: how many of them are inputs.
         parallel: whether to use all threads.
         *parameters: what the kernel takes before the views.
-        strided: whether there is a kernel of the form `strided` only.
+        strided: whether the kernel is to be of the form `strided`.
     """
     layout = collapse(views[0].shape, tuple(view.strides for view in views))
     starts = [view.offset + shift for view, shift in zip(views, layout.shifts, strict=True)]
-    form, repeats, turned = ("strided", (), ()) if strided else form_of(layout, inputs)
+    form: Form = "strided"
+    repeats = turned = (False,) * len(views)
+    if not strided:
+        form, repeats, turned = form_of(layout, inputs)
     kernel = find(form, repeats, turned)
     if form == "flat":
         pairs = zip((view.storage for view in views), starts, strict=True)
@@ -116,7 +122,10 @@ def run_loop(
     split = parallel and form != "turned"
     if form == "turned":
         layout = _in_tiles(layout, layout.strides[turned.index(True)].index(1))
-    for extents, strides, moved in _nests(layout.extents, layout.strides, starts, split):
+    elif form == "strided" and len(layout.extents) > 1 and layout.extents[-1] < SHORT:
+        layout = _longer_last(layout)
+    outer = OUTER if form == "turned" else ROWS_OUTER
+    for extents, strides, moved in _nests(outer, layout.extents, layout.strides, starts, split):
         arguments: list[Any] = [extents, *parameters]
         for view, start, steps in zip(views, moved, strides, strict=True):
             arguments += (view.storage, (start, *steps))
@@ -132,10 +141,19 @@ def _in_tiles(layout: Layout, column: int) -> Layout:
     return Layout(extents, tuple(strides), layout.shifts)
 
 
+@functools.lru_cache(REMEMBERED)
+def _longer_last(layout: Layout) -> Layout:
+    """Return a layout with the longer one of the last two dimensions last."""
+    if layout.extents[-2] <= layout.extents[-1]:
+        return layout
+    extents, *strides = ((*of[:-2], of[-1], of[-2]) for of in (layout.extents, *layout.strides))
+    return Layout(extents, tuple(strides), layout.shifts)
+
+
 def _units(form: Form, extents: tuple[int, ...]) -> int:
-    """Return how many rows, or tiles, a loop of four dimensions has."""
+    """Return how many rows a loop has, or how many tiles one of four dimensions has."""
     if form != "turned":
-        return extents[0] * extents[1] * extents[2]
+        return size_of(extents[:-1])
     tiles = -(-extents[2] // TILE_ROWS) * -(-extents[3] // TILE_COLUMNS)
     return extents[0] * extents[1] * tiles
 
@@ -145,25 +163,29 @@ Nest = tuple[tuple[int, ...], Sequence[Strides], Sequence[int]]
 
 
 def _nests(
-    extents: tuple[int, ...], strides: Sequence[Strides], starts: Sequence[int], split: bool
+    outer: int,
+    extents: tuple[int, ...],
+    strides: Sequence[Strides],
+    starts: Sequence[int],
+    split: bool,
 ) -> Iterator[Nest]:
-    """Yield loops of exactly four dimensions that together make up a loop.
+    """Yield loops of exactly `outer` dimensions and an innermost one that together make up a loop.
 
     With `split`, long rows are cut if there are too few of them to give all threads work.
     """
-    missing = OUTER + 1 - len(extents)
+    missing = outer + 1 - len(extents)
     if missing < 0:
         for i in range(extents[0]):
             moved = [start + i * steps[0] for start, steps in zip(starts, strides, strict=True)]
-            yield from _nests(extents[1:], [steps[1:] for steps in strides], moved, split)
+            yield from _nests(outer, extents[1:], [steps[1:] for steps in strides], moved, split)
     elif split and missing and extents[-1] > PIECE and size_of(extents[:-1]) < FEW:
         count, rest = divmod(extents[-1], PIECE)
         cut = [(*steps[:-1], PIECE * steps[-1], steps[-1]) for steps in strides]
-        yield from _nests((*extents[:-1], count, PIECE), cut, starts, False)
+        yield from _nests(outer, (*extents[:-1], count, PIECE), cut, starts, False)
         if rest:
             done = count * PIECE
             moved = [start + done * steps[-1] for start, steps in zip(starts, strides, strict=True)]
-            yield from _nests((*extents[:-1], rest), strides, moved, False)
+            yield from _nests(outer, (*extents[:-1], rest), strides, moved, False)
     else:
         padded = [(*(0 for _ in range(missing)), *steps) for steps in strides]
         yield (*(1 for _ in range(missing)), *extents), padded, starts

@@ -15,11 +15,11 @@ from mt_fast.generation import movement as texts
 from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.memory import empty
-from mt_fast.primitives.layouts import collapse
-from mt_fast.primitives.loops import form_of, run_loop, shortest_row
+from mt_fast.primitives.layouts import Layout, collapse
+from mt_fast.primitives.loops import SHORT, form_of, run_loop, shortest_row
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
@@ -38,27 +38,37 @@ def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kern
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     """Copy between views of one shape, which is not empty; float16 is not converted here."""
+    layout = collapse(source.shape, (source.strides, out.strides))
+    form, *_ = form_of(layout, 1)
+    turned = form == "turned"
+    narrow = _is_narrow(layout, turned)
     same = source.dtype is out.dtype
+    if same and not (parallel or (turned and not narrow)) and source.ndim <= MOST_DIMENSIONS:
+        np.copyto(out.array, source.array)  # as fast as a kernel is on one thread
+        return
     if same:
         source, out = bits(source), bits(out)
-    elif _is_turned_in_short_rows(source, out):
+    elif turned and layout.extents[-1] < shortest_row((source, out)):
+        # Rows made of columns, and too short to be turned around and read in one loop.
         row = TensorData(empty(source.size, source.dtype.numpy), source.shape, dtype=source.dtype)
         copy(source, row, parallel)
-        source = row
+        copy(row, out, parallel)
+        return
 
     def find(form: Form, repeats: tuple[bool, ...], _turned: tuple[bool, ...]) -> Kernel:
         if same and form == "turned":
             return transpose_kernel()
         return copy_kernel(source.dtype, out.dtype, form, repeats[0])
 
-    run_loop(find, (source, out), 1, parallel)
+    run_loop(find, (source, out), 1, parallel, strided=narrow)
 
 
-def _is_turned_in_short_rows(source: TensorData, out: TensorData) -> bool:
-    """Whether rows are made of columns, and too short to be turned around and read in one loop."""
-    layout = collapse(source.shape, (source.strides, out.strides))
-    form, *_ = form_of(layout, 1)
-    return form == "turned" and layout.extents[-1] < shortest_row((source, out))
+def _is_narrow(layout: Layout, turned: bool) -> bool:
+    """Whether rows, or the columns that they are made of, are too short to be copied as such."""
+    extents = layout.extents
+    if len(extents) < 2:
+        return False
+    return extents[-1] < SHORT or (turned and extents[layout.strides[0].index(1)] < SHORT)
 
 
 @functools.lru_cache(None)

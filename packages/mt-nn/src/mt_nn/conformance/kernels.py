@@ -139,6 +139,30 @@ def batch_norms() -> Iterator[Arguments]:
     yield extreme(8, 3, 4), draw(3), draw(3), 1e-5, []
 
 
+@of("group_norm")
+def group_norms() -> Iterator[Arguments]:
+    """Elements, weight and bias, how many groups, eps."""
+    for dtype in ("float32", "float64"):
+        x = draw(3, 6, 4, 5, dtype=dtype)
+        yield x, draw(6, dtype=dtype), draw(6, dtype=dtype, seed=1), 2, 1e-5
+        yield x + 10, None, draw(6, dtype=dtype), 6, 1e-5
+        yield draw(5, 4, dtype=dtype), draw(4, dtype=dtype), None, 1, 0.1
+    yield draw(2, 9, 37), None, None, 3, 1e-5
+    yield extreme(4, 6, 4), draw(6), draw(6), 2, 1e-5
+
+
+@of("resample")
+def resamplings() -> Iterator[Arguments]:
+    """Elements, a dimension, and taps and weights along it."""
+    numbers = np.random.default_rng(4)
+    for dtype, dim in itertools.product(("float32", "float64"), (1, 2, 3)):
+        x = draw(2, 3, 5, 7, dtype=dtype)
+        for shape in ((9, 2), (4, 1), (x.shape[dim], 4)):
+            yield x, dim, numbers.integers(0, x.shape[dim], shape), draw(*shape, dtype=dtype)
+    yield draw(2, 3, 1), 2, np.zeros((4, 2), np.int64), draw(4, 2)
+    yield extreme(4, 6), 1, numbers.integers(0, 6, (5, 3)), draw(5, 3)
+
+
 @of("dropout")
 def dropouts() -> Iterator[Arguments]:
     """Elements, random numbers from 0 to 1, and how likely an element is left out."""

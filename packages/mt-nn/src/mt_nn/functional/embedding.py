@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 from mt_nn.errors import InputError, SettingError
@@ -172,16 +173,23 @@ def embedding_bag(
     check_mode(mode, scale_grad_by_freq)
     padding = None if padding_idx is None else row_number(padding_idx, weight.shape[0])
     _check_weights(input, weight, per_sample_weights, mode)
-    bag_of, bags = _bags(input, offsets, include_last_offset)
+
+    def looked_up(numbers: Tensor, factors: Tensor | None) -> Tensor:
+        """Return rows of the table, multiplied by factors."""
+        rows = embedding(numbers, weight, None, max_norm, norm_type, scale_grad_by_freq)
+        return rows if factors is None else rows * factors.unsqueeze(1)
+
     numbers = input.reshape(-1)
     factors = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if input.ndim == 2 and offsets is None and padding is None and input.shape[1]:
+        rows = looked_up(numbers, factors)
+        return _OF_BAGS[mode](rows.view(*input.shape, weight.shape[1]), 1)
+    bag_of, bags = _bags(input, offsets, include_last_offset)
     if padding is not None:
         kept = (numbers != padding).argwhere().squeeze(1)
         numbers, bag_of = numbers.index_select(0, kept), bag_of.index_select(0, kept)
         factors = None if factors is None else factors.index_select(0, kept)
-    rows = embedding(numbers, weight, None, max_norm, norm_type, scale_grad_by_freq)
-    if factors is not None:
-        rows = rows * factors.unsqueeze(1)
+    rows = looked_up(numbers, factors)
     empty = rows._full((bags, weight.shape[1]), 0.0)
     if mode == "max":
         return empty.index_reduce(0, bag_of, rows, "amax", include_self=False)
@@ -190,6 +198,14 @@ def embedding_bag(
         return total
     sizes = bag_of.bincount(minlength=bags).clamp_min(1).to(weight.dtype)
     return total / sizes.unsqueeze(1)
+
+
+_OF_BAGS: dict[str, Callable[[Tensor, int], Tensor]] = {
+    "sum": Tensor.sum,
+    "mean": Tensor.mean,
+    "max": Tensor.amax,
+}
+"""What puts together rows of bags that are all of one size."""
 
 
 def check_mode(mode: str, scale_grad_by_freq: bool) -> None:

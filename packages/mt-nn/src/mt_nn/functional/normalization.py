@@ -174,8 +174,16 @@ def group_norm(
             f"group_norm() needs more than one value for each group; shape {input.shape} has one."
         )
     common_backend(input, weight, bias)
+    return _group_norm(input, weight, bias, groups, float(eps))
+
+
+@fused("group_norm")
+def _group_norm(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, groups: int, eps: float
+) -> Tensor:
+    """Normalize groups of channels; the arguments are those of `group_norm`, checked."""
     rows = input.reshape(input.shape[0], groups, -1) if input.numel() else input
-    return _scaled(_layer_norm(rows, None, None, 1, float(eps)).view(*input.shape), weight, bias)
+    return _scaled(_layer_norm(rows, None, None, 1, eps).view(*input.shape), weight, bias)
 
 
 def instance_norm(
@@ -228,8 +236,7 @@ def instance_norm(
         with no_grad():
             means, variances = rows.mean(2), rows.var(2, correction=0)
         _remember(running_mean, running_var, [means.mean(0), variances.mean(0)], count, momentum)
-    out = _layer_norm(rows, None, None, 1, float(eps)).view(*input.shape)
-    return _scaled(out, weight, bias)
+    return _group_norm(input, weight, bias, input.shape[1], float(eps))
 
 
 def rms_norm(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import mt_tensor as mt
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import choice
-from mt_tensor import Tensor, arange
+from mt_tensor import Tensor
 from mt_tensor.arguments import as_integers
 
 
@@ -58,27 +58,40 @@ def pad(
 def _extended(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor:
     """Return a tensor with elements of its own added before and after a dimension."""
     extent = input.shape[dim]
-    limit, within = _MODES[mode]
+    limit, around = _MODES[mode]
     if max(before, after) > limit(extent) or extent + before + after < 1:
         raise InputError(
             f"a dimension of {extent} element(s) cannot be padded by {before} and {after} in mode "
             f"{mode!r}; shape {input.shape} was given."
         )
-    places = arange(-before, extent + after, backend=input.backend)
-    return input.index_select(dim, within(places, extent))
+    front, end = around(input, dim, max(before, 0), max(after, 0))
+    extended = mt.cat([front, input, end], dim)
+    if min(before, after) < 0:
+        extended = extended.narrow(dim, max(-before, 0), extent + before + after)
+    return extended
 
 
-def _reflected(places: Tensor, extent: int) -> Tensor:
-    last = extent - 1
-    return last - (last - places.abs()).abs()
+def _mirrored(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
+    last = input.shape[dim] - 1
+    front, end = input.narrow(dim, min(1, last), before), input.narrow(dim, last - after, after)
+    return front.flip(dim), end.flip(dim)
 
 
-_MODES: dict[str, tuple[Callable[[int], float], Callable[[Tensor, int], Tensor]]] = {
-    "reflect": (lambda extent: extent - 1, _reflected),
-    "replicate": (
-        lambda extent: float("inf") if extent else 0,
-        lambda places, extent: places.clamp(0, extent - 1),
-    ),
-    "circular": (lambda extent: extent, lambda places, extent: places.remainder(extent)),
+def _outermost(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
+    shape, rest = input.shape[:dim], input.shape[dim + 1 :]
+    first, last = input.narrow(dim, 0, 1), input.narrow(dim, -1, 1)
+    return first.expand(*shape, before, *rest), last.expand(*shape, after, *rest)
+
+
+def _around(input: Tensor, dim: int, before: int, after: int) -> tuple[Tensor, Tensor]:
+    return input.narrow(dim, input.shape[dim] - before, before), input.narrow(dim, 0, after)
+
+
+_Ends = Callable[[Tensor, int, int, int], tuple[Tensor, Tensor]]
+
+_MODES: dict[str, tuple[Callable[[int], float], _Ends]] = {
+    "reflect": (lambda extent: extent - 1, _mirrored),
+    "replicate": (lambda extent: float("inf") if extent else 0, _outermost),
+    "circular": (lambda extent: extent, _around),
 }
-"""For each mode the most that can be added to an extent, and where what is added comes from."""
+"""For each mode the most that can be added to an extent, and what is added before and after it."""

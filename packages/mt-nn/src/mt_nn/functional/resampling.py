@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import Sizes, choice, integers
-from mt_tensor import Tensor, tensor, uint8
+from mt_tensor import Tensor, fused, tensor, uint8
 from mt_tensor.dtypes import Array, as_number
 
 _NEAREST = ("nearest", "nearest-exact")
@@ -69,8 +69,8 @@ def interpolate(
     # The ratios of extents for which torch takes the ratio itself in place of the factor given.
     own: tuple[int, ...] = (1,) if antialias or mode.endswith("linear") else ()
     own = (1, 2) if mode == "nearest" and input.ndim == 4 else own
-    for dim, (target, given) in enumerate(zip(sizes, factors, strict=True), 2):
-        extent = input.shape[dim]
+    for dim in reversed(range(2, input.ndim)):  # rows are enlarged while there are the fewest
+        extent, target, given = input.shape[dim], sizes[dim - 2], factors[dim - 2]
         factor = None if recompute_scale_factor or target / extent in own else given
         if target != extent or factor not in (None, 1.0):
             taps = _taps(mode, extent, target, factor, bool(align_corners), antialias)
@@ -138,13 +138,21 @@ def resampled(input: Tensor, dim: int, taps: Array, weights: Array | None) -> Te
         taps: which elements make one of the result, shape (new extent, taps).
         weights: how much each counts, of the same shape; None for a single tap that counts all.
     """
-    places = tensor(taps.astype(np.int64), backend=input.backend).unbind(1)
-    parts = [input.index_select(dim, place) for place in places]
+    places = tensor(taps.astype(np.int64), backend=input.backend)
     if weights is None:
-        return parts[0]
+        return input.index_select(dim, places.view(-1))
+    shares = tensor(weights, dtype=input.dtype, backend=input.backend)
+    return _weighted_sums(input, dim, places, shares)
+
+
+@fused("resample")
+def _weighted_sums(input: Tensor, dim: int, taps: Tensor, weights: Tensor) -> Tensor:
+    """Add up; the arguments are those of `resampled`, as tensors. The weights get no gradient."""
     shape = (-1, *(1,) * (input.ndim - 1 - dim))
-    shares = tensor(weights, dtype=input.dtype, backend=input.backend).unbind(1)
-    weighed = [part * share.view(*shape) for part, share in zip(parts, shares, strict=True)]
+    weighed = [
+        input.index_select(dim, places) * shares.view(*shape)
+        for places, shares in zip(taps.unbind(1), weights.detach().unbind(1), strict=True)
+    ]
     return functools.reduce(operator.add, weighed)
 
 

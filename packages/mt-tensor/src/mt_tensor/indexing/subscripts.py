@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mt_autodiff.mode import recording
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
@@ -23,6 +24,7 @@ from mt_tensor.indexing.gathering import (
 )
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, common_backend
+from mt_tensor.recording.part import Part
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, positions, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase, constant
@@ -208,8 +210,10 @@ class Select(ViewFunction):
         return data.like(tuple(shape), tuple(strides), offset)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
-        return Unselect.apply(grad, shape, entries)
+    def undone(grad: Tensor, shape: Shape, entries: list[Any]) -> Tensor | Part:
+        if recording.enabled:
+            return Unselect.apply(grad, shape, entries)
+        return Part(grad, shape, Select.moved, (entries,))
 
 
 class Unselect(Function):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mt_autodiff.mode import recording
 from mt_tensor.arguments import as_integers, check_choice
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.part import Part
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
@@ -25,8 +27,12 @@ class Slice(ViewFunction):
         return data.slice(starts, steps, lengths)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
-        return Embed.apply(grad, shape, starts, steps, 0)
+    def undone(
+        grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape
+    ) -> Tensor | Part:
+        if recording.enabled:
+            return Embed.apply(grad, shape, starts, steps, 0)
+        return Part(grad, shape, Slice.moved, (starts, steps, lengths))
 
 
 class Embed(Function):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import as_integer, as_integers
+from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.view import ViewFunction
@@ -84,7 +85,7 @@ class Fold(Function):
     def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
         ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
         shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
-        result = windows._full(shape, 0)
+        result = windows._with(_zeros_like(windows._tensor, shape, windows.backend))
         count = windows.shape[dim]
         for k in range(ctx.size):  # the k-th element of every window is one strided slice
             index = [slice(None)] * len(shape)
@@ -95,6 +96,13 @@ class Fold(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
+
+
+def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> TensorData:
+    """Return zeros of a shape whose dimensions, the first of a view, lie in memory as its do."""
+    order = sorted(range(len(shape)), key=lambda d: -abs(data.strides[d]))
+    zeros = backend.full(tuple([shape[d] for d in order]), data.dtype, 0)
+    return zeros.permute(*[order.index(d) for d in range(len(shape))])
 
 
 def reshaped(x: TensorBase, shape: Shape) -> Tensor:

@@ -16,6 +16,7 @@ from weakref import ReferenceType
 from mt_autodiff import GradientError, History
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType
+from mt_tensor.recording.part import Part
 from mt_tensor.strides import Shape
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Node(History):
 
     def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it; it will be read, and may be passed on."""
+        if derivative.__class__ is Part:
+            derivative = derivative.whole()
         if self.hooks is not None:
             derivative = run_hooks(self.hooks, self, derivative)
         derivative._fresh = False

@@ -13,6 +13,7 @@ from mt_tensor.recording.graph import Node, connect
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
+    from mt_tensor.recording.part import Part
     from mt_tensor.strides import Shape
     from mt_tensor.tensor_data import TensorData
     from mt_tensor.tensors import Tensor
@@ -30,7 +31,7 @@ class LinearFunction:
         raise NotImplementedError
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, *settings: Any) -> Tensor:
+    def undone(grad: Tensor, shape: Shape, *settings: Any) -> Tensor | Part:
         """Return the gradient of the argument, which has `shape`, from that of the result."""
         raise NotImplementedError
 

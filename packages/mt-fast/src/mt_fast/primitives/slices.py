@@ -1,0 +1,117 @@
+"""Whole slices along a dimension, read by number and added up by number.
+
+What lies in a row is seen as (outer, extent, inner): the slices along the middle dimension have
+`outer` pieces of `inner` elements in a row. Many numbers may name one slice, so that threads must
+not add wherever these lead: each adds what belongs to its own pieces, in the order in which it
+comes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.memory import empty
+from mt_tensor.strides import size_of
+from mt_tensor.tensor_data import TensorData
+
+# --- Kernels on rows: the numbers are unsigned, and so not looked at for being negative -----------
+
+
+def _read_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+    """Write the elements that numbers name, of arrays of shape (outer, extent)."""
+    for i in range(lo, hi):
+        row, result = source[i], out[i]
+        for j in range(numbers.size):
+            result[j] = row[numbers[j]]
+
+
+def _read_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+    """Write the pieces that numbers name, of arrays of shape (outer, extent, inner)."""
+    count = numbers.size
+    for unit in range(lo, hi):
+        i, j = unit // count, unit % count
+        piece, result = source[i, numbers[j]], out[i, j]
+        for k in range(result.size):
+            result[k] = piece[k]
+
+
+def _add_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+    """Add elements to those that numbers name, of arrays of shape (outer, extent)."""
+    for i in range(lo, hi):
+        row, result = source[i], out[i]
+        for j in range(numbers.size):
+            result[numbers[j]] += row[j]
+
+
+def _add_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+    """Add pieces to the pieces `lo` to `hi` of those that numbers name."""
+    extent = out.shape[1]
+    for i in range(lo // extent, (hi + extent - 1) // extent):
+        first, end = max(lo - i * extent, 0), min(hi - i * extent, extent)
+        for j in range(numbers.size):
+            number = numbers[j]
+            if first <= number < end:
+                piece, result = source[i, j], out[i, number]
+                for k in range(result.size):
+                    result[k] += piece[k]
+
+
+_READ_ELEMENTS, _READ_PIECES = Kernel.of(_read_elements), Kernel.of(_read_pieces)
+_ADD_ELEMENTS, _ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
+
+# --- On views -------------------------------------------------------------------------------------
+
+
+def are_of_rows(source: TensorData, dim: int, index: TensorData, out: TensorData) -> bool:
+    """Whether an index, which is not empty, names whole slices of what lies in a row."""
+    before, step, after = index.strides[:dim], index.strides[dim], index.strides[dim + 1 :]
+    if step != 1 or any(before) or any(after):
+        return False
+    whole = (
+        source.shape[:dim] == out.shape[:dim] and source.shape[dim + 1 :] == out.shape[dim + 1 :]
+    )
+    return whole and source.layout.row_major and out.layout.row_major
+
+
+def read(source: TensorData, dim: int, numbers: TensorData, parallel: bool) -> TensorData:
+    """Return the slices that numbers name; both lie in a row, and neither is empty."""
+    row = numbers.array.reshape(-1)
+    bits = np.dtype(f"u{source.dtype.itemsize}")
+    pieces = _pieces(source, dim).view(bits)
+    outer, _, inner = pieces.shape
+    shape = (*source.shape[:dim], *numbers.shape, *source.shape[dim + 1 :])
+    out = empty(shape, source.dtype.numpy)
+    result = out.view(bits).reshape(outer, row.size, inner)
+    if inner == 1:
+        _READ_ELEMENTS.run(
+            outer,
+            parallel,
+            pieces.reshape(outer, -1),
+            row.view(np.uint64),
+            result.reshape(outer, -1),
+        )
+    else:
+        _READ_PIECES.run(outer * row.size, parallel, pieces, row, result)
+    return TensorData.of(out, shape, source.dtype)
+
+
+def add(source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool) -> None:
+    """Add slices to those that an index names; see `are_of_rows`."""
+    row = index.like((index.shape[dim],), (1,), index.offset).array
+    given, sums = _pieces(source, dim), _pieces(out, dim)
+    outer, extent, inner = sums.shape
+    if inner == 1:
+        _ADD_ELEMENTS.run(
+            outer, parallel, given.reshape(outer, -1), row.view(np.uint64), sums.reshape(outer, -1)
+        )
+    else:
+        _ADD_PIECES.run(outer * extent, parallel, given, row, sums)
+
+
+def _pieces(data: TensorData, dim: int) -> Any:
+    """Return a view in a row as an array of shape (outer, extent, inner)."""
+    shape = data.shape
+    return data.array.reshape(size_of(shape[:dim]), shape[dim], size_of(shape[dim + 1 :]))

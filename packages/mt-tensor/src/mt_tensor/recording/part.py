@@ -1,0 +1,69 @@
+"""`Part`: the gradient of a tensor of which a view shows a part, until it is needed as a tensor.
+
+It is zero everywhere else. When twenty steps of a sequence have been taken out of a tensor one by
+one, twenty tensors of its shape, nearly all zeros, would have to be made and added up. What
+backpropagation adds up instead are parts: the first becomes a tensor, and each of the others is
+added to the elements that its view showed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mt_operators import OPERATORS
+from mt_tensor.tensor_data import TensorData
+
+if TYPE_CHECKING:
+    from mt_tensor.strides import Shape
+    from mt_tensor.tensors import Tensor
+
+_ADD = OPERATORS["add"].value
+
+
+class Part:
+    """A gradient that is not recorded, and stands for a tensor in sums.
+
+    Attributes:
+        grad: the gradient of the view, which names no element twice.
+        shape: that of the whole.
+        moved: what makes the view: a function of the whole and of settings.
+        settings: these.
+    """
+
+    __slots__ = ("grad", "moved", "settings", "shape")
+
+    def __init__(
+        self,
+        grad: Tensor,
+        shape: Shape,
+        moved: Callable[..., TensorData],
+        settings: tuple[Any, ...],
+    ) -> None:
+        self.grad = grad
+        self.shape = shape
+        self.moved = moved
+        self.settings = settings
+
+    def whole(self) -> Tensor:
+        """Return the gradient as a tensor."""
+        grad = self.grad
+        whole = grad._full(self.shape, 0)
+        grad.backend.copy(grad._tensor, self.moved(whole._tensor, *self.settings))
+        whole._fresh = True
+        return whole
+
+    def __add__(self, other: Tensor | Part) -> Tensor:
+        """Return the sum of this and what came later."""
+        if isinstance(other, Part):
+            return other.__radd__(self.whole())
+        return self.__radd__(other)
+
+    def __radd__(self, total: Tensor) -> Tensor:
+        """Return a sum to which this has been added: the same tensor, if nobody else holds it."""
+        if not total._fresh:
+            total = total._with(total.backend.converted(total._tensor, total.dtype))
+            total._fresh = True
+        shown = self.moved(total._tensor, *self.settings)
+        total.backend.elementwise(_ADD, (shown, self.grad._tensor), (shown,))
+        return total

@@ -1,0 +1,77 @@
+"""Gradients of slices, which are added up in one tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mt_tensor as mt
+
+KEYS = st.one_of(
+    st.integers(-4, 3),
+    st.slices(4),
+    st.tuples(st.integers(-4, 3), st.integers(-5, 4)),
+    st.tuples(st.just(slice(None)), st.slices(5)),
+    st.just((Ellipsis, None)),
+)
+
+
+def random(*shape: int) -> Any:
+    return mt.tensor(np.random.default_rng(0).standard_normal(shape), dtype="float64")
+
+
+@given(keys=st.lists(KEYS, min_size=1, max_size=5), whole=st.integers(0, 5))
+def test_slices_of_one_tensor_add_up_to_the_gradient_that_is_recorded(
+    keys: list[Any], whole: int
+) -> None:
+    x = random(4, 5).requires_grad_()
+    y = x * 2.0
+    terms = [y[key].square().sum() * (1.0 + place) for place, key in enumerate(keys)]
+    terms.insert(whole, y.sum())
+    total = sum(terms[1:], terms[0])
+    (recorded,) = mt.autograd.grad(total, x, create_graph=True)
+    (added_up,) = mt.autograd.grad(total, x)
+    np.testing.assert_allclose(added_up.numpy(), recorded.detach().numpy(), rtol=1e-12)
+
+
+def test_one_tensor_is_made_for_all_steps_of_a_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = random(20, 3).requires_grad_()
+    total = mt.stack([step.exp() for step in x.unbind()]).sum()
+    made = []
+    full = type(x.backend).full
+
+    def counted(backend: Any, shape: Any, *rest: Any) -> Any:
+        made.append(shape)
+        return full(backend, shape, *rest)
+
+    monkeypatch.setattr(type(x.backend), "full", counted)
+    total.backward()
+    assert made.count((20, 3)) == 1
+    np.testing.assert_allclose(x.grad.numpy(), np.exp(x.detach().numpy()))
+
+
+def test_a_part_that_is_alone_is_a_whole_gradient_for_hooks_and_for_leaves() -> None:
+    x = random(4, 5).requires_grad_()
+    y = x * 1.0
+    y.retain_grad()
+    seen = []
+    for tensor in (x, y):
+        tensor.register_hook(lambda gradient: seen.append(gradient.shape))
+    y[1].sum().backward()
+    wanted = np.zeros((4, 5))
+    wanted[1] = 1.0
+    assert seen == [(4, 5), (4, 5)]
+    assert np.array_equal(y.grad.numpy(), wanted)
+    assert np.array_equal(x.grad.numpy(), wanted)
+
+
+def test_a_sum_of_parts_leaves_the_gradients_of_others_as_they_are() -> None:
+    x, z = random(3).requires_grad_(), random(3).requires_grad_()
+    total = (x + z).sum() + x[1] * 5.0 + x[1:].sum()
+    total.backward()
+    assert x.grad.tolist() == [1.0, 7.0, 2.0]
+    assert z.grad.tolist() == [1.0, 1.0, 1.0]
