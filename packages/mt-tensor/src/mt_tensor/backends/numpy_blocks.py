@@ -66,3 +66,10 @@ def blocks(shape: Shape) -> Iterator[tuple[int | slice, ...]]:
     for before in itertools.product(*map(range, shape[:dim])):
         for start in range(0, extent, step):
             yield *before, slice(start, start + step)
+
+
+def parts(count: int, size: int) -> Iterator[slice]:
+    """Yield which of `count` things, of `size` elements each, go together; at least one does."""
+    together = max(BLOCK // max(size, 1), 1)
+    for first in range(0, count, together):
+        yield slice(first, first + together)

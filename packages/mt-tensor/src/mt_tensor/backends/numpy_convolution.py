@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from mt_tensor.backends.numpy_tensors import are_computed, array_of, tensor_of
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array, float32, float64
+from mt_tensor.dtypes import Array
 from mt_tensor.fused import FusedKernel
 from mt_tensor.strides import Shape
-from mt_tensor.tensor_data import TensorData
 
 COLUMNS = 2**17
 """How many elements of columns are made at a time. They fit the second cache, and are enough for a
@@ -204,8 +204,7 @@ class _ByProducts(FusedKernel):
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, and float16, which BLAS does not multiply, to the composition."""
-        x, kernels, *_ = arguments
-        return x.dtype in (float32, float64) and 0 not in x.shape and 0 not in kernels.shape
+        return are_computed(*arguments[:3])
 
 
 class Convolution(_ByProducts):
@@ -214,24 +213,26 @@ class Convolution(_ByProducts):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the convolved images."""
         x, kernels, bias, *settings = arguments
-        biases = None if bias is None else _array(bias)
-        return _tensor(silently(convolve, _array(x), _array(kernels), biases, *settings), x), ()
+        biases = None if bias is None else array_of(bias)
+        return tensor_of(
+            silently(convolve, array_of(x), array_of(kernels), biases, *settings), x
+        ), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, _, *settings = arguments
-        upstream = _array(grad)
+        upstream = array_of(grad)
         of_images = of_kernels = None
         if needs[0]:
             size = x.shape[2:]
-            found = silently(image_gradient, upstream, _array(kernels), size, *settings)
-            of_images = _tensor(found, x)
+            found = silently(image_gradient, upstream, array_of(kernels), size, *settings)
+            of_images = tensor_of(found, x)
         if needs[1]:
             size = kernels.shape[2:]
-            found = silently(kernel_gradient, upstream, _array(x), size, *settings)
-            of_kernels = _tensor(found, x)
+            found = silently(kernel_gradient, upstream, array_of(x), size, *settings)
+            of_kernels = tensor_of(found, x)
         of_biases = _bias_gradient(grad) if needs[2] else None
         return of_images, of_kernels, of_biases, *[None] * len(settings)
 
@@ -257,10 +258,10 @@ class TransposedConvolution(_ByProducts):
             for extent, taps, step, margin, added, spread in every
         )
         settings = (stride, padding, dilation, groups)
-        out = silently(image_gradient, _array(x), _array(kernels), size, *settings)
+        out = silently(image_gradient, array_of(x), array_of(kernels), size, *settings)
         if bias is not None:
-            out += _array(bias).reshape(-1, *(1,) * len(size))
-        return _tensor(out, x), ()
+            out += array_of(bias).reshape(-1, *(1,) * len(size))
+        return tensor_of(out, x), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -268,33 +269,24 @@ class TransposedConvolution(_ByProducts):
         """Return the gradients of images, kernels and biases, each if it is wanted."""
         x, kernels, _, stride, padding, _, dilation, groups = arguments
         settings = (stride, padding, dilation, groups)
-        upstream = _array(grad)
+        upstream = array_of(grad)
         of_images = of_kernels = None
         if needs[0]:
-            found = silently(convolve, upstream, _array(kernels), None, *settings)
-            of_images = _tensor(found, x)
+            found = silently(convolve, upstream, array_of(kernels), None, *settings)
+            of_images = tensor_of(found, x)
         if needs[1]:
             size = kernels.shape[2:]
-            found = silently(kernel_gradient, _array(x), upstream, size, *settings)
-            of_kernels = _tensor(found, x)
+            found = silently(kernel_gradient, array_of(x), upstream, size, *settings)
+            of_kernels = tensor_of(found, x)
         of_biases = _bias_gradient(grad) if needs[2] else None
         return of_images, of_kernels, of_biases, None, None, None, None, None
 
 
-def _array(x: Any) -> Array:
-    array: Array = x._tensor.array
-    return array
-
-
-def _tensor(array: Array, like: Any) -> Any:
-    return like._with(TensorData.of(array, array.shape, like.dtype))
-
-
 def _bias_gradient(grad: Any) -> Any:
     """Return the sum of what each channel gets."""
-    upstream = _array(grad)
+    upstream = array_of(grad)
     of_images = silently(np.sum, upstream.reshape(*upstream.shape[:2], -1), 2)
-    return _tensor(silently(np.sum, of_images, 0), grad)
+    return tensor_of(silently(np.sum, of_images, 0), grad)
 
 
 KERNELS: dict[str, FusedKernel] = {

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends.numpy_blocks import BLOCK
+from mt_tensor.backends.numpy_blocks import parts
 from mt_tensor.backends.numpy_choices import keep
+from mt_tensor.backends.numpy_tensors import are_computed, array_of, tensor_of
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array, float32, float64
+from mt_tensor.dtypes import Array
 from mt_tensor.fused import FusedKernel
 from mt_tensor.strides import Shape
-from mt_tensor.tensor_data import TensorData
 
 Pair = tuple[int, int]
 
@@ -60,13 +60,6 @@ def _combined(combine: np.ufunc, planes: Array, size: Pair, stride: Pair) -> Arr
     return planes
 
 
-def _parts(planes: Array) -> Iterator[slice]:
-    """Yield which planes are taken together."""
-    count = max(BLOCK // math.prod(planes.shape[1:]), 1)
-    for first in range(0, len(planes), count):
-        yield slice(first, first + count)
-
-
 def _pooled_size(size: Shape, window: Pair, stride: Pair, padding: Pair) -> Shape:
     every = zip(size, window, stride, padding, strict=True)
     return tuple((extent + 2 * edge - seen) // step + 1 for extent, seen, step, edge in every)
@@ -79,7 +72,7 @@ def max_pool(planes: Array, size: Pair, stride: Pair, padding: Pair) -> Array:
     """Return the largest element of each window; nan, if there is one."""
     shape = _pooled_size(planes.shape[1:], size, stride, padding)
     out = np.empty((len(planes), *shape), planes.dtype)
-    for part in _parts(planes):
+    for part in parts(len(planes), math.prod(planes.shape[1:])):
         seen = _padded(planes[part], padding, -math.inf)
         out[part] = _combined(np.maximum, seen, size, stride)
     return out
@@ -91,7 +84,7 @@ def max_gradient(
     """Return the gradient of planes: each window's goes to the first of its largest elements."""
     (top, left), (_, height, width) = padding, planes.shape
     out = np.empty_like(planes)
-    for part in _parts(planes):
+    for part in parts(len(planes), math.prod(planes.shape[1:])):
         seen, largest = _padded(planes[part], padding, -math.inf), pooled[part]
         unknown = bool(np.isnan(largest).any())
         left_over = grad[part].copy()
@@ -122,7 +115,7 @@ def mean_pool(planes: Array, size: Pair, stride: Pair, padding: Pair) -> Array:
     """Return the mean of each window."""
     shape = _pooled_size(planes.shape[1:], size, stride, padding)
     out = np.empty((len(planes), *shape), planes.dtype)
-    for part in _parts(planes):
+    for part in parts(len(planes), math.prod(planes.shape[1:])):
         seen = _padded(planes[part], padding, 0.0)
         np.divide(_combined(np.add, seen, size, stride), math.prod(size), out=out[part])
     return out
@@ -132,7 +125,7 @@ def mean_gradient(grad: Array, extents: Shape, size: Pair, stride: Pair, padding
     """Return the gradient of planes: each element gets an even share of that of its windows."""
     (top, left), (height, width) = padding, extents
     out = np.empty((len(grad), *extents), grad.dtype)
-    for part in _parts(out):
+    for part in parts(len(out), math.prod(extents)):
         share = grad[part] / math.prod(size)
         if size == extents:
             out[part] = share
@@ -155,8 +148,7 @@ class _Pooling(FusedKernel):
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, and float16, which would be added up in itself, to the composition."""
-        x = arguments[0]
-        return x.dtype in (float32, float64) and 0 not in x.shape
+        return are_computed(arguments[0])
 
 
 class MaxPooling(_Pooling):
@@ -165,7 +157,7 @@ class MaxPooling(_Pooling):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return them, which the gradient reads."""
         x, *settings = arguments
-        result = _tensor(silently(max_pool, _planes(x), *settings), x)
+        result = _images(silently(max_pool, _planes(x), *settings), x)
         return result, (result,)
 
     def gradient(
@@ -174,7 +166,7 @@ class MaxPooling(_Pooling):
         """Return the gradient of the images."""
         x, *settings = arguments
         planes = (_planes(grad), _planes(x), _planes(saved[0]))
-        return _tensor(silently(max_gradient, *planes, *settings), x), None, None, None
+        return _images(silently(max_gradient, *planes, *settings), x), None, None, None
 
 
 class MeanPooling(_Pooling):
@@ -183,7 +175,7 @@ class MeanPooling(_Pooling):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the means."""
         x, *settings = arguments
-        return _tensor(silently(mean_pool, _planes(x), *settings), x), ()
+        return _images(silently(mean_pool, _planes(x), *settings), x), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -191,17 +183,16 @@ class MeanPooling(_Pooling):
         """Return the gradient of the images."""
         x, *settings = arguments
         found = silently(mean_gradient, _planes(grad), x.shape[2:], *settings)
-        return _tensor(found, x), None, None, None
+        return _images(found, x), None, None, None
 
 
 def _planes(images: Any) -> Array:
-    array: Array = images._tensor.array
+    array = array_of(images)
     return array.reshape(-1, *array.shape[2:])
 
 
-def _tensor(planes: Array, like: Any) -> Any:
-    shape = (*like.shape[:2], *planes.shape[1:])
-    return like._with(TensorData.of(planes.reshape(shape), shape, like.dtype))
+def _images(planes: Array, like: Any) -> Any:
+    return tensor_of(planes.reshape(*like.shape[:2], *planes.shape[1:]), like)
 
 
 KERNELS: dict[str, FusedKernel] = {"avg_pool2d": MeanPooling(), "max_pool2d": MaxPooling()}
