@@ -20,9 +20,9 @@ def tensor_of(array: Array, like: Any) -> Any:
 
 
 def are_computed(*tensors: Any) -> bool:
-    """Whether there are elements, and of one type: float32, or float64 as sums of it are rounded.
+    """Whether there are elements, all of float32 or all of float64; what is None does not count.
 
-    float16 would be added up in itself. What is None does not count.
+    Of float16, sums would be rounded at each step.
     """
     given = [tensor for tensor in tensors if tensor is not None]
     dtype = given[0].dtype
