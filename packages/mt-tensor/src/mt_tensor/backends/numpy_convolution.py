@@ -29,7 +29,7 @@ from mt_tensor.dtypes import Array
 from mt_tensor.fused import FusedKernel
 from mt_tensor.strides import Shape
 
-COLUMNS = 2**17
+COLUMNS = 2**18
 """How many elements of columns are made at a time. They fit the second cache, and are enough for a
 product to take much longer than its call."""
 
