@@ -16,7 +16,7 @@ from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import where
 from mt_tensor.backends.numpy import FUNCTIONS
 from mt_tensor.backends.numpy_blocks import BLOCK, LARGE, blocks, in_blocks
-from mt_tensor.backends.numpy_choices import choose, keep
+from mt_tensor.backends.numpy_choices import choose, keep, split
 from mt_tensor.backends.numpy_source import MANY, numpy_function
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType, bool_, float32, float64, int32
@@ -229,6 +229,9 @@ def test_choices_are_those_of_where(dtype: str, size: int) -> None:
         assert kept.dtype == dtype
         wanted = np.where(*arguments[:2], np.zeros((), dtype))
         np.testing.assert_array_equal(kept.view(bits), wanted.view(bits))
+    for mine, wanted in zip(split(condition, x), (condition, ~condition), strict=True):
+        expected = np.where(wanted, x, np.zeros((), dtype))
+        np.testing.assert_array_equal(mine.view(bits), expected.view(bits))
 
 
 def test_choices_between_types_are_those_of_where() -> None:

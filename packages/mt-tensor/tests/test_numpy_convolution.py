@@ -73,7 +73,7 @@ def _by_definition(case: Case) -> Array:
     return out
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=300)
 @given(cases(), st.sampled_from((1, 30, 400, numpy_convolution.COLUMNS)))
 def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
     """A map that is linear in images and in kernels has the gradients that are adjoint to it."""

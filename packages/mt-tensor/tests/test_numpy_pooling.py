@@ -57,7 +57,7 @@ def _inside(case: Case, padded: Array) -> Array:
     return padded[:, top : top + planes.shape[1], left : left + planes.shape[2]]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=300)
 @given(cases(), st.sampled_from((1, 60, 10_000)))
 def test_means(case: Case, block: int) -> None:
     planes, size, stride, padding = case
@@ -73,7 +73,7 @@ def test_means(case: Case, block: int) -> None:
     np.testing.assert_allclose(found, _inside(case, share), rtol=1e-5, atol=1e-6)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=300)
 @given(cases(), st.sampled_from((1, 60, 10_000)))
 def test_largest_elements(case: Case, block: int) -> None:
     """The gradient goes to the first of the largest in row-major order, or to the first nan."""

@@ -32,6 +32,14 @@ def keep(condition: Any, x: Any) -> Any:
     return (x.view(bits) & _mask(condition, bits)).view(x.dtype)
 
 
+def split(condition: Any, x: Any) -> tuple[Any, Any]:
+    """Return `x` where the condition holds, and where it does not, with 0 elsewhere."""
+    bits = _BITS[x.dtype.itemsize]
+    all_bits = x.view(bits)
+    kept = all_bits & _mask(condition, bits)
+    return kept.view(x.dtype), (all_bits ^ kept).view(x.dtype)
+
+
 def _mask(condition: Any, bits: np.dtype[Any]) -> Array:
     """Return integers that are all ones where the condition holds, else zero."""
     mask: Array = np.negative(condition.view(np.int8)).astype(bits)

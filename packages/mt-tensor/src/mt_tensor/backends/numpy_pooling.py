@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends.numpy_blocks import parts
-from mt_tensor.backends.numpy_choices import keep
+from mt_tensor.backends.numpy_choices import split
 from mt_tensor.backends.numpy_tensors import are_computed, array_of, tensor_of
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array
@@ -87,15 +87,15 @@ def max_gradient(
     for part in parts(len(planes), math.prod(planes.shape[1:])):
         seen, largest = _padded(planes[part], padding, -math.inf), pooled[part]
         unknown = bool(np.isnan(largest).any())
-        left_over = grad[part].copy()
+        left_over = grad[part]
         result = np.zeros_like(seen)
         for rows, into in _pairs_of_taps(seen, result, 1, size, stride):
             for elements, target in _pairs_of_taps(rows, into, 2, size, stride):
                 found = elements == largest
                 if unknown:
                     found |= np.isnan(elements)
-                np.add(target, keep(found, left_over), out=target)
-                left_over = keep(~found, left_over)
+                share, left_over = split(found, left_over)
+                np.add(target, share, out=target)
         out[part] = result[:, top : top + height, left : left + width]
     return out
 
@@ -127,7 +127,7 @@ def mean_gradient(grad: Array, extents: Shape, size: Pair, stride: Pair, padding
     out = np.empty((len(grad), *extents), grad.dtype)
     for part in parts(len(out), math.prod(extents)):
         share = grad[part] / math.prod(size)
-        if size == extents:
+        if size == extents and not any(padding):  # one window, of the whole plane
             out[part] = share
             continue
         columns = np.zeros((*share.shape[:2], width + 2 * left), grad.dtype)
