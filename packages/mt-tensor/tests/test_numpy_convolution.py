@@ -101,7 +101,7 @@ def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
 def test_columns_are_few_at_a_time() -> None:
     """What a large convolution needs beside its result does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)
-    seen = numpy_convolution._windows(images, (5, 5), (1, 1), (1, 1), 1)
+    seen = numpy_convolution._windows(images, (5, 5), (1, 1), (0, 0), (1, 1), 1)
     parts = [seen[..., images, rows, :].size for images, rows in numpy_convolution._parts(seen)]
     assert max(parts) <= numpy_convolution.COLUMNS
     assert sum(parts) == seen.size == 2 * math.prod(kernels.shape) * 86 * 996

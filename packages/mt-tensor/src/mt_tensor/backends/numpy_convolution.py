@@ -30,8 +30,8 @@ from mt_tensor.fused import FusedKernel
 from mt_tensor.strides import Shape
 
 COLUMNS = 2**18
-"""How many elements of columns are made at a time. They fit the second cache, and are enough for a
-product to take much longer than its call."""
+"""How many elements of columns are made at a time. They fit the second cache, and a product of them
+takes much longer than its call."""
 
 Numbers = tuple[int, ...]
 
@@ -46,10 +46,7 @@ def convolve(
     groups: int,
 ) -> Array:
     """Return images convolved with kernels, of shape (batch, out channels, *out extents)."""
-    ends = [
-        (-margin, size + margin) for size, margin in zip(images.shape[2:], padding, strict=True)
-    ]
-    seen = _windows(_framed(images, ends), kernels.shape[2:], stride, dilation, groups)
+    seen = _windows(images, kernels.shape[2:], stride, padding, dilation, groups)
     rows = kernels.reshape(groups, len(kernels) // groups, -1)
     out = np.empty((len(images), len(kernels), *seen.shape[3 + len(stride) :]), images.dtype)
     results = _in_groups(out, groups)
@@ -72,10 +69,7 @@ def kernel_gradient(
     groups: int,
 ) -> Array:
     """Return the gradient of kernels of some size, from that of the convolved images."""
-    ends = [
-        (-margin, size + margin) for size, margin in zip(images.shape[2:], padding, strict=True)
-    ]
-    seen = _windows(_framed(images, ends), size, stride, dilation, groups)
+    seen = _windows(images, size, stride, padding, dilation, groups)
     upstream = _in_groups(grad, groups)
     channels, outputs = images.shape[1] // groups, grad.shape[1] // groups
     total = np.zeros((groups, channels * math.prod(size), outputs), images.dtype)
@@ -148,8 +142,12 @@ def _framed(images: Array, ends: Sequence[tuple[int, int]]) -> Array:
     return out
 
 
-def _windows(images: Array, size: Shape, stride: Numbers, dilation: Numbers, groups: int) -> Array:
+def _windows(
+    images: Array, size: Shape, stride: Numbers, padding: Numbers, dilation: Numbers, groups: int
+) -> Array:
     """Return a view of what kernels see: (groups, channels / groups, *size, batch, *places)."""
+    both = zip(images.shape[2:], padding, strict=True)
+    images = _framed(images, [(-margin, extent + margin) for extent, margin in both])
     every = zip(images.shape[2:], size, stride, dilation, strict=True)
     places = [
         (extent - spread * (taps - 1) - 1) // step + 1 for extent, taps, step, spread in every
