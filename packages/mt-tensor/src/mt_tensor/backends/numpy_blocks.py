@@ -20,8 +20,8 @@ BLOCK = 32768
 """How many elements go through all steps at once. They and what is computed of them fit the second
 cache; with fewer, the calls would take longer than the arithmetic."""
 
-LARGE = 2 * BLOCK
-"""From so many elements on, blocks are worth their calls."""
+LARGE = 16 * BLOCK
+"""From so many elements on, what one step writes has left that cache when the next one reads it."""
 
 
 def in_blocks(function: Callable[..., Any], *arrays: Array) -> Any:
