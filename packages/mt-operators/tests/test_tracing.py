@@ -28,7 +28,18 @@ def test_only_exact_identities_are_used():
     assert operations(lambda x: 1.0 * x * 1.0 / 1.0 - 0.0) == []
     assert operations(lambda x: x * -1.0) == ["neg"]
     assert operations(lambda x: -1.0 * -x) == []
+    assert operations(lambda x: abs(-x)) == ["abs"]
     assert operations(lambda x: where(x > 0, x, x)) == []
+    chosen = ["constant", "gt", "constant", "where"]  # by one condition, once
+    assert operations(lambda x: where(x > 0, where(x > 0, x, 1.0), 2.0)) == chosen
+    assert operations(lambda x: where(x > 0, 2.0, where(x > 0, 1.0, x))) == chosen
+    assert operations(lambda x: -where(x > 0, 1.0, 2.0)) == [
+        *chosen[:2],
+        "constant",
+        "constant",
+        "where",
+    ]
+    assert operations(lambda x: -where(x > 0, x, 2.0)) == [*chosen, "neg"]
     assert operations(lambda x: x + 0.0) == ["constant", "add"]  # -0.0 + 0.0 is 0.0
     assert operations(lambda x: x * 0.0) == ["constant", "mul"]  # nan * 0.0 is nan
     assert operations(lambda x: exp(1.0) * 0.0 + x) == ["constant", "add"]

@@ -1,17 +1,25 @@
 """What the `numpy` backend does beside its primitives: quiet calls, and results of its own."""
 
+import math
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import where
+from mt_tensor.backends.numpy import FUNCTIONS
+from mt_tensor.backends.numpy_blocks import BLOCK, LARGE, blocks, in_blocks
+from mt_tensor.backends.numpy_choices import choose, keep, split
+from mt_tensor.backends.numpy_source import MANY, numpy_function
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import DType, bool_, float32, float64, int32
+from mt_tensor.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.tensor_data import TensorData
 
 
@@ -109,3 +117,139 @@ def test_computing_keeps_the_types_of_conditions_apart() -> None:
         expected = np.asarray([dtype.numpy.type(1) / dtype.numpy.type(3), 0.1], dtype.numpy)
         assert found.dtype == dtype.numpy
         np.testing.assert_array_equal(found, expected)
+
+
+# --- Large arrays ---------------------------------------------------------------------------------
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 88.0, -88.0, 1e-30, 0.5]
+
+
+def _arguments(arity: int, size: int) -> list[Array]:
+    rng = np.random.default_rng(arity)
+    drawn = [rng.normal(scale=2, size=size).astype(np.float32) for _ in range(arity)]
+    for place, row in enumerate(drawn):
+        row[:: 7 + place] = rng.choice(np.array(SPECIAL, np.float32), row[:: 7 + place].shape)
+    return drawn
+
+
+def _formulas() -> Iterator[Formula]:
+    for name in OPERATORS:
+        operator = OPERATORS[name]
+        if operator.result != "whole":
+            yield operator.value
+            yield operator.gradient((True,) * operator.arity)
+
+
+@pytest.mark.parametrize("formula", [*_formulas()], ids=lambda formula: formula.name)
+def test_a_formula_over_a_large_array_is_that_over_its_parts(formula: Formula) -> None:
+    """Large arrays go in blocks, and choose without branches; small ones do neither."""
+    function = _lifted(formula)
+    arrays = _arguments(formula.arity, LARGE + 77)
+    with np.errstate(all="ignore"):
+        whole = function(*arrays)
+        parts = [
+            function(*[row[start : start + MANY - 1] for row in arrays])
+            for start in range(0, LARGE + 77, MANY - 1)
+        ]
+    several = isinstance(whole, tuple)
+    for place, result in enumerate(whole if several else (whole,)):
+        pieces = [part[place] if several else part for part in parts]
+        if np.ndim(pieces[0]) == 0:  # a number, as the derivative of a step
+            np.testing.assert_array_equal(result, np.broadcast_to(pieces[0], result.shape))
+        else:
+            expected = np.concatenate(pieces)
+            assert result.dtype == expected.dtype
+            # NumPy's own functions may differ in the last digit with the place in a row.
+            np.testing.assert_allclose(result.astype("f8"), expected.astype("f8"), rtol=3e-7)
+            number = ~np.isnan(expected)
+            signs = np.signbit(result[number]), np.signbit(expected[number])
+            np.testing.assert_array_equal(*signs)
+
+
+def _lifted(formula: Formula) -> Callable[..., Any]:
+    return numpy_function(formula, FUNCTIONS, np.dtype(np.float32))
+
+
+@st.composite
+def _large_shapes(draw: st.DrawFn) -> list[int]:
+    shape = draw(st.lists(st.integers(1, 40), max_size=3))
+    longest = draw(st.integers(LARGE, 4 * LARGE)) // math.prod(shape)
+    shape.insert(draw(st.integers(0, len(shape))), longest + 1)
+    return shape
+
+
+@settings(max_examples=25, deadline=None)
+@given(_large_shapes(), st.data())
+def test_blocks_of_broadcast_arrays(shape: list[int], data: st.DataObject) -> None:
+    """Each argument may be transposed, or stretched in some dimensions, or a number."""
+    size = math.prod(shape)
+    x = np.arange(size, dtype=np.float32).reshape(shape[::-1]).T
+    extents = [data.draw(st.sampled_from((1, extent))) for extent in shape]
+    y = np.arange(math.prod(extents), dtype=np.float32).reshape(extents)
+    z = np.float32(3).reshape(())
+
+    def function(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+        return a - b * c, b + c
+
+    first, second = in_blocks(function, x, y, z)
+    np.testing.assert_array_equal(first, x - y * z)
+    np.testing.assert_array_equal(second, np.broadcast_to(y + z, shape))
+    assert first.shape == second.shape == tuple(shape)
+
+
+@settings(deadline=None)
+@given(_large_shapes())
+def test_blocks_cover_an_array_once(shape: list[int]) -> None:
+    seen = np.zeros(shape, np.int8)
+    for place in blocks(tuple(shape)):
+        assert seen[place].size <= BLOCK
+        seen[place] += 1
+    assert (seen == 1).all()
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "u1", "i2", "i4", "i8", "?"])
+def test_choices_are_those_of_where(dtype: str, size: int) -> None:
+    rng = np.random.default_rng(size)
+    x, y = (rng.choice(np.array(SPECIAL), (3, size)) for _ in range(2))
+    with np.errstate(all="ignore"):
+        x, y = (each.astype(dtype) for each in (x, y))
+    condition = rng.integers(0, 2, (3, size)).astype(bool)
+    bits = {"f2": "i2", "f4": "i4", "f8": "i8"}.get(dtype, dtype)
+    for arguments in (
+        (condition, x, y),
+        (condition[:1], x, y[:, :1]),
+        (condition, x[:1], y[0, 0].reshape(())),
+        (condition[:, ::-1], x.T.copy().T, y),
+    ):
+        chosen = choose(*arguments)
+        assert chosen.dtype == dtype
+        np.testing.assert_array_equal(chosen.view(bits), np.where(*arguments).view(bits))
+        kept = keep(*arguments[:2])
+        assert kept.dtype == dtype
+        wanted = np.where(*arguments[:2], np.zeros((), dtype))
+        np.testing.assert_array_equal(kept.view(bits), wanted.view(bits))
+    for mine, wanted in zip(split(condition, x), (condition, ~condition), strict=True):
+        expected = np.where(wanted, x, np.zeros((), dtype))
+        np.testing.assert_array_equal(mine.view(bits), expected.view(bits))
+
+
+def test_choices_between_types_are_those_of_where() -> None:
+    condition = np.arange(9) % 3 == 0
+    chosen = choose(condition, np.ones(9, np.int64), np.full((), 0.5))
+    np.testing.assert_array_equal(chosen, np.where(condition, 1.0, 0.5))
+
+
+@pytest.mark.parametrize("size", [11, LARGE])
+def test_sigmoid(size: int) -> None:
+    """To the last digits of small values too, which 1 - sigmoid(-x) would lose."""
+    sigmoid = FUNCTIONS["sigmoid"]
+    for dtype, digits in (("f8", 1e-15), ("f4", 3e-7), ("f2", 1e-3)):
+        least = float(np.finfo(dtype).smallest_subnormal)
+        with np.errstate(all="ignore"):
+            x = np.linspace(-87, 40, size).astype(dtype)
+            found, ends = sigmoid(x), sigmoid(np.array([-np.inf, -1e4, 1e4, np.inf, np.nan], dtype))
+        assert found.dtype == dtype
+        wanted = 1 / (1 + np.exp(-x.astype("f8")))
+        np.testing.assert_allclose(found.astype("f8"), wanted, rtol=digits, atol=least)
+        np.testing.assert_array_equal(ends, np.array([0, 0, 1, 1, np.nan], dtype))

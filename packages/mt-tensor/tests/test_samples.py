@@ -50,7 +50,8 @@ NOT_OPERATIONS = {
         result_type uint8
     """,
     "it is about backends, which test_backends.py tests": """
-        TensorBackend backends current_backend fuse fuse_in_place fused get_backend register_backend use_backend
+        TensorBackend backends current_backend fuse fuse_in_place fused get_backend
+        register_backend use_backend
     """,
     "it is about showing, which test_printing.py tests": """
         get_printoptions printoptions set_printoptions

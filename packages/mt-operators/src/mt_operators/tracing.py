@@ -279,6 +279,8 @@ class _Recorder:
         truth = all(self.expression(side).truth for side in sides)
         if not truth:
             sides = [self.number(side) for side in sides]
+        condition = self.truth(condition)
+        sides = [self._decided(condition, side, place) for place, side in enumerate(sides, 1)]
         if sides[0].position == sides[1].position:
             return sides[0]
         gate = self._gate(condition)
@@ -286,8 +288,16 @@ class _Recorder:
             passed, otherwise = self._beyond(gate, sides[1]), sides[0]
             open_first = (passed, otherwise) if gate.opens else (otherwise, passed)
             return self.where(gate.condition, *open_first)
-        operands = (self.truth(condition), *sides)
+        operands = (condition, *sides)
         return self.record("where", tuple(o.position for o in operands), truth=truth)
+
+    def _decided(self, condition: Symbol, side: Symbol, place: int) -> Symbol:
+        """Return what is left of a side that is chosen by the same condition once more."""
+        found = self.expression(side)
+        while found.operation == "where" and found.operands[0] == condition.position:
+            side = Symbol(self, found.operands[place])
+            found = self.expression(side)
+        return side
 
     def _gate(self, condition: Symbol) -> _Gate | None:
         """Return what decides whether a slope is 0, if there is nothing else to the slope.
@@ -320,11 +330,22 @@ class _Recorder:
         expression = self.expression(symbol)
         return expression.number if expression.operation == "constant" else None
 
+    def _same_of_one(self, operation: str, operand: Expression) -> Symbol | None:
+        """Return the simpler symbol for an operation on one number."""
+        inner = [Symbol(self, at) for at in operand.operands]
+        if operand.operation == "neg" and operation in ("neg", "abs"):
+            return inner[0] if operation == "neg" else self.apply("abs", *inner)
+        if operand.operation == "where" and operation == "neg":
+            condition, *sides = inner
+            numbers = [self._constant(side) for side in sides]
+            if None not in numbers:
+                return self.where(condition, *(-number for number in numbers if number is not None))
+        return None
+
     def _same(self, operation: str, operands: tuple[Symbol, ...]) -> Symbol | None:
         """Return the simpler symbol with exactly this value, nan and signed zeros included."""
-        if operation == "neg":
-            inner = self.expression(operands[0])
-            return Symbol(self, inner.operands[0]) if inner.operation == "neg" else None
+        if len(operands) == 1:
+            return self._same_of_one(operation, self.expression(operands[0]))
         if len(operands) != 2:
             return None
         left, right = operands

@@ -44,8 +44,8 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "log_softmax": LOG_SOFTMAX,
     "lstm": LSTM,
     "max_pool2d": MAX_POOL,
-    "rnn": RNN,
     "resample": RESAMPLE,
+    "rnn": RNN,
     "softmax": SOFTMAX,
 }
 """The fused operations by name."""

@@ -76,6 +76,33 @@ def transposed_convolutions() -> Iterator[Arguments]:
     yield extreme(2, 2, 4, 4), draw(2, 3, 3, 3), draw(3), ones, none, none, ones, 1
 
 
+@of("conv3d")
+def convolutions_of_volumes() -> Iterator[Arguments]:
+    """Volumes, kernels, biases, stride, padding, dilation and groups."""
+    none, ones = (0, 0, 0), (1, 1, 1)
+    for dtype in ("float32", "float64"):
+        x, b = draw(2, 4, 5, 6, 7, dtype=dtype), draw(6, dtype=dtype)
+        yield x, draw(6, 4, 3, 3, 3, dtype=dtype), b, ones, ones, ones, 1
+        yield x, draw(6, 2, 3, 2, 1, dtype=dtype), None, (2, 1, 3), (1, 0, 2), (2, 3, 1), 2
+        yield x, draw(4, 1, 1, 2, 3, dtype=dtype), None, (1, 2, 2), none, (1, 1, 2), 4
+    yield draw(0, 2, 3, 3, 3), draw(3, 2, 2, 2, 2), draw(3), ones, none, ones, 1
+    yield extreme(2, 2, 3, 4, 4), draw(3, 2, 2, 2, 2), draw(3), ones, ones, ones, 1
+
+
+@of("conv_transpose3d")
+def transposed_convolutions_of_volumes() -> Iterator[Arguments]:
+    """Volumes, kernels, biases, stride, padding, output padding, dilation and groups."""
+    none, ones = (0, 0, 0), (1, 1, 1)
+    for dtype in ("float32", "float64"):
+        x, b = draw(2, 4, 3, 4, 5, dtype=dtype), draw(6, dtype=dtype)
+        yield x, draw(4, 6, 3, 3, 3, dtype=dtype), b, ones, none, none, ones, 1
+        yield x, draw(4, 3, 3, 2, 1, dtype=dtype), b, (2, 1, 3), (1, 0, 0), (1, 0, 2), ones, 2
+        yield x, draw(4, 1, 2, 3, 3, dtype=dtype), None, (2, 4, 1), (0, 1, 2), none, (3, 2, 2), 4
+    yield draw(1, 2, 3, 3, 3), draw(2, 3, 2, 2, 2), draw(3), ones, none, (1, 0, 0), (2, 1, 1), 1
+    yield draw(0, 2, 3, 3, 3), draw(2, 3, 2, 2, 2), draw(3), ones, none, none, ones, 1
+    yield extreme(2, 2, 3, 3, 3), draw(2, 3, 2, 2, 2), draw(3), (2, 2, 2), none, none, ones, 1
+
+
 def windows() -> Iterator[Arguments]:
     """Images, and the size, stride and padding of windows."""
     settings = [

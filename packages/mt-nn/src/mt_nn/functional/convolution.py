@@ -246,6 +246,7 @@ def _conv1d(
     return _conv2d(input.unsqueeze(2), weight.unsqueeze(2), bias, *settings, groups).squeeze(2)
 
 
+@fused("conv3d")
 def _conv3d(
     input: Tensor,
     weight: Tensor,

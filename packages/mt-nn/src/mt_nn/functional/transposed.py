@@ -282,8 +282,25 @@ def _spread(input: Tensor, stride: tuple[int, ...]) -> Tensor:
     return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), 0)
 
 
+@fused("conv_transpose3d")
+def _conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: tuple[int, int, int],
+    padding: tuple[int, int, int],
+    output_padding: tuple[int, int, int],
+    dilation: tuple[int, int, int],
+    groups: int,
+) -> Tensor:
+    """Compute it for volumes; the arguments are checked, and the tensors are of one dtype."""
+    return _transposed_convolution(
+        input, weight, bias, stride, padding, output_padding, dilation, groups
+    )
+
+
 _TRANSPOSE: dict[int, Callable[..., Tensor]] = {
     1: _conv_transpose1d,
     2: _conv_transpose2d,
-    3: _transposed_convolution,
+    3: _conv_transpose3d,
 }

@@ -29,11 +29,9 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.backends.numpy_blocks import BLOCK
+from mt_tensor.backends.numpy_choices import choose
 from mt_tensor.dtypes import Array
-
-BLOCK = 32768
-"""How many elements go through all steps at once. They and what is computed of them fit the second
-cache; with fewer, the calls would take longer than the arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +216,7 @@ def _erfc(x: Array, fit: Fit, out: Array) -> None:
     falling *= np.exp((short - size) * (short + size))
     falling *= _polynomial(fit.numerator, size)
     np.divide(falling, _polynomial(fit.denominator, size), out=out)
-    np.subtract(2.0, out, out=out, where=left)
+    out[:] = choose(left, 2.0 - out, out)
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Array) -> Array:

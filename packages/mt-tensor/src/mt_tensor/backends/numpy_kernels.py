@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_tensor.backends import numpy_convolution, numpy_losses, numpy_normalization, numpy_pooling
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, int64
 from mt_tensor.fused import FusedKernel
@@ -98,6 +99,10 @@ def _position(name: str) -> Callable[..., Any]:
 
 
 KERNELS: dict[str, Callable[..., Any] | FusedKernel] = {
+    **numpy_convolution.KERNELS,
+    **numpy_losses.KERNELS,
+    **numpy_normalization.KERNELS,
+    **numpy_pooling.KERNELS,
     "softmax": _AlongADimension(_softmax, _softmax_gradient),
     "log_softmax": _AlongADimension(_log_softmax, _log_softmax_gradient),
     "argmax": _position("argmax"),

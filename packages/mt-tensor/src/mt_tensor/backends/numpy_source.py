@@ -9,24 +9,26 @@ def tanh_gradient_0(x0, x1, x2):
     return x0 * (1.0 - (x2 * x2))
 
 What is used once stays within its expression, so that NumPy can reuse the memory of what it has
-just computed.
+just computed. Large arrays go through the function in blocks (`numpy_blocks`).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mt_operators import Formula
 from mt_operators.tracing import PYTHON, Expression, Graph, Number, trace
+from mt_tensor.backends.numpy_blocks import LARGE, in_blocks
+from mt_tensor.backends.numpy_choices import choose, keep
 from mt_tensor.dtypes import Array
 
-ATOMIC = ("sign",)
-"""Operators that NumPy has, though other stages compose them."""
+ATOMIC = ("sigmoid", "sign")
+"""Operators that have a function of arrays, though other stages compose them."""
 
 _OPERATIONS = {**PYTHON, "div": "{0} / {1}"}
 """What Python's operators on arrays are."""
@@ -41,7 +43,7 @@ def numpy_source(formula: Formula) -> str:
     Raises:
         TracingError: the formula branches on a value, or uses something that arrays do not have.
     """
-    return _written(formula, formula.name, repr)
+    return _written(trace(formula, ATOMIC), formula.name, repr)
 
 
 def numpy_function(
@@ -60,8 +62,11 @@ def numpy_function(
     namespace: dict[str, Any] = {
         **functions,
         "where": np.where,
+        "choose": choose,
+        "keep": keep,
         "truth": _truth,
         "copy": np.copy,
+        "in_blocks": in_blocks,
     }
 
     def named(number: Number) -> str:
@@ -69,10 +74,22 @@ def numpy_function(
         namespace[name] = _typed(number, dtype)
         return name
 
-    text = _written(formula, "on_arrays", named)
+    graph = trace(formula, ATOMIC)
+    steps = sum(bool(expression.operands) for expression in graph.expressions)
+    text = _written(graph, "on_arrays", named, _ON_MANY if steps > 1 else "")
+    if steps > 1:
+        text += "\n\n" + _written(graph, "on_many", named, _IN_BLOCKS, branches=False)
     exec(compile(text, f"<{formula.name} on arrays>", "exec"), namespace)
     function: Callable[..., Any] = namespace["on_arrays"]
     return function
+
+
+MANY = 2048
+"""From so many elements on, choices take more time in NumPy's `where` than in several calls."""
+
+_ON_MANY = f"if x0.size >= {MANY}: return on_many({{arguments}})"
+_IN_BLOCKS = f"if x0.size >= {LARGE}: return in_blocks(on_many, {{arguments}})"
+"""How functions leave larger arrays to others. Of a single step that is no gain."""
 
 
 def _typed(number: Number, dtype: np.dtype[Any]) -> Array:
@@ -86,9 +103,22 @@ def _truth(condition: Any) -> Any:
     return condition if condition.dtype == np.bool_ else condition != 0
 
 
-def _written(formula: Formula, name: str, constant: Callable[[Number], str]) -> str:
-    """Return the text of a formula under a name, with each plain number written by `constant`."""
-    graph = trace(formula, ATOMIC)
+def _written(
+    graph: Graph,
+    name: str,
+    constant: Callable[[Number], str],
+    opening: str = "",
+    branches: bool = True,
+) -> str:
+    """Return the text of a formula as a function.
+
+    Args:
+        graph: the formula.
+        name: that of the function.
+        constant: how a plain number is written.
+        opening: what comes before the computation; in it `{arguments}` stands for the arguments.
+        branches: whether choices are made by `where`, and not without branches.
+    """
     uses = Counter(at for expression in graph.expressions for at in expression.operands)
     uses.update(graph.outputs)
     texts: list[str] = []
@@ -106,6 +136,8 @@ def _written(formula: Formula, name: str, constant: Callable[[Number], str]) -> 
             text = constant(expression.number)
         elif operation == "ne" and _asks_for_truth(graph, expression):
             text = f"truth({parts[0]})"
+        elif operation == "where" and not branches:
+            text = _chosen(graph, expression, parts)
         elif operation in _OPERATIONS:
             text, bare = _OPERATIONS[operation].format(*parts), True
         else:
@@ -123,11 +155,28 @@ def _written(formula: Formula, name: str, constant: Callable[[Number], str]) -> 
         results.append(texts[at] if new else f"copy({texts[at]})")
     lines.append(f"return {', '.join(results)}")
     arguments = ", ".join(f"x{i}" for i in range(graph.arity))
-    return "\n    ".join((f"def {name}({arguments}):", *lines))
+    before = [opening.format(arguments=arguments)] if opening else []
+    return "\n    ".join((f"def {name}({arguments}):", *before, *lines))
+
+
+def _chosen(graph: Graph, choice: Expression, operands: Sequence[str]) -> str:
+    """Return the text of a choice without branches."""
+    condition, x, y = operands
+    if _is_zero(graph, choice.operands[2]):
+        return f"keep({condition}, {x})"
+    if _is_zero(graph, choice.operands[1]):
+        return f"keep(~{condition}, {y})"
+    return f"choose({condition}, {x}, {y})"
 
 
 def _asks_for_truth(graph: Graph, expression: Expression) -> bool:
     """Whether a comparison is how a condition among the arguments was read."""
-    left, right = (graph.expressions[at] for at in expression.operands)
-    zero = right.operation == "constant" and right.number == 0.0
-    return zero and left.operation == "argument"
+    left, right = expression.operands
+    return graph.expressions[left].operation == "argument" and _is_zero(graph, right)
+
+
+def _is_zero(graph: Graph, at: int) -> bool:
+    """Whether an expression is the number 0, without a sign."""
+    found = graph.expressions[at]
+    zero = found.operation == "constant" and found.number == 0.0
+    return zero and math.copysign(1.0, found.number) > 0.0

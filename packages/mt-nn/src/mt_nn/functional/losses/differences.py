@@ -11,7 +11,7 @@ from mt_nn.functional.losses.reduction import (
     check_positive,
     check_reduction,
 )
-from mt_tensor import Tensor, fuse, minimum
+from mt_tensor import Tensor, elementwise, fuse
 
 
 def mse_loss(
@@ -113,9 +113,9 @@ def huber_loss(
 
 @fuse
 def _huber(input: Tensor, target: Tensor, delta: float) -> Tensor:
-    """Write the parabola and the lines as one: `s (d - s / 2)` with `s = min(d, delta)`."""
-    difference = (input - target).abs()
-    short = minimum(difference, delta)
+    """Write the parabola and the lines as one: `s (d - s / 2)`, with `s` as `d` within `delta`."""
+    difference = input - target
+    short = elementwise("clamp", difference, -delta, delta)
     return short * (difference - 0.5 * short)
 
 

@@ -1,0 +1,31 @@
+"""From tensors to the arrays that the kernels of the `numpy` backend compute with, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_tensor.dtypes import Array, as_dtype, float32, float64
+from mt_tensor.tensor_data import TensorData
+
+
+def array_of(tensor: Any) -> Array:
+    """Return the elements as an array over the tensor's own memory."""
+    array: Array = tensor._tensor.array
+    return array
+
+
+def tensor_of(array: Array, like: Any) -> Any:
+    """Return a new contiguous array as a tensor on the backend of another."""
+    return like._with(TensorData.of(array, array.shape, as_dtype(array.dtype)))
+
+
+def are_computed(*tensors: Any) -> bool:
+    """Whether there are elements, all of float32 or all of float64; what is None does not count.
+
+    Of float16, sums would be rounded at each step.
+    """
+    given = [tensor for tensor in tensors if tensor is not None]
+    dtype = given[0].dtype
+    return dtype in (float32, float64) and all(
+        tensor.dtype is dtype and 0 not in tensor.shape for tensor in given
+    )

@@ -1,0 +1,62 @@
+"""Kernels of the `numpy` backend that go through arrays part by part: the parts do not show."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mt_tensor.backends import numpy_blocks
+from mt_tensor.backends.numpy_blocks import parts
+from mt_tensor.backends.numpy_losses import cross_entropies
+from mt_tensor.backends.numpy_normalization import (
+    batch_gradient,
+    batch_norm,
+    layer_gradient,
+    layer_norm,
+)
+from mt_tensor.dtypes import Array
+
+RNG = np.random.default_rng(0)
+PLANES, UPSTREAM = RNG.normal(2, 3, (2, 5, 7, 11))
+ROWS, ROW_UPSTREAM = PLANES.reshape(35, 11), UPSTREAM.reshape(35, 11)
+WEIGHT, BIAS = RNG.normal(size=(2, 11))
+OF_CHANNELS = RNG.normal(size=(2, 1, 7, 1))
+
+
+def _losses(weight: float = 0.5) -> tuple[Array, Array]:
+    gradient = np.empty_like(ROWS)
+    return cross_entropies(ROWS, np.arange(35) % 11, weight, gradient), gradient
+
+
+KERNELS: dict[str, Callable[[], Any]] = {
+    "layer_norm": lambda: (layer_norm(ROWS, WEIGHT, BIAS, 1e-5),),
+    "layer_gradient": lambda: layer_gradient(ROW_UPSTREAM, ROWS, WEIGHT, BIAS, 1e-5),
+    "batch_norm": lambda: batch_norm(PLANES, *OF_CHANNELS, 1e-5),
+    "batch_gradient": lambda: batch_gradient(UPSTREAM, PLANES, OF_CHANNELS[0], 1e-5),
+    "cross_entropies": _losses,
+}
+
+
+@pytest.mark.parametrize("block", [1, 25, 170])
+@pytest.mark.parametrize("name", KERNELS)
+def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch, name: str, block: int) -> None:
+    whole = KERNELS[name]()
+    monkeypatch.setattr(numpy_blocks, "BLOCK", block)
+    assert len([*parts(*ROWS.shape)]) > 1
+    for found, expected in zip(KERNELS[name](), whole, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_losses_need_no_gradient() -> None:
+    losses, _ = _losses()
+    scores = ROWS.copy()
+    without = cross_entropies(scores, np.arange(35) % 11, 0.5, None)
+    np.testing.assert_array_equal(without, losses)
+    np.testing.assert_array_equal(scores, ROWS)
+
+
+def test_parts_cover_everything_once() -> None:
+    for count, size in ((0, 5), (10, 0), (7, 10**6), (10**5, 3)):
+        taken = [i for part in parts(count, size) for i in range(count)[part]]
+        assert taken == [*range(count)]

@@ -1,0 +1,93 @@
+"""Pooling on arrays, as the `numpy` backend does it, against windows one by one."""
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mt_tensor.backends import numpy_blocks
+from mt_tensor.backends.numpy_pooling import max_gradient, max_pool, mean_gradient, mean_pool
+from mt_tensor.dtypes import Array
+
+Pair = tuple[int, int]
+Case = tuple[Array, Pair, Pair, Pair]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Planes with ties, infinities and perhaps nan, and size, stride and padding of windows."""
+
+    def pair(low: int, high: Pair) -> Pair:
+        return draw(st.integers(low, high[0])), draw(st.integers(low, high[1]))
+
+    size = pair(1, (5, 5))
+    padding = pair(0, (size[0] // 2, size[1] // 2))
+    height, width = (
+        max(seen - 2 * edge, 1) + draw(st.integers(0, 6))
+        for seen, edge in zip(size, padding, strict=True)
+    )
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    planes = rng.integers(-2, 3, (draw(st.integers(1, 5)), height, width)).astype(np.float32)
+    for special in draw(st.sampled_from(((), (math.inf,), (-math.inf, math.nan)))):
+        planes.flat[rng.integers(0, planes.size, 3)] = special
+    return planes, size, pair(1, (4, 4)), padding
+
+
+def _windows(case: Case) -> Iterator[tuple[tuple[slice, int, int], tuple[slice, slice, slice]]]:
+    """Yield the place of each window in the result, and what it sees of the padded planes."""
+    planes, size, stride, padding = case
+    rooms = [extent + 2 * edge for extent, edge in zip(planes.shape[1:], padding, strict=True)]
+    starts = [range(0, rooms[i] - size[i] + 1, stride[i]) for i in (0, 1)]
+    every = slice(None)
+    for (i, top), (j, left) in itertools.product(*map(enumerate, starts)):
+        yield (every, i, j), (every, slice(top, top + size[0]), slice(left, left + size[1]))
+
+
+def _padded(case: Case, value: float) -> Array:
+    planes, _, _, (top, left) = case
+    return np.pad(planes, ((0, 0), (top, top), (left, left)), constant_values=value)
+
+
+def _inside(case: Case, padded: Array) -> Array:
+    planes, _, _, (top, left) = case
+    return padded[:, top : top + planes.shape[1], left : left + planes.shape[2]]
+
+
+@settings(deadline=None, max_examples=300)
+@given(cases(), st.sampled_from((1, 60, 10_000)))
+def test_means(case: Case, block: int) -> None:
+    planes, size, stride, padding = case
+    padded, share = _padded(case, 0.0), np.zeros_like(_padded(case, 0.0))
+    with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numpy_blocks, "BLOCK", block)
+        out = mean_pool(planes, size, stride, padding)
+        grad = np.cos(np.arange(out.size)).reshape(out.shape).astype(np.float32)
+        found = mean_gradient(grad, planes.shape[1:], size, stride, padding)
+        for place, seen in _windows(case):
+            np.testing.assert_allclose(out[place], padded[seen].mean((1, 2)), rtol=1e-5, atol=1e-6)
+            share[seen] += grad[place][:, None, None] / math.prod(size)
+    np.testing.assert_allclose(found, _inside(case, share), rtol=1e-5, atol=1e-6)
+
+
+@settings(deadline=None, max_examples=300)
+@given(cases(), st.sampled_from((1, 60, 10_000)))
+def test_largest_elements(case: Case, block: int) -> None:
+    """The gradient goes to the first of the largest in row-major order, or to the first nan."""
+    planes, size, stride, padding = case
+    padded, share = _padded(case, -math.inf), np.zeros_like(_padded(case, 0.0))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numpy_blocks, "BLOCK", block)
+        out = max_pool(planes, size, stride, padding)
+        grad = np.cos(np.arange(out.size)).reshape(out.shape).astype(np.float32)
+        found = max_gradient(grad, planes, out, size, stride, padding)
+    for place, seen in _windows(case):
+        windows = padded[seen].reshape(len(planes), -1)
+        np.testing.assert_array_equal(out[place], windows.max(1))
+        for plane, best in enumerate(windows.argmax(1)):
+            row, column = divmod(int(best), size[1])
+            share[plane, seen[1].start + row, seen[2].start + column] += grad[place][plane]
+    np.testing.assert_allclose(found, _inside(case, share), rtol=1e-5, atol=1e-6)
