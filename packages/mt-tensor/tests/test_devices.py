@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.backends.numpy import NumpyOps
+from mt_tensor.backends.numpy.backend import NumpyOps
 from mt_tensor.errors import UnknownBackendError
 
 

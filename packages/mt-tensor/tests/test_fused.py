@@ -11,7 +11,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
-from mt_tensor.backends.numpy import NumpyOps
+from mt_tensor.backends.numpy.backend import NumpyOps
 from mt_tensor.errors import InPlaceError
 from mt_tensor.fused import FUSED, FusedKernel, fused
 

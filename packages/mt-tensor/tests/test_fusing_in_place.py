@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_tensor.backends.numpy_updates import BLOCK
+from mt_tensor.backends.numpy.updates import BLOCK
 from mt_tensor.errors import (
     BackendMismatchError,
     DTypeError,

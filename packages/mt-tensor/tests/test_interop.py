@@ -12,7 +12,7 @@ import pytest
 import mt_tensor as mt
 from mt_autodiff import GradientError, NoGradientError
 from mt_tensor import errors
-from mt_tensor.backends.numpy import NumpyOps
+from mt_tensor.backends.numpy.backend import NumpyOps
 from mt_tensor.dtypes import DTYPES, DType
 
 

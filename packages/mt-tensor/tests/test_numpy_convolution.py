@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt_tensor.backends import numpy_convolution
-from mt_tensor.backends.numpy_convolution import convolve, image_gradient, kernel_gradient
+from mt_tensor.backends.numpy.kernels import convolution
+from mt_tensor.backends.numpy.kernels.convolution import convolve, image_gradient, kernel_gradient
 from mt_tensor.dtypes import Array
 
 Numbers = tuple[int, ...]
@@ -74,12 +74,12 @@ def _by_definition(case: Case) -> Array:
 
 
 @settings(deadline=None, max_examples=300)
-@given(cases(), st.sampled_from((1, 30, 400, numpy_convolution.COLUMNS)))
+@given(cases(), st.sampled_from((1, 30, 400, convolution.COLUMNS)))
 def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
     """A map that is linear in images and in kernels has the gradients that are adjoint to it."""
     images, kernels, bias, settings = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numpy_convolution, "COLUMNS", columns)  # of all sizes of blocks
+        patch.setattr(convolution, "COLUMNS", columns)  # of all sizes of blocks
         out = convolve(images, kernels, bias, *settings)
         np.testing.assert_allclose(out, _by_definition(case), rtol=1e-9, atol=1e-9)
         grad = np.cos(np.arange(out.size)).reshape(out.shape)
@@ -101,7 +101,7 @@ def test_convolution_and_its_gradients(case: Case, columns: int) -> None:
 def test_columns_are_few_at_a_time() -> None:
     """What a large convolution needs beside its result does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)
-    seen = numpy_convolution._windows(images, (5, 5), (1, 1), (0, 0), (1, 1), 1)
-    parts = [seen[..., images, rows, :].size for images, rows in numpy_convolution._parts(seen)]
-    assert max(parts) <= numpy_convolution.COLUMNS
+    seen = convolution._windows(images, (5, 5), (1, 1), (0, 0), (1, 1), 1)
+    parts = [seen[..., images, rows, :].size for images, rows in convolution._parts(seen)]
+    assert max(parts) <= convolution.COLUMNS
     assert sum(parts) == seen.size == 2 * math.prod(kernels.shape) * 86 * 996

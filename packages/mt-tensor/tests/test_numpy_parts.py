@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mt_tensor.backends import numpy_blocks
-from mt_tensor.backends.numpy_blocks import parts
-from mt_tensor.backends.numpy_losses import cross_entropies
-from mt_tensor.backends.numpy_normalization import (
+from mt_tensor.backends.numpy import blocks
+from mt_tensor.backends.numpy.blocks import parts
+from mt_tensor.backends.numpy.kernels.losses import cross_entropies
+from mt_tensor.backends.numpy.kernels.normalization import (
     batch_gradient,
     batch_norm,
     layer_gradient,
@@ -42,7 +42,7 @@ KERNELS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_parts_do_not_show(monkeypatch: pytest.MonkeyPatch, name: str, block: int) -> None:
     whole = KERNELS[name]()
-    monkeypatch.setattr(numpy_blocks, "BLOCK", block)
+    monkeypatch.setattr(blocks, "BLOCK", block)
     assert len([*parts(*ROWS.shape)]) > 1
     for found, expected in zip(KERNELS[name](), whole, strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

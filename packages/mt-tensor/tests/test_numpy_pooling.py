@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt_tensor.backends import numpy_blocks
-from mt_tensor.backends.numpy_pooling import max_gradient, max_pool, mean_gradient, mean_pool
+from mt_tensor.backends.numpy import blocks
+from mt_tensor.backends.numpy.kernels.pooling import (
+    max_gradient,
+    max_pool,
+    mean_gradient,
+    mean_pool,
+)
 from mt_tensor.dtypes import Array
 
 Pair = tuple[int, int]
@@ -63,7 +68,7 @@ def test_means(case: Case, block: int) -> None:
     planes, size, stride, padding = case
     padded, share = _padded(case, 0.0), np.zeros_like(_padded(case, 0.0))
     with np.errstate(all="ignore"), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numpy_blocks, "BLOCK", block)
+        patch.setattr(blocks, "BLOCK", block)
         out = mean_pool(planes, size, stride, padding)
         grad = np.cos(np.arange(out.size)).reshape(out.shape).astype(np.float32)
         found = mean_gradient(grad, planes.shape[1:], size, stride, padding)
@@ -80,7 +85,7 @@ def test_largest_elements(case: Case, block: int) -> None:
     planes, size, stride, padding = case
     padded, share = _padded(case, -math.inf), np.zeros_like(_padded(case, 0.0))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numpy_blocks, "BLOCK", block)
+        patch.setattr(blocks, "BLOCK", block)
         out = max_pool(planes, size, stride, padding)
         grad = np.cos(np.arange(out.size)).reshape(out.shape).astype(np.float32)
         found = max_gradient(grad, planes, out, size, stride, padding)

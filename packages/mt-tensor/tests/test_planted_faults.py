@@ -10,7 +10,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends import registry
-from mt_tensor.backends.numpy import UFUNCS, NumpyOps
+from mt_tensor.backends.numpy.backend import UFUNCS, NumpyOps
 from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every run of pytest
     test_elementwise,
     test_operations,

@@ -38,7 +38,7 @@ from mt_cuda.kernel import Kernel, stored_type
 from mt_cuda.machine import Grid, Machine, Size
 from mt_cuda.matrix import Tiling
 from mt_operators import elementary
-from mt_tensor.backends.numpy import FUNCTIONS
+from mt_tensor.backends.numpy.backend import FUNCTIONS
 from mt_tensor.dtypes import DTYPES, DType
 
 Array = npt.NDArray[Any]

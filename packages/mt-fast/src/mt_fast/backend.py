@@ -25,7 +25,7 @@ from mt_fast.primitives import calls, elementwise, movement, products, reduction
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor.backends.host import HostBackend
-from mt_tensor.backends.numpy import ARITHMETIC
+from mt_tensor.backends.numpy.backend import ARITHMETIC
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, Number, float16, float32, float64
 from mt_tensor.fused import FusedKernel

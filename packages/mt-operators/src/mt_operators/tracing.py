@@ -17,7 +17,7 @@ each operation on them, every expression once however often it is used.
     return e6
 
 The graph knows nothing of element types or machines. Later stages write it down: as calls of NumPy
-(`mt_tensor.backends.numpy_source`), as the statements of a kernel for a CPU or a GPU.
+(`mt_tensor.backends.numpy.source`), as the statements of a kernel for a CPU or a GPU.
 """
 
 from __future__ import annotations

@@ -19,9 +19,9 @@ from mt_fast.memory import empty
 from mt_fast.primitives.elementwise import elementwise_kernel
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.tracing import trace
-from mt_tensor.backends import numpy_calls
-from mt_tensor.backends.numpy import UFUNCS
-from mt_tensor.backends.numpy_source import numpy_function
+from mt_tensor.backends.numpy import calls
+from mt_tensor.backends.numpy.backend import UFUNCS
+from mt_tensor.backends.numpy.source import numpy_function
 from mt_tensor.dtypes import DType, float16
 from mt_tensor.layout import row_major
 from mt_tensor.tensor_data import TensorData
@@ -46,7 +46,7 @@ def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
     lifted: dict[tuple[DType, ...], Callable[..., Any]] = {}
     ufunc = EXACT.get(formula)
     larger = (backend, kernels)
-    return numpy_calls.calling(formula.arity, formula.outputs, ufunc, lifted, lift, larger)
+    return calls.calling(formula.arity, formula.outputs, ufunc, lifted, lift, larger)
 
 
 EXACT_STEPS = {

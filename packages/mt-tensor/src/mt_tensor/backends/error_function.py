@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends.numpy_blocks import BLOCK
-from mt_tensor.backends.numpy_choices import choose
+from mt_tensor.backends.numpy.blocks import BLOCK
+from mt_tensor.backends.numpy.choices import choose
 from mt_tensor.dtypes import Array
 
 

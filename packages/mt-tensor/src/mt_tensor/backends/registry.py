@@ -75,7 +75,7 @@ def _simple() -> Factory:
 
 
 def _numpy() -> Factory:
-    from mt_tensor.backends.numpy import NumpyOps
+    from mt_tensor.backends.numpy.backend import NumpyOps
 
     return NumpyOps
 

@@ -1,6 +1,6 @@
 """The `numpy` backend: whole arrays at a time. It is the default.
 
-Operators are lifted to NumPy code (`numpy_source`). For operators that are one function of NumPy,
+Operators are lifted to NumPy code (`source.py`). For operators that are one function of NumPy,
 that itself is used: it writes into its output without a temporary array.
 """
 
@@ -16,9 +16,9 @@ from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
-from mt_tensor.backends.numpy_blocks import LARGE, in_blocks
-from mt_tensor.backends.numpy_calls import calling, fitted
-from mt_tensor.backends.numpy_kernels import KERNELS
+from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
+from mt_tensor.backends.numpy.calls import calling, fitted
+from mt_tensor.backends.numpy.kernels import KERNELS
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType, Number, bool_, float16
 from mt_tensor.strides import Shape
@@ -224,7 +224,7 @@ class NumpyOps(HostBackend):
         self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
     ) -> None:
         """Do all steps with one block of rows before the next, if they are rows."""
-        from mt_tensor.backends.numpy_updates import update  # when first needed only
+        from mt_tensor.backends.numpy.updates import update  # when first needed only
 
         if not update(formula, inputs, changed):
             super().update(formula, inputs, changed)
@@ -236,7 +236,7 @@ class NumpyOps(HostBackend):
 
     def _lift(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
         """Lift the formula to arrays of the type that it computes in, and keep it."""
-        from mt_tensor.backends.numpy_source import numpy_function  # when first needed only
+        from mt_tensor.backends.numpy.source import numpy_function  # when first needed only
 
         types = tuple([data.dtype for data in inputs])
         # A condition may be of bool; the formula is of bool only if all inputs are.

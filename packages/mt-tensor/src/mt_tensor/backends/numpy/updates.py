@@ -28,8 +28,8 @@ import numpy as np
 
 from mt_operators import Formula
 from mt_operators.tracing import PYTHON, Expression, Graph, trace
-from mt_tensor.backends.numpy import FUNCTIONS, UFUNCS
-from mt_tensor.backends.numpy_source import ATOMIC
+from mt_tensor.backends.numpy.backend import FUNCTIONS, UFUNCS
+from mt_tensor.backends.numpy.source import ATOMIC
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Number
 from mt_tensor.tensor_data import TensorData

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends.numpy_blocks import parts
-from mt_tensor.backends.numpy_tensors import are_computed, array_of, tensor_of
+from mt_tensor.backends.numpy.blocks import parts
+from mt_tensor.backends.numpy.kernels.tensors import are_computed, array_of, tensor_of
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array
 from mt_tensor.fused import FUSED, FusedKernel

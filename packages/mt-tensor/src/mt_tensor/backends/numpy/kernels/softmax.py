@@ -1,4 +1,4 @@
-"""Named operations that NumPy has in one call, or in a few (see `mt_tensor.fused`)."""
+"""Softmax and its logarithm, in a few passes over the array."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends import numpy_convolution, numpy_losses, numpy_normalization, numpy_pooling
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array, int64
+from mt_tensor.dtypes import Array
 from mt_tensor.fused import FusedKernel
 from mt_tensor.tensor_data import TensorData
-
-# --- Softmax ------------------------------------------------------------------------------------
 
 
 def _shifted(array: Array, dim: int) -> Array:
@@ -83,29 +80,7 @@ class _AlongADimension(FusedKernel):
         return grad._with(TensorData.of(found, data.shape, data.dtype)), None
 
 
-# --- Positions ----------------------------------------------------------------------------------
-
-
-def _position(name: str) -> Callable[..., Any]:
-    """Return the `argmax` or `argmin` of arrays as a kernel: in both, the first nan wins."""
-
-    def kernel(x: Any, dim: int) -> Any:
-        data = x._tensor
-        shape = (*data.shape[:dim], 1, *data.shape[dim + 1 :])
-        position = np.ascontiguousarray(getattr(data.array, name)(dim), np.int64)
-        return x._with(TensorData.of(position.reshape(shape), shape, int64))
-
-    return kernel
-
-
-KERNELS: dict[str, Callable[..., Any] | FusedKernel] = {
-    **numpy_convolution.KERNELS,
-    **numpy_losses.KERNELS,
-    **numpy_normalization.KERNELS,
-    **numpy_pooling.KERNELS,
+KERNELS = {
     "softmax": _AlongADimension(_softmax, _softmax_gradient),
     "log_softmax": _AlongADimension(_log_softmax, _log_softmax_gradient),
-    "argmax": _position("argmax"),
-    "argmin": _position("argmin"),
 }
-"""The kernels by the name of the operation."""

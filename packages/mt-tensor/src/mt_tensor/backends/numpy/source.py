@@ -9,7 +9,7 @@ def tanh_gradient_0(x0, x1, x2):
     return x0 * (1.0 - (x2 * x2))
 
 What is used once stays within its expression, so that NumPy can reuse the memory of what it has
-just computed. Large arrays go through the function in blocks (`numpy_blocks`).
+just computed. Large arrays go through the function in blocks (`blocks.py`).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ import numpy as np
 
 from mt_operators import Formula
 from mt_operators.tracing import PYTHON, Expression, Graph, Number, trace
-from mt_tensor.backends.numpy_blocks import LARGE, in_blocks
-from mt_tensor.backends.numpy_choices import choose, keep
+from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
+from mt_tensor.backends.numpy.choices import choose, keep
 from mt_tensor.dtypes import Array
 
 ATOMIC = ("sigmoid", "sign")

@@ -1,0 +1,26 @@
+"""Where the extreme elements are, which NumPy finds in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.dtypes import int64
+from mt_tensor.tensor_data import TensorData
+
+
+def _position(name: str) -> Callable[..., Any]:
+    """Return the `argmax` or `argmin` of arrays as a kernel: in both, the first nan wins."""
+
+    def kernel(x: Any, dim: int) -> Any:
+        data = x._tensor
+        shape = (*data.shape[:dim], 1, *data.shape[dim + 1 :])
+        position = np.ascontiguousarray(getattr(data.array, name)(dim), np.int64)
+        return x._with(TensorData.of(position.reshape(shape), shape, int64))
+
+    return kernel
+
+
+KERNELS = {name: _position(name) for name in ("argmax", "argmin")}
