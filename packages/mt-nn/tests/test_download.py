@@ -16,7 +16,7 @@ import pytest
 
 import mt_nn as nn
 from mt_nn.data import PUBLISHED, download, fetch
-from mt_nn.data.published import Published
+from mt_nn.data.downloads.published import Published
 
 CONTENT = np.random.default_rng(0).bytes(700_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from mt_nn.data.reading import PathLike, read_bytes
+from mt_nn.data.formats.reading import PathLike, read_bytes
 from mt_nn.errors import FileError, InputError, SettingError
 from mt_nn.saving import write_atomically
 from mt_nn.settings import integer

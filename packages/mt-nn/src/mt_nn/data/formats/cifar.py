@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.data.archives import read_members
 from mt_nn.data.dataset import TensorDataset
-from mt_nn.data.reading import LIMIT, PathLike, find, read_bytes
+from mt_nn.data.formats.archives import read_members
+from mt_nn.data.formats.reading import LIMIT, PathLike, find, read_bytes
 from mt_nn.errors import FileError
 from mt_tensor import tensor
 

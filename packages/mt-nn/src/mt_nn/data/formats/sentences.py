@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn.data.dataset import Dataset
-from mt_nn.data.reading import LIMIT, PathLike, read_lines
+from mt_nn.data.formats.reading import LIMIT, PathLike, read_lines
 from mt_nn.data.vocabulary import Vocabulary, tokenize
 from mt_nn.errors import FileError, SettingError
 from mt_nn.settings import integer

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn.data.dataset import TensorDataset
-from mt_nn.data.reading import LIMIT, PathLike, find, opened, read_up_to, too_large
+from mt_nn.data.formats.reading import LIMIT, PathLike, find, opened, read_up_to, too_large
 from mt_nn.errors import FileError
 from mt_nn.settings import integer
 from mt_tensor import tensor

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
-from mt_nn.data.reading import LIMIT, PathLike, opened, read_up_to, too_large
+from mt_nn.data.formats.reading import LIMIT, PathLike, opened, read_up_to, too_large
 from mt_nn.errors import FileError
 from mt_nn.settings import integer
 

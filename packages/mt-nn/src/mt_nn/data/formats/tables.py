@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mt_nn.data.reading import LIMIT, PathLike, read_lines
+from mt_nn.data.formats.reading import LIMIT, PathLike, read_lines
 from mt_nn.errors import FileError, SettingError
 from mt_nn.settings import integer
 from mt_tensor import Tensor, tensor

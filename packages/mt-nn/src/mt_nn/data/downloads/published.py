@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from mt_nn.data.download import download
-from mt_nn.data.reading import PathLike
+from mt_nn.data.downloads.download import download
+from mt_nn.data.formats.reading import PathLike
 from mt_nn.saving.files import make_folder
 from mt_nn.settings import choice
 

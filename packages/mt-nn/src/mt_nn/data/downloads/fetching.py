@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from mt_nn.data.reading import CHUNK
+from mt_nn.data.formats.reading import CHUNK
 from mt_nn.errors import DownloadError
 
 PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE = 206, 416

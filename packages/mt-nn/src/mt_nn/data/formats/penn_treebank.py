@@ -6,7 +6,7 @@ In the usual preprocessing rare words are `<unk>` and numbers `N` already; the f
 
 from __future__ import annotations
 
-from mt_nn.data.reading import LIMIT, PathLike, read_lines
+from mt_nn.data.formats.reading import LIMIT, PathLike, read_lines
 
 
 def read_penn_treebank(path: PathLike, end: str = "<eos>", limit: int = LIMIT) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.data.reading import LIMIT, PathLike, read_lines
+from mt_nn.data.formats.reading import LIMIT, PathLike, read_lines
 from mt_nn.data.vocabulary import Vocabulary
 from mt_nn.errors import FileError, InputError
 from mt_nn.settings import integer

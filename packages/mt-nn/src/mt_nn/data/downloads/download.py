@@ -12,7 +12,7 @@ import secrets
 import urllib.parse
 from pathlib import Path
 
-from mt_nn.data.reading import PathLike
+from mt_nn.data.formats.reading import PathLike
 from mt_nn.errors import DownloadError, SettingError
 
 SCHEMES = ("http", "https")
@@ -46,7 +46,9 @@ def download(
             of that name is untouched.
         SettingError: a setting makes no sense.
     """
-    from mt_nn.data.fetching import fetch_part  # which imports urllib.request, and that takes long
+    from mt_nn.data.downloads.fetching import (
+        fetch_part,  # which imports urllib.request, and that takes long
+    )
 
     target = Path(path)
     _check_settings(url, target, sha256, timeout)

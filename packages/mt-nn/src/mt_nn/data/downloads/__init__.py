@@ -1,0 +1,1 @@
+"""Files from their publishers: checked, taken up again where they were interrupted."""
