@@ -83,7 +83,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Notes what it is asked for."""
+    """Notes what it is asked for, and when it closes waits for all threads that answer."""
+
+    daemon_threads = False
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
