@@ -5,9 +5,11 @@ believes a file's claims is found out.
 """
 
 import gzip
+import io
 import json
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -34,6 +36,7 @@ WORDS = json.dumps({"unknown": "a", "padding": None, "tokens": ["a", "b"]}).enco
 IMAGES = b"\0\0\x08\x03\0\0\0\x02\0\0\0\x03\0\0\0\x04" + bytes(range(24))
 NUMBERS = b"\0\0\x0d\x01\0\0\0\x03" + bytes(12)
 RECORDS = (b"\x03" + bytes(3072)) * 2
+GROUPED = (b"\x03\x63" + bytes(3072)) * 2
 
 
 def model() -> bytes:
@@ -44,12 +47,33 @@ def model() -> bytes:
         return path.read_bytes()
 
 
+def checkpoint() -> bytes:
+    """Return a file of a training."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.safetensors")
+        nn.save_checkpoint(path, generators=False, weight=mt.ones(2), step=3, rates=[0.1, 0.2])
+        return path.read_bytes()
+
+
+def archive() -> bytes:
+    """Return an archive of images, as their publisher packs it, and unpacked once."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for name in ("train", "test"):
+            member = tarfile.TarInfo(f"cifar-100-binary/{name}.bin")
+            member.size = len(GROUPED)
+            tar.addfile(member, io.BytesIO(GROUPED))
+    return packed.getvalue()
+
+
 # The limit is what a careful caller gives; `load` and `Vocabulary.load` have none to give.
 LIMIT = {"limit": 10_000}
 READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (data.read_idx, IMAGES, LIMIT),
     (data.read_idx, NUMBERS, {}),
     (data.read_cifar10, RECORDS, LIMIT),
+    (data.read_cifar100, GROUPED, LIMIT),
+    (data.cifar100, archive(), {}),
     (data.read_penn_treebank, TEXT, LIMIT),
     (data.read_text, TEXT, LIMIT),
     (data.read_sst2, SST2, LIMIT),
@@ -59,7 +83,9 @@ READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (data.read_csv, TABLE, {"label": -1, "header": False}),
     (Vocabulary.load, WORDS, {}),
     (nn.load, model(), {}),
+    (nn.load_checkpoint, checkpoint(), {}),
 ]
+NEVER_PACKED = (nn.load, nn.load_checkpoint)
 
 PIECES = [
     *(b"", b"\0", b"\xff", b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\1", b"\n", b"\r"),
@@ -96,7 +122,7 @@ def read_all(folder: Path) -> Counter[str]:
     outcomes: Counter[str] = Counter()
     for number in range(FILES):
         read, content, settings = READERS[number % len(READERS)]
-        match 0 if read is nn.load else rng.integers(3):  # models are never packed
+        match 0 if read in NEVER_PACKED else rng.integers(3):
             case 0:
                 written = damaged(rng, content)
             case 1:
