@@ -8,11 +8,12 @@ processes of their own; the first one cannot import the new stage, whatever is i
 from __future__ import annotations
 
 import importlib.abc
+import importlib.metadata
 import runpy
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -50,6 +51,18 @@ class Absent(importlib.abc.MetaPathFinder):
         if fullname.partition(".")[0] in self.packages:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
 
+    def hide(self) -> None:
+        """Let neither imports nor entry points find the packages in this process."""
+        sys.meta_path.insert(0, self)
+        find = importlib.metadata.Distribution.discover.__func__  # type: ignore[attr-defined]
+
+        def present(cls: type, **context: Any) -> Iterator[importlib.metadata.Distribution]:
+            for distribution in find(cls, **context):
+                if distribution.metadata["Name"].replace("-", "_") not in self.packages:
+                    yield distribution
+
+        importlib.metadata.Distribution.discover = classmethod(present)  # type: ignore[method-assign, assignment]
+
 
 def run_side(file: Path, side: Side, absent: Sequence[str]) -> Outcome:
     """Run one side of an experiment in a process that cannot import some packages."""
@@ -67,7 +80,7 @@ def run_side(file: Path, side: Side, absent: Sequence[str]) -> Outcome:
 
 def main(file: str, side: str, *absent: str) -> None:
     """Run one side in this process."""
-    sys.meta_path.insert(0, Absent(absent))
+    Absent(absent).hide()
     runpy.run_path(file)[side]()
 
 

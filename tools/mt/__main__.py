@@ -1,0 +1,62 @@
+"""`hatch run mt`: the stages side by side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from mt.diff.comparison import compared
+from mt.diff.printing import show
+from mt.source.modules import Library
+from mt.source.symbols import Symbols, UnknownSymbolError
+from stages import Workspace, WorkspaceError
+
+
+def library_of(workspace: Workspace) -> Library:
+    """Return the source of all stages."""
+    return Library(
+        {
+            stage.import_name: stage.folder / "src" / stage.import_name
+            for stage in workspace.stages.values()
+        }
+    )
+
+
+def diff(options: argparse.Namespace) -> None:
+    """Show what one stage adds to another."""
+    workspace = Workspace.read()
+    before, after = workspace[options.before], workspace[options.after]
+    symbols = Symbols(library_of(workspace))
+    comparison = compared(workspace, symbols, before, after, run=not options.no_run)
+    if options.json:
+        print(json.dumps(comparison.as_json(), indent=1))
+    else:
+        show(comparison, Console(), code=options.code)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return its exit status."""
+    parser = argparse.ArgumentParser(prog="mt", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("diff", help="what stage AFTER adds to stage BEFORE")
+    command.add_argument("before", help="a stage: mt-operators, or operators")
+    command.add_argument("after", help="another one")
+    command.add_argument("--code", action="store_true", help="show every function, too")
+    command.add_argument("--json", action="store_true", help="print everything as JSON")
+    command.add_argument("--no-run", action="store_true", help="do not run the experiment")
+    command.set_defaults(run=diff)
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+    except (WorkspaceError, UnknownSymbolError) as error:
+        print(f"mt: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
