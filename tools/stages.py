@@ -15,6 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+from mt.source.modules import Library
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
@@ -106,6 +107,15 @@ class Workspace:
         known = ", ".join(self.stages)
         message = f"no stage is called {name!r}; the stages are {known}"
         raise UnknownStageError(message)
+
+    def library(self) -> Library:
+        """Return the source of all stages."""
+        return Library(
+            {
+                stage.import_name: stage.folder / "src" / stage.import_name
+                for stage in self.stages.values()
+            }
+        )
 
     @cached_property
     def _direct(self) -> dict[NormalizedName, set[NormalizedName]]:

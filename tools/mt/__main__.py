@@ -8,29 +8,18 @@ import sys
 from collections.abc import Sequence
 
 from rich.console import Console
+from stages import Workspace, WorkspaceError
 
 from mt.diff.comparison import compared
 from mt.diff.printing import show
-from mt.source.modules import Library
 from mt.source.symbols import Symbols, UnknownSymbolError
-from stages import Workspace, WorkspaceError
-
-
-def library_of(workspace: Workspace) -> Library:
-    """Return the source of all stages."""
-    return Library(
-        {
-            stage.import_name: stage.folder / "src" / stage.import_name
-            for stage in workspace.stages.values()
-        }
-    )
 
 
 def diff(options: argparse.Namespace) -> None:
     """Show what one stage adds to another."""
     workspace = Workspace.read()
     before, after = workspace[options.before], workspace[options.after]
-    symbols = Symbols(library_of(workspace))
+    symbols = Symbols(workspace.library())
     comparison = compared(workspace, symbols, before, after, run=not options.no_run)
     if options.json:
         print(json.dumps(comparison.as_json(), indent=1))

@@ -1,9 +1,9 @@
 """The same input through every column: what comes out, how far it is off, and how long it takes.
 
-What is run for a concept is a file of `mt/concept/inputs`: a docstring that says what it does, and a
-function for each stage, `operators`, `autodiff`, `tensor` and `nn`, as far as the stage can do it,
-which returns a value and its gradient, or None for one it has not. `tensor` runs on every backend,
-and `nn` on the default one. `reference` returns what is right, in float64.
+What is run for a concept is a file of `mt/concept/inputs`: a docstring that says what it does, and
+a function for each of the stages `operators`, `autodiff`, `tensor` and `nn` that can do it, which
+returns a value and its gradient, or None if it has no gradient. `tensor` runs on every backend, and
+`nn` on the default one. `reference` returns what is right, in float64.
 """
 
 from __future__ import annotations

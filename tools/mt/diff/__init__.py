@@ -1,1 +1,1 @@
-"""`mt diff A B`: what one stage adds to another, in names, dependencies, code, and what it can do."""
+"""`mt diff A B`: what one stage adds to another: names, dependencies, code, abilities."""

@@ -21,7 +21,7 @@ from mt.source.public import FOR_TESTS
 Fate = Literal["same", "renamed", "rewritten", "new idea"]
 
 LEAST = 25
-"""Of how many nodes a function's tree must be to be called renamed: one-liners are alike by chance."""
+"""How many nodes a function's tree needs to be called renamed: short ones are alike by chance."""
 
 ALIKE = 0.25
 """What share of lines two functions of one name have in common that are versions of each other."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.metadata
+import os
 import runpy
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 FOLDER = Path(__file__).parent / "experiments"
+TOOLS = Path(__file__).parents[2]
 LIMIT = 120.0
 """How many seconds one side may take."""
 
@@ -69,13 +71,21 @@ def run_side(file: Path, side: Side, absent: Sequence[str]) -> Outcome:
     command = [sys.executable, "-m", "mt.diff.experiment", str(file), side, *absent]
     start = time.perf_counter()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
+        done = subprocess.run(
+            command, env=_environment(), capture_output=True, text=True, timeout=LIMIT, check=False
+        )
     except subprocess.TimeoutExpired as error:
-        text = error.stdout.decode() if isinstance(error.stdout, bytes) else error.stdout or ""
+        text = error.stdout.decode() if isinstance(error.stdout, bytes) else ""
         return Outcome(False, LIMIT, f"{text}stopped after {LIMIT:.0f} seconds")
     error_line = done.stderr.strip().rpartition("\n")[2] if done.returncode else ""
     output = "\n".join(part for part in (done.stdout.strip(), error_line) if part)
     return Outcome(done.returncode == 0, time.perf_counter() - start, output)
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of a process that finds this module."""
+    known = [path for path in [os.environ.get("PYTHONPATH")] if path]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOOLS), *known])}
 
 
 def main(file: str, side: str, *absent: str) -> None:

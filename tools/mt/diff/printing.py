@@ -45,7 +45,9 @@ def _sizes(comparison: Comparison) -> Table:
     table = Table("", "modules", "lines of code", "import", "needs also")
     before, after = comparison.before.name, comparison.after.name
     table.add_row(before, *_size(comparison.sizes[before]), "")
-    table.add_row(after, *_size(comparison.sizes[after]), escape(", ".join(comparison.dependencies)))
+    table.add_row(
+        after, *_size(comparison.sizes[after]), escape(", ".join(comparison.dependencies))
+    )
     return table
 
 
@@ -67,7 +69,9 @@ def _changed(comparison: Comparison) -> Table:
     first, second = comparison.before.name, comparison.after.name
     table = Table("name", first, second, title="Defined anew", title_justify="left")
     for change in comparison.names.changed:
-        table.add_row(change.name, *(escape(s.signature or s.kind) for s in (change.before, change.after)))
+        table.add_row(
+            change.name, *(escape(s.signature or s.kind) for s in (change.before, change.after))
+        )
     return table
 
 
@@ -78,7 +82,9 @@ def _place(symbol: Symbol) -> str:
 def _code(change: CodeChange) -> RenderableType:
     beside = f", was {change.before.name}" if change.before else ""
     lines = [Text(line, style=COLOURS.get(line[:1], "")) for line in change.lines()]
-    return Panel(Group(*lines), title=f"{change.fate}: {change.after.name}{beside}", title_align="left")
+    return Panel(
+        Group(*lines), title=f"{change.fate}: {change.after.name}{beside}", title_align="left"
+    )
 
 
 def _experiment(experiment: Experiment, before: str, after: str) -> Panel:
@@ -86,4 +92,6 @@ def _experiment(experiment: Experiment, before: str, after: str) -> Panel:
     for name, outcome in ((before, experiment.before), (after, experiment.after)):
         mark = "[green]works[/]" if outcome.worked else "[red]fails[/]"
         table.add_row(f"with {name}", mark, f"{outcome.seconds:.1f} s", escape(outcome.output))
-    return Panel(Group(Text(experiment.text), Text(), table), title=f"Without {after}", title_align="left")
+    return Panel(
+        Group(Text(experiment.text), Text(), table), title=f"Without {after}", title_align="left"
+    )

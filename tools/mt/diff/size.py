@@ -11,7 +11,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mt.source.modules import Library, Module
+from mt.source.modules import Library, Module, documentation, lines_of
 from mt.source.public import FOR_TESTS
 
 ROUNDS = 5
@@ -57,17 +57,21 @@ def lines_of_code(module: Module) -> int:
 def _documentation(tree: ast.Module) -> Iterator[int]:
     """Yield the lines of strings that stand alone."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            if isinstance(node.value.value, str):
-                yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        if documentation(node):
+            first, last = lines_of(node)
+            yield from range(first, last + 1)
 
 
 def import_seconds(package: str) -> float | None:
     """Return the median time that importing a package takes; None if it cannot be imported."""
-    program = f"import time; t = time.perf_counter(); import {package}; print(time.perf_counter() - t)"
+    program = (
+        f"import time; t = time.perf_counter(); import {package}; print(time.perf_counter() - t)"
+    )
     seconds = []
     for _ in range(ROUNDS):
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             return None
         seconds.append(float(done.stdout))

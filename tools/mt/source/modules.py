@@ -103,6 +103,14 @@ def defined(statement: ast.stmt) -> list[str]:
     return []
 
 
+def documentation(statement: ast.AST) -> str:
+    """Return the text of a string that stands alone, which documents something; else nothing."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        text = statement.value.value
+        return text.strip() if isinstance(text, str) else ""
+    return ""
+
+
 def lines_of(node: ast.AST) -> tuple[int, int]:
     """Return the first and the last line of a statement; the first is that of its decorators."""
     if isinstance(node, ast.Module):

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from mt.source.modules import Definition, Module
+from mt.source.modules import Definition, Module, documentation
 
 N = TypeVar("N", bound=ast.AST)
 
@@ -39,15 +39,17 @@ class _Folding(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         """Drop a string that stands alone, which documents something."""
-        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if is_text else self.generic_visit(node)
+        return None if documentation(node) else self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """Drop what a function says that it returns."""
         node.returns = None
         return self._filled(node)
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
+        """Drop what a function says that it returns."""
+        node.returns = None
+        return self._filled(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         """Fold what is in a class."""

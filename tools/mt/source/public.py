@@ -49,8 +49,7 @@ def exported(module: Module) -> list[str] | None:
     """Return the names in a module's `__all__`; None if it has none."""
     statement = module.names.get("__all__")
     if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.List):
-        names = [ast.literal_eval(name) for name in statement.value.elts if isinstance(name, ast.Constant)]
-        return [str(name) for name in names]
+        return [str(name.value) for name in statement.value.elts if isinstance(name, ast.Constant)]
     return None
 
 

@@ -10,11 +10,21 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mt.source.modules import Definition, Imported, Library, Module, Statement, defined, lines_of
+from mt.source.modules import (
+    Definition,
+    Imported,
+    Library,
+    Module,
+    Statement,
+    defined,
+    documentation,
+    lines_of,
+)
 
 
 class UnknownSymbolError(Exception):
@@ -57,27 +67,20 @@ class Symbol:
     @property
     def summary(self) -> str:
         """The first line of its docstring; of a value, of the string that follows it."""
-        if isinstance(self.node, (ast.Module, *Definition.__args__)):
+        if isinstance(self.node, ast.Module | Definition):
             return (ast.get_docstring(self.node) or "").partition("\n")[0]
-        return self._string_below().partition("\n")[0]
-
-    def _string_below(self) -> str:
-        """Return the string that stands behind an assignment, which is its documentation."""
-        body = self.module.tree.body
-        for before, after in zip(body, body[1:], strict=False):
-            if before is self.node and isinstance(after, ast.Expr):
-                constant = after.value
-                if isinstance(constant, ast.Constant) and isinstance(constant.value, str):
-                    return constant.value.strip()
-        return ""
+        following = itertools.pairwise(self.module.tree.body)
+        texts = [documentation(after) for before, after in following if before is self.node]
+        return "".join(texts).partition("\n")[0]
 
     @property
     def signature(self) -> str:
         """Its arguments and what it returns, without `self`; empty unless it can be called."""
         node = self.node
         if isinstance(node, ast.ClassDef):
-            made = [each for each in node.body if "__init__" in defined(each)]
-            return signature_of(made[-1], True) if made and isinstance(made[-1], ast.FunctionDef) else ""
+            makers = [each for each in node.body if "__init__" in defined(each)]
+            maker = makers[-1] if makers else None
+            return signature_of(maker, True) if isinstance(maker, ast.FunctionDef) else ""
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return signature_of(node, False)
         return ""
@@ -200,7 +203,9 @@ class Symbols:
             if below is not None:
                 return Symbol(below.name, below, below.tree)
             source = self.library.module(found.module)
-            return None if source is None or found.name is None else self._of_module(source, found.name)
+            if source is None or found.name is None:
+                return None
+            return self._of_module(source, found.name)
         if found is not None:
             return Symbol(f"{module.name}.{name}", module, found)
         below = self.library.module(f"{module.name}.{name}")
@@ -208,7 +213,9 @@ class Symbols:
 
     def _taken(self, owner: Symbol, statement: ast.stmt, name: str) -> Symbol:
         """Return a member of a class; `exp = functions.exp` is what is defined there."""
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name | ast.Attribute):
+        if isinstance(statement, ast.Assign) and isinstance(
+            statement.value, ast.Name | ast.Attribute
+        ):
             found = self.resolved(owner.module, statement.value)
             if found is not None:
                 return found

@@ -1,4 +1,4 @@
-"""A loss of a thousand weights, and its gradient.
+"""A loss of four thousand weights, and its gradient.
 
 On floats nobody remembers how the loss came about. Its derivatives have to be guessed from
 differences, which takes two losses for each weight and loses half of the digits. A record of the
@@ -12,7 +12,7 @@ from typing import Any
 
 from mt_operators import operators
 
-WEIGHTS, SAMPLES = 1000, 5
+WEIGHTS, SAMPLES = 4000, 2
 
 random.seed(0)
 weights = [random.gauss(0.0, 0.1) for _ in range(WEIGHTS)]

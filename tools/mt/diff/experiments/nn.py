@@ -23,7 +23,8 @@ def tensors() -> tuple[Any, Any]:
 def report(filters: Any, start: float) -> None:
     """Print how long it took, and a number of the gradient."""
     seconds = time.perf_counter() - start
-    print(f"{1000 * seconds:,.0f} ms; gradient of the first weight {filters.grad.flatten()[0].item():.3f}")
+    slope = filters.grad.flatten()[0].item()
+    print(f"{1000 * seconds:,.0f} ms; gradient of the first weight {slope:.3f}")
 
 
 def before() -> None:
