@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from stages import Workspace, WorkspaceError
 
+from mt.concept import printing
+from mt.concept.maps import ConceptError, concept_of, read_map
+from mt.concept.view import view
 from mt.diff.comparison import compared
 from mt.diff.printing import show
 from mt.source.symbols import Symbols, UnknownSymbolError
@@ -27,6 +30,21 @@ def diff(options: argparse.Namespace) -> None:
         show(comparison, Console(), code=options.code)
 
 
+def concept(options: argparse.Namespace) -> None:
+    """Show one idea in every stage and backend, or which ideas there are."""
+    concepts = read_map()
+    if options.name is None:
+        for known in concepts.values():
+            print(f"{known.name}: {known.text}")
+        return
+    symbols = Symbols(Workspace.read().library())
+    found = view(concept_of(concepts, options.name), symbols, run=not options.no_run)
+    if options.json:
+        print(json.dumps(found.as_json(), indent=1))
+    else:
+        printing.show(found, Console())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit status."""
     parser = argparse.ArgumentParser(prog="mt", description=__doc__)
@@ -38,10 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--json", action="store_true", help="print everything as JSON")
     command.add_argument("--no-run", action="store_true", help="do not run the experiment")
     command.set_defaults(run=diff)
+    command = commands.add_parser("concept", help="one idea in every stage and backend")
+    command.add_argument("name", nargs="?", help="the idea; without it, all are listed")
+    command.add_argument("--json", action="store_true", help="print everything as JSON")
+    command.add_argument("--no-run", action="store_true", help="do not run its input")
+    command.set_defaults(run=concept)
     options = parser.parse_args(arguments)
     try:
         options.run(options)
-    except (WorkspaceError, UnknownSymbolError) as error:
+    except (ConceptError, UnknownSymbolError, WorkspaceError) as error:
         print(f"mt: {error}", file=sys.stderr)
         return 1
     return 0

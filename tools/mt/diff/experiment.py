@@ -58,7 +58,7 @@ class Absent(importlib.abc.MetaPathFinder):
         sys.meta_path.insert(0, self)
         find = importlib.metadata.Distribution.discover.__func__  # type: ignore[attr-defined]
 
-        def present(cls: type, **context: Any) -> Iterator[importlib.metadata.Distribution]:
+        def present(cls: type, /, **context: Any) -> Iterator[importlib.metadata.Distribution]:
             for distribution in find(cls, **context):
                 if distribution.metadata["Name"].replace("-", "_") not in self.packages:
                     yield distribution
