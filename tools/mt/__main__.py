@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from rich.console import Console
 from stages import Workspace, WorkspaceError
@@ -15,6 +16,7 @@ from mt.concept.maps import ConceptError, concept_of, read_map
 from mt.concept.view import view
 from mt.diff.comparison import compared
 from mt.diff.printing import show
+from mt.site.build import SiteError, build
 from mt.source.symbols import Symbols, UnknownSymbolError
 
 
@@ -45,6 +47,12 @@ def concept(options: argparse.Namespace) -> None:
         printing.show(found, Console())
 
 
+def site(options: argparse.Namespace) -> None:
+    """Write everything as a site."""
+    count = build(options.out, run=not options.no_run)
+    print(f"{count} pages: open {options.out / 'index.html'}")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit status."""
     parser = argparse.ArgumentParser(prog="mt", description=__doc__)
@@ -61,10 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--json", action="store_true", help="print everything as JSON")
     command.add_argument("--no-run", action="store_true", help="do not run its input")
     command.set_defaults(run=concept)
+    command = commands.add_parser("site", help="all of this as pages for a browser")
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where")
+    command.add_argument("--no-run", action="store_true", help="run nothing")
+    command.set_defaults(run=site)
     options = parser.parse_args(arguments)
     try:
         options.run(options)
-    except (ConceptError, UnknownSymbolError, WorkspaceError) as error:
+    except (ConceptError, SiteError, UnknownSymbolError, WorkspaceError) as error:
         print(f"mt: {error}", file=sys.stderr)
         return 1
     return 0
