@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
@@ -11,7 +9,6 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from mt.concept.running import Result
 from mt.concept.view import ConceptView, StepView
 
 
@@ -44,19 +41,5 @@ def _code(text: str) -> Syntax:
 def _results(view: ConceptView) -> Table:
     table = Table("column", "value", "gradient", "largest error", "time")
     for column, result in view.results.items():
-        table.add_row(column, *_cells(result))
+        table.add_row(column, *map(escape, result.cells()))
     return table
-
-
-def _cells(result: Result) -> tuple[str, str, str, str]:
-    if result.failure:
-        return escape(result.failure), "", "", ""
-    gradient = "none here" if result.gradient is None else short(result.gradient)
-    return short(result.value), gradient, f"{result.error:.1e}", f"{1e6 * result.seconds:,.1f} µs"
-
-
-def short(value: Any) -> str:
-    """Return nested lists of numbers with four digits each."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(short, value))}]"
-    return f"{value:.4g}"

@@ -42,6 +42,13 @@ class Result:
     seconds: float = 0.0
     failure: str = ""
 
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return value, gradient, error and time as the cells of a table."""
+        if self.failure:
+            return self.failure, "", "", ""
+        gradient = "none here" if self.gradient is None else _short(self.gradient)
+        return _short(self.value), gradient, f"{self.error:.1e}", f"{1e6 * self.seconds:,.1f} µs"
+
 
 @dataclass(frozen=True)
 class Input:
@@ -115,6 +122,13 @@ def _lists(value: Any) -> Any:
     if hasattr(value, "detach"):
         value = value.detach()
     return value.tolist() if hasattr(value, "tolist") else float(value)
+
+
+def _short(value: Any) -> str:
+    """Return nested lists of numbers with four digits each."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_short, value))}]"
+    return f"{value:.4g}"
 
 
 def _difference(found: Any, right: Any) -> float:

@@ -24,11 +24,13 @@ class Experiment:
 
     Attributes:
         text: what it is about.
+        program: the file that was run.
         before: what came of it without.
         after: what came of it with the stage.
     """
 
     text: str
+    program: str
     before: Outcome
     after: Outcome
 
@@ -139,9 +141,11 @@ def experiment(workspace: Workspace, before: Stage, after: Stage) -> Experiment 
     file = FOLDER / f"{after.short}.py"
     if not file.is_file():
         return None
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    program = file.read_text(encoding="utf-8")
+    text = ast.get_docstring(ast.parse(program)) or ""
     there = workspace.upstream(before)
     absent = [stage.import_name for stage in workspace.stages.values() if stage not in there]
     later = workspace.downstream(after)
     beyond = [stage.import_name for stage in later if stage is not after]
-    return Experiment(text, run_side(file, "before", absent), run_side(file, "after", beyond))
+    outcomes = run_side(file, "before", absent), run_side(file, "after", beyond)
+    return Experiment(text, program, *outcomes)

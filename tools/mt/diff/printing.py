@@ -10,7 +10,6 @@ from rich.text import Text
 
 from mt.diff.code import CodeChange
 from mt.diff.comparison import Comparison, Experiment
-from mt.diff.size import Size
 from mt.source.symbols import Symbol
 
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -44,17 +43,11 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
 def _sizes(comparison: Comparison) -> Table:
     table = Table("", "modules", "lines of code", "import", "needs also")
     before, after = comparison.before.name, comparison.after.name
-    table.add_row(before, *_size(comparison.sizes[before]), "")
+    table.add_row(before, *comparison.sizes[before].cells(), "")
     table.add_row(
-        after, *_size(comparison.sizes[after]), escape(", ".join(comparison.dependencies))
+        after, *comparison.sizes[after].cells(), escape(", ".join(comparison.dependencies))
     )
     return table
-
-
-def _size(size: Size) -> tuple[str, str, str]:
-    seconds = size.import_seconds
-    taken = "not possible here" if seconds is None else f"{1000 * seconds:.0f} ms"
-    return str(size.modules), f"{size.lines:,}", taken
 
 
 def _names(title: str, names: dict[str, Symbol]) -> Table:

@@ -38,6 +38,12 @@ class Size:
     lines: int
     import_seconds: float | None
 
+    def cells(self) -> tuple[str, str, str]:
+        """Return these as the cells of a table."""
+        seconds = self.import_seconds
+        taken = "not possible here" if seconds is None else f"{1000 * seconds:.0f} ms"
+        return str(self.modules), f"{self.lines:,}", taken
+
 
 def size_of(library: Library, package: str) -> Size:
     """Return how much a package is."""

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from stages import Stage, Workspace
 
-from mt.concept.maps import read_map
-from mt.concept.view import view
+from mt.concept.maps import Concept, read_map
+from mt.concept.view import ConceptView, view
 from mt.diff.comparison import Comparison, compared
-from mt.site import pages
-from mt.site.page import Page, framed
+from mt.site.pages import concept_path, diff_path, rendered, source_path
 from mt.source.public import public_names
 from mt.source.symbols import Symbols
 
@@ -44,14 +43,14 @@ def build(folder: Path, *, run: bool = True) -> int:
         SiteError: the folder holds something else.
     """
     _empty(folder)
-    found = list(_pages(run))
-    concepts = [("Stages and ideas", "index.html"), ("All names", "names.html")]
-    for page in found:
-        target = folder / page.path
+    count = 0
+    for path, text in _pages(run):
+        count += 1
+        target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(framed(page, concepts), encoding="utf-8")
+        target.write_text(text, encoding="utf-8")
     shutil.copyfile(STYLE, folder / "style.css")
-    return len(found)
+    return count
 
 
 def _empty(folder: Path) -> None:
@@ -64,19 +63,41 @@ def _empty(folder: Path) -> None:
     (folder / MARK).touch()
 
 
-def _pages(run: bool) -> Iterator[Page]:
+def _pages(run: bool) -> Iterator[tuple[str, str]]:
+    """Yield path and text of each page."""
     workspace = Workspace.read()
     symbols = Symbols(workspace.library())
-    comparisons: list[Comparison] = []
-    for before, after in neighbours(workspace):
-        comparisons.append(compared(workspace, symbols, before, after, run=run))
-        yield pages.diff_page(comparisons[-1])
     concepts = list(read_map().values())
+    yield _index(workspace, symbols, concepts)
+    for before, after in neighbours(workspace):
+        yield _diff(compared(workspace, symbols, before, after, run=run))
     for concept in concepts:
-        yield pages.concept_page(view(concept, symbols, run=run))
-    packages = list(symbols.library.folders)
-    summaries = {package: symbols.find(package).summary for package in packages}
-    yield pages.first_page(comparisons, concepts, summaries)
-    yield pages.names_page({package: public_names(symbols, package) for package in packages})
+        yield _concept(view(concept, symbols, run=run))
+    packages = {name: public_names(symbols, name) for name in symbols.library.folders}
+    yield "names.html", rendered("names.html", "names.html", "All names", packages=packages)
     for package in packages:
-        yield from pages.sources(symbols.library.modules(package))
+        for module in symbols.library.modules(package):
+            path = source_path(module)
+            yield path, rendered("source.html", path, module.name, module=module)
+
+
+def _index(workspace: Workspace, symbols: Symbols, concepts: list[Concept]) -> tuple[str, str]:
+    before = {after.name: before for before, after in neighbours(workspace)}
+    stages = [
+        (stage, before.get(stage.name), symbols.find(stage.import_name).summary)
+        for stage in workspace.stages.values()
+    ]
+    shown = {"stages": stages, "concepts": concepts}
+    return "index.html", rendered("index.html", "index.html", "A framework in stages", **shown)
+
+
+def _diff(comparison: Comparison) -> tuple[str, str]:
+    before, after = comparison.before, comparison.after
+    path, title = diff_path(before, after), f"What {after.name} adds to {before.name}"
+    shown = {"comparison": comparison, "before": before, "after": after}
+    return path, rendered("diff.html", path, title, **shown)
+
+
+def _concept(view: ConceptView) -> tuple[str, str]:
+    path, name = concept_path(view.concept), view.concept.name
+    return path, rendered("concept.html", path, name[0].upper() + name[1:], view=view)
