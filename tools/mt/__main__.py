@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -16,6 +17,8 @@ from mt.concept.maps import ConceptError, concept_of, read_map
 from mt.concept.view import view
 from mt.diff.comparison import compared
 from mt.diff.printing import show
+from mt.doctor import report
+from mt.doctor.report import examined
 from mt.site.build import SiteError, build
 from mt.source.symbols import Symbols, UnknownSymbolError
 
@@ -53,6 +56,17 @@ def site(options: argparse.Namespace) -> None:
     print(f"{count} pages: open {options.out / 'index.html'}")
 
 
+def doctor(options: argparse.Namespace) -> None:
+    """Show what this machine and environment are like."""
+    findings = list(examined(Workspace.read()))
+    if options.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=1))
+    else:
+        report.show(findings, Console())
+    if any(finding.state == "fault" for finding in findings):
+        raise SystemExit(1)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit status."""
     parser = argparse.ArgumentParser(prog="mt", description=__doc__)
@@ -73,6 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--out", type=Path, required=True, metavar="DIR", help="where")
     command.add_argument("--no-run", action="store_true", help="run nothing")
     command.set_defaults(run=site)
+    command = commands.add_parser("doctor", help="what ails this machine, and the cure")
+    command.add_argument("--json", action="store_true", help="print everything as JSON")
+    command.set_defaults(run=doctor)
     options = parser.parse_args(arguments)
     try:
         options.run(options)
