@@ -5,6 +5,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
 from mt.__main__ import main
 from mt.diff.code import compared_code
 from mt.diff.comparison import experiment
@@ -13,7 +14,7 @@ from mt.diff.names import compared_names
 from mt.diff.size import lines_of_code
 from mt.source.modules import Library
 from mt.source.symbols import Symbols
-from stages import Workspace
+from mt.workspace import Workspace
 
 FIRST = '''
     """The first stage."""
@@ -154,5 +155,6 @@ def test_the_command_shows_a_table(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", "operators", "autodif"]) == 1
+    with pytest.raises(SystemExit, match="1"):
+        main(["diff", "operators", "autodif"])
     assert "the stages are mt-operators" in capsys.readouterr().err

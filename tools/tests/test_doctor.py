@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from stages import ROOT
+
+from mt.workspace import ROOT
 
 
 def examine(**changes: str) -> tuple[int, dict[str, list[dict[str, str]]]]:

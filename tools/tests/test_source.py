@@ -6,10 +6,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
 from mt.source.modules import Library
 from mt.source.public import public_names
 from mt.source.symbols import Symbols, UnknownSymbolError
-from stages import Stage, Workspace
+from mt.workspace import Stage, Workspace
 
 
 def library(root: Path, **files: str) -> Symbols:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mt.errors import ToolError
 from mt.source.symbols import Symbols, UnknownSymbolError
 
 FILE = Path(__file__).with_name("map.toml")
@@ -33,7 +34,7 @@ COLUMNS = ("operators", "autodiff", "tensor", "simple", "numpy", "fast", "cuda",
 BACKENDS = ("simple", "numpy", "fast", "cuda")
 
 
-class ConceptError(Exception):
+class ConceptError(ToolError):
     """The map of concepts is not what it should be, or has no such concept."""
 
 

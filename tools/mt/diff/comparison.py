@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from stages import Stage, Workspace
-
 from mt.diff.code import CodeChange, Fate, Function, compared_code
 from mt.diff.experiment import FOLDER, Outcome, run_side
 from mt.diff.names import Names, compared_names
 from mt.diff.size import Size, size_of
 from mt.source.modules import lines_of
 from mt.source.symbols import Symbol, Symbols
+from mt.workspace import Stage, Workspace
 
 
 @dataclass(frozen=True)

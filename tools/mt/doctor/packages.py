@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from packaging.requirements import Requirement
-from stages import Stage, Workspace
 
 from mt.doctor.findings import Finding, fault, fine, note
+from mt.workspace import Stage, Workspace
 
 LEAST = (3, 11)
 OPTIONAL = {

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from stages import Workspace
 
 from mt.doctor.backends import check_backends
 from mt.doctor.findings import Finding, State
 from mt.doctor.packages import check_libraries, check_python, check_stages
 from mt.doctor.speed import check_cache, check_compiler, check_processors
+from mt.workspace import Workspace
 
 MARKS: dict[State, str] = {
     "fine": "[green]fine[/]",

@@ -65,7 +65,7 @@ def check_compiler() -> Iterator[Finding]:
     yield fine("vectors", f"{8 * VECTOR_BYTES} bits, {REGISTERS} registers")
     with mt.use_backend("fast"):
         (mt.ones(1 << 20) + 1.0).sum().item()  # so that threads have started
-    layer = numba.threading_layer()
+    layer = numba.threading_layer()  # type: ignore[attr-defined]
     text = f"{numba.get_num_threads()} of Numba's, layer {layer}"
     if layer == "workqueue":
         yield note("threads", f"{text}, the slowest to wake", "pip install tbb, or install OpenMP")

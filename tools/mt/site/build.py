@@ -6,21 +6,21 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from stages import Stage, Workspace
-
 from mt.concept.maps import Concept, read_map
 from mt.concept.view import ConceptView, view
 from mt.diff.comparison import Comparison, compared
+from mt.errors import ToolError
 from mt.site.pages import concept_path, diff_path, rendered, source_path
 from mt.source.public import public_names
 from mt.source.symbols import Symbols
+from mt.workspace import Stage, Workspace
 
 STYLE = Path(__file__).with_name("style.css")
 MARK = ".made-by-mt-site"
 """A file that says that a folder was made by this, and may be made anew."""
 
 
-class SiteError(Exception):
+class SiteError(ToolError):
     """The site cannot be built where it was asked for."""
 
 

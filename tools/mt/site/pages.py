@@ -11,10 +11,10 @@ from markupsafe import Markup, escape
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import DiffLexer, PythonLexer
-from stages import Stage
 
 from mt.concept.maps import Concept
 from mt.source.modules import Module
+from mt.workspace import Stage
 
 TEMPLATES = Path(__file__).with_name("templates")
 PLACES = (("Stages and ideas", "index.html"), ("All names", "names.html"))

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from mt.errors import ToolError
 from mt.source.modules import (
     Definition,
     Imported,
@@ -27,7 +28,7 @@ from mt.source.modules import (
 )
 
 
-class UnknownSymbolError(Exception):
+class UnknownSymbolError(ToolError):
     """A qualified name for which there is nothing in the source; says where it ends, and why."""
 
 

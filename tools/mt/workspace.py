@@ -15,14 +15,16 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from mt.source.modules import Library
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
-ROOT = Path(__file__).resolve().parent.parent
+from mt.errors import ToolError
+from mt.source.modules import Library
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
-class WorkspaceError(Exception):
+class WorkspaceError(ToolError):
     """The workspace is not what a tool needs: says what is wrong, where, and what to do."""
 
 
