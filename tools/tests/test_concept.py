@@ -162,7 +162,7 @@ def test_every_column_computes_what_is_right(name: str) -> None:
     found = results(given, columns)
     assert set(columns) - set(found) == NOT_RUN.get(name, set())
     right = given.functions["reference"]()
-    for column in columns:
+    for column in set(columns) & set(found):
         assert found[column].failure == ""
         assert found[column].error <= 1e-5, column
         assert found[column].seconds > 0.0
