@@ -85,6 +85,7 @@ NUMPY = STEP.replace("tensor", "numpy")
         ('text = "a"\n' + STEP + STEP, "bad.toml:6: 'tensor' comes after 'tensor'"),
         ('text = "a"\n' + STEP + 'kernel = { name = "exp" }', "bad.toml:2: 'tensor' generates no"),
         ('text = "a"\n' + STEP + 'kernel = { nam = "exp" }', "bad.toml:2: 'name' is missing"),
+        ('text = "a"\nalso = [1]\n' + STEP, r"bad\.toml:1: 'also' must hold names; \[1\] was"),
         ('text = "a"\nalso = ["top_sort"]\n' + STEP, "write 'top_sort' as 'top sort'"),
         ('text = "a"\nalso = ["good"]\n' + STEP, r"good\.toml: 'good' is what bad\.toml is called"),
     ],
@@ -143,6 +144,11 @@ def test_a_function_of_the_input_is_fused() -> None:
     text = kernel_text("fast", GeneratedKernel("_bump", "flat", gradient=True), functions)
     assert text.startswith("def _bump_gradient_01_float32_flat(")
     assert "upstream" in text
+
+
+def test_a_kernel_of_nothing_is_refused() -> None:
+    with pytest.raises(ConceptError, match="'bump' is no operator of the table"):
+        kernel_text("fast", GeneratedKernel("bump"), input_of("fusing").functions)
 
 
 # --- What is run --------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mt.concept.maps import GeneratedKernel
+from mt.concept.maps import ConceptError, GeneratedKernel
 
 
 def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, Any]) -> str:
@@ -15,6 +15,9 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
         column: the backend, `fast` or `cuda`.
         kernel: which one.
         functions: those of the concept's input, of which `fast` can fuse one.
+
+    Raises:
+        ConceptError: there is nothing of its name that `fast` could make a kernel of.
     """
     layout = {"layout": kernel.layout} if kernel.layout else {}
     try:
@@ -29,6 +32,11 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
         if kernel.name in OPERATORS:
             what: Any = kernel.name
             operator = OPERATORS[kernel.name]
+        elif kernel.name not in functions:
+            raise ConceptError(
+                f"{kernel.name!r} is no operator of the table, and no function of the input; the "
+                f"input has {', '.join(functions)}."
+            )
         else:
             what = mt_fast.fuse(functions[kernel.name])
             operator = operator_of(what)

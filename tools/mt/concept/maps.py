@@ -172,6 +172,9 @@ def _check(
             raise ConceptError(
                 f"{where}: {key!r} must be of type {known[key].__name__}; {value!r} was given."
             )
+        names = value if isinstance(value, list) and key != "steps" else []
+        if not all(isinstance(name, str) for name in names):
+            raise ConceptError(f"{where}: {key!r} must hold names; {value!r} was given.")
 
 
 def _lines_of(wanted: str, text: str, after: int = 0) -> list[int]:

@@ -1,4 +1,4 @@
-"""One computation that needs a primitive of each kind: a product of matrices, its sine, a sum."""
+"""A product of matrices, the sine of its elements and their sum: three of the primitives."""
 
 from typing import Any
 
