@@ -18,8 +18,8 @@ def show(view: ConceptView, console: Console) -> None:
     console.print(Text(view.concept.text))
     for step in view.steps:
         console.print(_step(step))
+    console.print(Text(view.input, style="italic"))
     if view.results:
-        console.print(Text(view.input, style="italic"))
         console.print(_results(view))
 
 

@@ -2,22 +2,27 @@
 
 What is run for a concept is a file of `mt/concept/inputs`: a docstring that says what it does, and
 a function for each of the stages `operators`, `autodiff`, `tensor` and `nn` that can do it, which
-returns a value and its gradient, or None if it has no gradient. `tensor` runs on every backend, and
-`nn` on the default one. `reference` returns what is right, in float64.
+returns a value and its gradient, or None if it has no gradient. `tensor` runs on every backend that
+has no function of its own, and `nn` on the default one. `reference` returns what is right, in
+float64. Any other function is run beside the columns, as the one of `topological sort` that goes
+wrong; those whose names begin with an underscore only help.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 import os
 import runpy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mt.concept.maps import BACKENDS
+from mt.concept.maps import BACKENDS, COLUMNS
+
+Program = Callable[[], tuple[Any, Any]]
 
 FOLDER = Path(__file__).parent / "inputs"
 ROUNDS = 5
@@ -56,38 +61,46 @@ class Input:
 
     Attributes:
         text: what it does.
-        functions: by the name of a stage, and `reference`.
+        functions: those of the file, by name.
     """
 
     text: str
     functions: dict[str, Any]
 
-    def of(self, column: str) -> Callable[[], tuple[Any, Any]] | None:
-        """Return what is run in a column; None if there is nothing."""
-        found: Any = self.functions.get("tensor" if column in BACKENDS else column)
-        return found if callable(found) else None
+    def programs(self, columns: Iterable[str]) -> dict[str, Program]:
+        """Return what is run, by the name of a column, or else of the function itself."""
+        own = self.functions
+        names = {
+            column: "tensor" if column in BACKENDS and column not in own else column
+            for column in columns
+        }
+        names |= {name: name for name in own if name not in (*COLUMNS, "reference")}
+        return {
+            column: own[name]
+            for column, name in names.items()
+            if name in own and not name.startswith("_")
+        }
 
 
 def input_of(concept: str) -> Input:
     """Return what is run for a concept."""
     file = FOLDER / f"{concept.replace(' ', '_')}.py"
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-    return Input(text, runpy.run_path(str(file)))
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    found = runpy.run_path(str(file))
+    own = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
+    return Input(ast.get_docstring(tree) or "", {name: found[name] for name in own})
 
 
-def results(concept: str, columns: tuple[str, ...]) -> dict[str, Result]:
-    """Return what each column makes of the concept's input, where it can be run."""
-    given = input_of(concept)
+def results(given: Input, columns: Iterable[str]) -> dict[str, Result]:
+    """Return what each column makes of an input, where it can be run, and what is run beside."""
     right = given.functions["reference"]()
-    programs = {column: given.of(column) for column in columns}
     return {
         column: _result(column, program, right)
-        for column, program in programs.items()
-        if program is not None
+        for column, program in given.programs(columns).items()
     }
 
 
-def _result(column: str, program: Callable[[], tuple[Any, Any]], right: tuple[Any, Any]) -> Result:
+def _result(column: str, program: Program, right: tuple[Any, Any]) -> Result:
     try:
         if column not in BACKENDS:
             return _measured(program, right)
@@ -101,7 +114,7 @@ def _result(column: str, program: Callable[[], tuple[Any, Any]], right: tuple[An
         return Result(failure=f"{type(error).__name__}: {error}")
 
 
-def _measured(program: Callable[[], tuple[Any, Any]], right: tuple[Any, Any]) -> Result:
+def _measured(program: Program, right: tuple[Any, Any]) -> Result:
     seconds = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -109,7 +122,7 @@ def _measured(program: Callable[[], tuple[Any, Any]], right: tuple[Any, Any]) ->
         seconds.append(time.perf_counter() - start)
     value, gradient = _lists(value), _lists(gradient)
     pairs = [(value, right[0])] + ([] if gradient is None else [(gradient, right[1])])
-    error = max(_difference(found, expected) for found, expected in pairs)
+    error = max(_difference(found, _lists(expected)) for found, expected in pairs)
     return Result(value, gradient, error, min(seconds))
 
 
@@ -132,6 +145,8 @@ def _short(value: Any) -> str:
 
 
 def _difference(found: Any, right: Any) -> float:
-    import numpy as np
-
-    return float(np.max(np.abs(np.asarray(found, "float64") - np.asarray(_lists(right)))))
+    """Return the largest difference between numbers in the same places of nested lists."""
+    if isinstance(right, list):
+        return max((_difference(*pair) for pair in zip(found, right, strict=True)), default=0.0)
+    difference = abs(found - right)
+    return math.inf if math.isnan(difference) else float(difference)

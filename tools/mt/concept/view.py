@@ -47,6 +47,7 @@ class ConceptView:
         """Return it as what JSON knows."""
         return {
             "name": self.concept.name,
+            "also": list(self.concept.also),
             "text": self.concept.text,
             "steps": [
                 {
@@ -82,17 +83,18 @@ def view(concept: Concept, symbols: Symbols, *, run: bool = True) -> ConceptView
     Raises:
         UnknownSymbolError: the map names something that the source does not have.
     """
-    columns = tuple(step.column for step in concept.steps)
+    given = input_of(concept.name)
+    columns = [step.column for step in concept.steps]
     return ConceptView(
         concept,
         tuple(
             StepView(
                 step,
                 tuple(symbols.find(name) for name in step.symbols),
-                kernel_text(step.column, step.kernel) if step.kernel else "",
+                kernel_text(step.column, step.kernel, given.functions) if step.kernel else "",
             )
             for step in concept.steps
         ),
-        input_of(concept.name).text,
-        results(concept.name, columns) if run else {},
+        given.text,
+        results(given, columns) if run else {},
     )
