@@ -58,7 +58,7 @@ def check_compiler() -> Iterator[Finding]:
         from mt_fast.processor import REGISTERS, VECTOR_BYTES
     except ImportError:
         return  # said of the stage
-    if numba.config.DISABLE_JIT:
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         text = "NUMBA_DISABLE_JIT is set, and loops run in Python"
         yield fault("compiler", text, "unset NUMBA_DISABLE_JIT")
         return
