@@ -250,4 +250,4 @@ def test_the_command_runs_nothing_if_told_so(capsys: pytest.CaptureFixture[str])
 def test_the_command_refuses_an_unknown_name(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="1"):
         main(["concept", "summ"])
-    assert "mt: no concept is called 'summ'. Is it sum or " in capsys.readouterr().err
+    assert "mt concept: no concept is called 'summ'. Is it sum or " in capsys.readouterr().err
