@@ -36,7 +36,8 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filename
-from stages import ROOT, Stage, Workspace, WorkspaceError
+
+from mt.workspace import ROOT, Stage, Workspace, WorkspaceError
 
 # Run inside an environment: what is installed there and what each distribution asks for.
 INVENTORY = """

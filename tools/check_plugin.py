@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from check_layering import Environment, LayeringError, Wheel, find_wheels, run
-from stages import ROOT, Workspace, WorkspaceError
+
+from mt.workspace import ROOT, Workspace, WorkspaceError
 
 EXAMPLE = ROOT / "examples" / "mt-lists"
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from bench.__main__ import main
 from bench.chart import draw
 from bench.libraries import library

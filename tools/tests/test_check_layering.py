@@ -17,7 +17,8 @@ from check_layering import (
 )
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
-from stages import Workspace
+
+from mt.workspace import Workspace
 
 WORKSPACE = Workspace.read()
 

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from stages import ROOT
+
+from mt.workspace import ROOT
 
 HEAD = "import pytest\n"
 FUNCTION = HEAD + "def test_it():\n    pytest.skip('no compiler')\n"

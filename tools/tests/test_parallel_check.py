@@ -1,16 +1,12 @@
 """The report on parallel loops speaks of each of them."""
 
-import sys
-
-import parallel_check
 import pytest
 
+from mt.parallel_check.command import main
 
-def test_every_loop_is_parallel(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["parallel_check", "1"])
-    parallel_check.main()
+
+def test_every_loop_is_parallel(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["1"]) == 0
     printed = capsys.readouterr().out
     for name in ("tensor_map", "tensor_zip", "tensor_reduce", "tensor_matrix_multiply"):
         report = printed.split(f"\n{name}\n")[1]

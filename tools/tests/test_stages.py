@@ -4,7 +4,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from stages import UnknownStageError, Workspace, WorkspaceError
+
+from mt.workspace import UnknownStageError, Workspace, WorkspaceError
 
 
 def package(root: Path, name: str, dependencies: str = "[]", extras: str = "") -> None:

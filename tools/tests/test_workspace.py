@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
-from stages import ROOT, Stage, Workspace
+
+from mt.workspace import ROOT, Stage, Workspace
 
 WORKSPACE = Workspace.read()
 STAGES = list(WORKSPACE.stages.values())

@@ -3,7 +3,7 @@
 The backend generates its kernels, for speed. These here are written by hand, to be read:
 `tensor_map`, `tensor_zip` and `tensor_reduce` do what their namesakes in
 `mt_tensor.backends.simple` do, but `prange` shares the elements of the result between threads, and
-Numba compiles what is inside. `python tools/parallel_check.py` shows what it has made of them.
+Numba compiles what is inside. `hatch run mt parallel-check` shows what it has made of them.
 """
 
 from __future__ import annotations

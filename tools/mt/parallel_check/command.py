@@ -1,6 +1,4 @@
-"""Numba's report on each loop of the course's exercise: what runs in parallel, and what was moved.
-
-    python tools/parallel_check.py [LEVEL]
+"""`mt parallel-check`: what Numba runs in parallel of the course's loops, and what it has moved.
 
 The level says how much there is to read, from 1 to 4.
 """
@@ -8,6 +6,7 @@ The level says how much there is to read, from 1 to 4.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any
 
 from mt_fast import course
@@ -35,15 +34,14 @@ def loops() -> dict[str, Any]:
     return {name: function.loop for name, function in made.items()}
 
 
-def main() -> None:
+def main(arguments: Sequence[str]) -> int:
     """Print the reports."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="mt parallel-check", description="Numba's report on each loop of the course."
+    )
     parser.add_argument("level", nargs="?", type=int, default=3, choices=range(1, 5))
-    level = parser.parse_args().level
+    level = parser.parse_args(arguments).level
     for name, loop in loops().items():
         print(f"\n{name}\n{'=' * len(name)}")
         loop.parallel_diagnostics(level=level)
-
-
-if __name__ == "__main__":
-    main()
+    return 0

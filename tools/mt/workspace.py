@@ -18,10 +18,13 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
-ROOT = Path(__file__).resolve().parent.parent
+from mt.errors import ToolError
+from mt.source.modules import Library
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
-class WorkspaceError(Exception):
+class WorkspaceError(ToolError):
     """The workspace is not what a tool needs: says what is wrong, where, and what to do."""
 
 
@@ -106,6 +109,15 @@ class Workspace:
         known = ", ".join(self.stages)
         message = f"no stage is called {name!r}; the stages are {known}"
         raise UnknownStageError(message)
+
+    def library(self) -> Library:
+        """Return the source of all stages."""
+        return Library(
+            {
+                stage.import_name: stage.folder / "src" / stage.import_name
+                for stage in self.stages.values()
+            }
+        )
 
     @cached_property
     def _direct(self) -> dict[NormalizedName, set[NormalizedName]]:

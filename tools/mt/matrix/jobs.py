@@ -1,32 +1,25 @@
-"""Derive the jobs of continuous integration: every stage on every Python, or only what changed.
+"""The jobs of continuous integration, derived from the workspace.
 
-    python tools/ci_matrix.py                     every stage
-    python tools/ci_matrix.py mt-tensor           that stage and everything downstream of it
-    python tools/ci_matrix.py --since origin/main what the changes since then can break
-
-Prints one line of JSON in the form that GitHub Actions takes as `strategy.matrix`. Which
-environments exist and on which Python they run is hatch's answer (`hatch env show --json`); which
-stage is downstream of which is read from the packages. Neither is listed here.
+Which environments exist and on which Python they run is hatch's answer (`hatch env show --json`);
+which stage is downstream of which is read from the packages. Neither is listed here.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from stages import ROOT, Stage, UnknownStageError, Workspace, WorkspaceError
+from mt.workspace import ROOT, Stage, UnknownStageError, Workspace, WorkspaceError
 
 MATRIX = "stage"
 
 
 def environments() -> dict[str, dict[str, Any]]:
     """Ask hatch for all environments, by name."""
-    answer = _run("hatch", "env", "show", "--json")
+    answer = output("hatch", "env", "show", "--json")
     found: dict[str, dict[str, Any]] = json.loads(answer)
     return found
 
@@ -104,31 +97,7 @@ def stages_of_files(workspace: Workspace, files: Iterable[str]) -> list[Stage]:
         return list(workspace.stages.values())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the matrix."""
-    parser = argparse.ArgumentParser(description="Print the matrix of test jobs as JSON.")
-    parser.add_argument("package", nargs="*", help="test this package and all that build on it")
-    parser.add_argument("--since", metavar="REVISION", help="test what changes since can break")
-    options = parser.parse_args(arguments)
-    if options.package and options.since:
-        parser.error("give either packages or --since, not both")
-
-    try:
-        workspace = Workspace.read()
-        if options.since:
-            changed = _run("git", "diff", "--name-only", f"{options.since}...HEAD").splitlines()
-            wanted = stages_of_files(workspace, changed)
-        else:
-            wanted = stages_of_names(workspace, options.package or workspace.stages)
-        matrix = {"include": jobs(workspace, environments(), wanted)}
-    except WorkspaceError as error:
-        print(f"ci_matrix: {error}", file=sys.stderr)
-        return 1
-    print(json.dumps(matrix, separators=(",", ":")))
-    return 0
-
-
-def _run(*command: str) -> str:
+def output(*command: str) -> str:
     """Run a command in the root of the workspace and return what it printed."""
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -139,7 +108,3 @@ def _run(*command: str) -> str:
         message = f"`{' '.join(command)}` failed with status {error.returncode}: {error.stderr}"
         raise WorkspaceError(message) from error
     return done.stdout
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,42 @@
+"""`hatch run mt COMMAND`: the stages side by side, and what is needed to work on them.
+
+Each command is a folder of this package, whose module `command` reads the rest of the line. Only
+the one that is asked for is imported: the matrix of tests is wanted where little is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+COMMANDS = {
+    "concept": "one idea in every stage and backend, side by side",
+    "diff": "what one stage adds to another",
+    "doctor": "what ails this machine or environment, and the cure",
+    "matrix": "which tests a change can break, as jobs of continuous integration",
+    "parallel-check": "what Numba runs in parallel of the loops of the course",
+    "site": "all stages and ideas as pages for a browser",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return its exit status."""
+    listed = "\n".join(f"  {name:16}{text}" for name, text in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="mt",
+        description=(__doc__ or "").partition("\n")[0],
+        epilog=f"commands:\n{listed}\n\n`mt COMMAND --help` says more of each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
+    options = parser.parse_args(arguments)
+    folder = options.command.replace("-", "_")
+    status: int = import_module(f"mt.{folder}.command").main(options.arguments)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

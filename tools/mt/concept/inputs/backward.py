@@ -1,0 +1,51 @@
+"""The derivatives of `x / y + x` by x and by y: x is used twice, and so gets two shares."""
+
+from typing import Any
+
+X, Y = 1.5, -0.5
+
+
+def operators() -> tuple[Any, Any]:
+    from mt_operators import OPERATORS
+
+    div, add = OPERATORS["div"], OPERATORS["add"]
+    quotient = div.function(X, Y)
+    total = add.function(quotient, X)
+    by_quotient, by_x = (partial(quotient, X, total) for partial in add.partials)
+    through_x, through_y = (by_quotient * partial(X, Y, quotient) for partial in div.partials)
+    return total, [by_x + through_x, through_y]
+
+
+def autodiff() -> tuple[Any, Any]:
+    from mt_autodiff import Scalar
+
+    x, y = Scalar(X), Scalar(Y)
+    total = x / y + x
+    total.backward()
+    return total, [x.grad, y.grad]
+
+
+def tensor() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x, y = mt.tensor(X, requires_grad=True), mt.tensor(Y, requires_grad=True)
+    total = x / y + x
+    total.backward()
+    return total, [x.grad, y.grad]
+
+
+def nn() -> tuple[Any, Any]:
+    import mt_nn as nn
+    import mt_tensor as mt
+
+    x, y = nn.Parameter(mt.tensor(X)), nn.Parameter(mt.tensor(Y))
+    optimizer = nn.optim.SGD([x, y], lr=0.1)
+    (x * y).backward()  # the step before
+    optimizer.zero_grad()
+    total = x / y + x
+    total.backward()
+    return total, [x.grad, y.grad]
+
+
+def reference() -> tuple[Any, Any]:
+    return X / Y + X, [1.0 / Y + 1.0, -X / Y**2]

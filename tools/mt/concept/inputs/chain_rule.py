@@ -1,0 +1,42 @@
+"""The derivative of `sin(x * x)` at three points, which is `2 x cos(x * x)`."""
+
+from typing import Any
+
+X = [-1.25, 0.5, 2.0]
+
+
+def operators() -> tuple[Any, Any]:
+    from mt_operators import OPERATORS
+
+    square, sin = OPERATORS["square"], OPERATORS["sin"]
+    inner = [square.function(x) for x in X]
+    outer = [sin.function(y) for y in inner]
+    (by_inner,), (by_x,) = sin.partials, square.partials
+    known = zip(X, inner, outer, strict=True)
+    return outer, [by_inner(y, z) * by_x(x, y) for x, y, z in known]
+
+
+def autodiff() -> tuple[Any, Any]:
+    from mt_autodiff import Scalar
+
+    scalars = [Scalar(x) for x in X]
+    values = [scalar.square().sin() for scalar in scalars]
+    for value in values:
+        value.backward()
+    return values, [scalar.grad for scalar in scalars]
+
+
+def tensor() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x = mt.tensor(X, requires_grad=True)
+    out = x.square().sin()
+    out.sum().backward()
+    return out, x.grad
+
+
+def reference() -> tuple[Any, Any]:
+    import numpy as np
+
+    x = np.array(X)
+    return np.sin(x * x), 2.0 * x * np.cos(x * x)

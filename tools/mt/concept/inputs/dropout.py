@@ -1,0 +1,41 @@
+"""Of six numbers each is left out with a probability of 0.5, by the same random numbers."""
+
+from typing import Any
+
+X = [1.0, -2.0, 3.0, 0.5, -1.5, 4.0]
+P = 0.5
+SEED = 3
+
+
+def tensor() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x = mt.tensor(X, requires_grad=True)
+    noise = mt.rand(len(X), generator=mt.Generator().manual_seed(SEED))
+    out = x * (noise >= P) / (1.0 - P)
+    out.sum().backward()
+    return out, x.grad
+
+
+def fast() -> tuple[Any, Any]:
+    return nn()
+
+
+def nn() -> tuple[Any, Any]:
+    import mt_nn as nn
+    import mt_tensor as mt
+    from mt_tensor.randomness.generator import use_generator
+
+    x = mt.tensor(X, requires_grad=True)
+    with use_generator(mt.Generator().manual_seed(SEED)):
+        out = nn.functional.dropout(x, P)
+    out.sum().backward()
+    return out, x.grad
+
+
+def reference() -> tuple[Any, Any]:
+    import numpy as np
+
+    noise = np.random.default_rng(SEED).random(len(X), np.float32)
+    factors = (noise >= P) / (1.0 - P)
+    return X * factors, factors

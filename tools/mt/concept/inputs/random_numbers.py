@@ -1,0 +1,32 @@
+"""Four random numbers from the seed 3, the same on each backend, and from NumPy's generator.
+
+Stage 0 draws from Python's generator, whose numbers are others.
+"""
+
+from typing import Any
+
+SEED = 3
+
+
+def tensor() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    return mt.rand(4, generator=mt.Generator().manual_seed(SEED)), None
+
+
+def nn() -> tuple[Any, Any]:
+    import mt_tensor as mt
+    from mt_nn.saving.checkpoint import Generators
+    from mt_tensor.randomness.generator import use_generator
+
+    with use_generator(mt.Generator().manual_seed(SEED)):
+        saved = Generators().state_dict()
+        mt.rand(100)
+        Generators().load_state_dict(saved)
+        return mt.rand(4), None
+
+
+def reference() -> tuple[Any, Any]:
+    import numpy as np
+
+    return np.random.default_rng(SEED).random(4, np.float32), None

@@ -1,0 +1,38 @@
+"""The product of the columns of a table, folded with `mul`."""
+
+from typing import Any
+
+X = [[0.5, -1.25, 2.0], [4.0, 1.5, -0.75]]
+
+
+def operators() -> tuple[Any, Any]:
+    from mt_operators import operators
+
+    product = operators.reduce(operators.mul, 1.0)
+    return [product(column) for column in zip(*X, strict=True)], None
+
+
+def autodiff() -> tuple[Any, Any]:
+    from mt_autodiff import Scalar
+    from mt_operators import operators
+
+    rows = [[Scalar(x) for x in row] for row in X]
+    product = operators.reduce(lambda x, y: x * y, Scalar(1.0))
+    values = [product(column) for column in zip(*rows, strict=True)]
+    for value in values:
+        value.backward()
+    return values, [[x.grad for x in row] for row in rows]
+
+
+def tensor() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x = mt.tensor(X, requires_grad=True)
+    out = x.prod(0)
+    out.sum().backward()
+    return out, x.grad
+
+
+def reference() -> tuple[Any, Any]:
+    first, second = X
+    return [x * y for x, y in zip(first, second, strict=True)], [second, first]

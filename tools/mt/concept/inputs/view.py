@@ -1,0 +1,22 @@
+"""A table is transposed, and reversed from top to bottom, by strides alone; then it is weighted."""
+
+from typing import Any
+
+X = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+WEIGHTS = [[0.5, -1.0], [2.0, 0.25], [-3.0, 1.5]]
+
+
+def tensor() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x = mt.tensor(X, requires_grad=True)
+    out = x.permute(1, 0).flip(0) * mt.tensor(WEIGHTS)
+    out.sum().backward()
+    return out, x.grad
+
+
+def reference() -> tuple[Any, Any]:
+    import numpy as np
+
+    weights = np.array(WEIGHTS)
+    return np.array(X).T[::-1] * weights, weights[::-1].T

@@ -1,0 +1,40 @@
+"""Four pairs of numbers are multiplied; the gradients are those of both lists."""
+
+from typing import Any
+
+X = [0.5, -1.25, 2.0, 4.0]
+Y = [3.0, 0.75, -2.5, 1.5]
+
+
+def operators() -> tuple[Any, Any]:
+    from mt_operators import operators
+
+    return list(operators.zipWith(operators.mul)(X, Y)), None
+
+
+def _mul(x: Any, y: Any) -> Any:
+    return x * y
+
+
+def autodiff() -> tuple[Any, Any]:
+    from mt_autodiff import Scalar
+    from mt_operators import operators
+
+    xs, ys = [Scalar(x) for x in X], [Scalar(y) for y in Y]
+    values = list(operators.zipWith(_mul)(xs, ys))
+    for value in values:
+        value.backward()
+    return values, [[x.grad for x in xs], [y.grad for y in ys]]
+
+
+def tensor() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x, y = mt.tensor(X, requires_grad=True), mt.tensor(Y, requires_grad=True)
+    out = x * y
+    out.sum().backward()
+    return out, [x.grad, y.grad]
+
+
+def reference() -> tuple[Any, Any]:
+    return [x * y for x, y in zip(X, Y, strict=True)], [Y, X]

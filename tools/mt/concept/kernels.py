@@ -1,0 +1,46 @@
+"""Kernels that backends write while they run, as text: asked of the packages, without a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mt.concept.maps import ConceptError, GeneratedKernel
+
+
+def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, Any]) -> str:
+    """Return the text of a kernel that a backend generates, or why there is none to be seen.
+
+    Args:
+        column: the backend, `fast` or `cuda`.
+        kernel: which one.
+        functions: those of the concept's input, of which `fast` can fuse one.
+
+    Raises:
+        ConceptError: there is nothing of its name that `fast` could make a kernel of.
+    """
+    layout = {"layout": kernel.layout} if kernel.layout else {}
+    try:
+        if column == "cuda":
+            import mt_cuda
+
+            return mt_cuda.source(kernel.name, gradient=kernel.gradient, **layout)
+        import mt_fast
+        from mt_operators import OPERATORS
+        from mt_tensor.pointwise.fusing import operator_of
+
+        if kernel.name in OPERATORS:
+            what: Any = kernel.name
+            operator = OPERATORS[kernel.name]
+        elif kernel.name not in functions:
+            raise ConceptError(
+                f"{kernel.name!r} is no operator of the table, and no function of the input; the "
+                f"input has {', '.join(functions)}."
+            )
+        else:
+            what = mt_fast.fuse(functions[kernel.name])
+            operator = operator_of(what)
+        wanted = (True,) * operator.arity if kernel.gradient else None
+        return mt_fast.source(what, gradient=wanted, **layout)
+    except ImportError as error:
+        return f"# not installed here: {error}"

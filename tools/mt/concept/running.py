@@ -1,0 +1,160 @@
+"""The same input through every column: what comes out, how far it is off, and how long it takes.
+
+What is run for a concept is a file of `mt/concept/inputs`: a docstring that says what it does, and
+a function for each of the stages `operators`, `autodiff`, `tensor` and `nn` that can do it, which
+returns a value and its gradient, or None if it has no gradient. `tensor` runs on every backend that
+has no function of its own, and `nn` on the default one. `reference` returns what is right, in
+float64. Any other function is run beside the columns, as the one of `topological sort` that goes
+wrong; those whose names begin with an underscore only help.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import runpy
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mt.concept.maps import BACKENDS, COLUMNS
+
+Program = Callable[[], tuple[Any, Any]]
+
+FOLDER = Path(__file__).parent / "inputs"
+ROUNDS = 5
+"""How often it is run; the fastest counts, as the first may have to compile."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a column makes of the input.
+
+    Attributes:
+        value: the value, as nested lists of numbers.
+        gradient: its gradient by the input, likewise; None if the column has none.
+        error: the largest difference from what is right, of value and gradient.
+        seconds: how long the fastest run took.
+        failure: why there is no result; empty if there is.
+    """
+
+    value: Any = None
+    gradient: Any = None
+    error: float = 0.0
+    seconds: float = 0.0
+    failure: str = ""
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Return value, gradient, error and time as the cells of a table."""
+        if self.failure:
+            return self.failure, "", "", ""
+        gradient = "none here" if self.gradient is None else _short(self.gradient)
+        return _short(self.value), gradient, f"{self.error:.1e}", f"{1e6 * self.seconds:,.1f} µs"
+
+
+@dataclass(frozen=True)
+class Input:
+    """What is run for a concept.
+
+    Attributes:
+        text: what it does.
+        functions: those of the file, by name.
+    """
+
+    text: str
+    functions: dict[str, Any]
+
+    def programs(self, columns: Iterable[str]) -> dict[str, Program]:
+        """Return what is run, by the name of a column, or else of the function itself."""
+        own = self.functions
+        names = {
+            column: "tensor" if column in BACKENDS and column not in own else column
+            for column in columns
+        }
+        names |= {name: name for name in own if name not in (*COLUMNS, "reference")}
+        return {
+            column: own[name]
+            for column, name in names.items()
+            if name in own and not name.startswith("_")
+        }
+
+
+def input_of(concept: str) -> Input:
+    """Return what is run for a concept."""
+    file = FOLDER / f"{concept.replace(' ', '_')}.py"
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    found = runpy.run_path(str(file))
+    own = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
+    return Input(ast.get_docstring(tree) or "", {name: found[name] for name in own})
+
+
+def results(given: Input, columns: Iterable[str]) -> dict[str, Result]:
+    """Return what each column makes of an input, where it can be run, and what is run beside."""
+    right = given.functions["reference"]()
+    return {
+        column: _result(column, program, right)
+        for column, program in given.programs(columns).items()
+    }
+
+
+def _result(column: str, program: Program, right: tuple[Any, Any]) -> Result:
+    try:
+        if column not in BACKENDS:
+            return _measured(program, right)
+        import mt_tensor as mt
+
+        with mt.use_backend(_backend(column)):
+            return _measured(program, right)
+    except (ImportError, KeyError, RuntimeError) as error:
+        return Result(failure=f"{type(error).__name__}: {error}")
+
+
+def _backend(column: str) -> Any:
+    """Return the backend of a column, which for a GPU that is not there is the simulator."""
+    import mt_tensor as mt
+
+    if column == "cuda" and mt.backends()["cuda"].status() != "ready":
+        from mt_cuda import CudaOps, Simulator
+
+        return CudaOps(Simulator())
+    return column
+
+
+def _measured(program: Program, right: tuple[Any, Any]) -> Result:
+    seconds = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        value, gradient = program()
+        seconds.append(time.perf_counter() - start)
+    value, gradient = _lists(value), _lists(gradient)
+    pairs = [(value, right[0])] + ([] if gradient is None else [(gradient, right[1])])
+    error = max(_difference(found, _lists(expected)) for found, expected in pairs)
+    return Result(value, gradient, error, min(seconds))
+
+
+def _lists(value: Any) -> Any:
+    """Return numbers, Scalars, arrays and tensors as nested lists of floats."""
+    if value is None:
+        return None
+    if isinstance(value, list | tuple):
+        return [_lists(part) for part in value]
+    if hasattr(value, "detach"):
+        value = value.detach()
+    return value.tolist() if hasattr(value, "tolist") else float(value)
+
+
+def _short(value: Any) -> str:
+    """Return nested lists of numbers with four digits each."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_short, value))}]"
+    return f"{value:.4g}"
+
+
+def _difference(found: Any, right: Any) -> float:
+    """Return the largest difference between numbers in the same places of nested lists."""
+    if isinstance(right, list):
+        return max((_difference(*pair) for pair in zip(found, right, strict=True)), default=0.0)
+    difference = abs(found - right)
+    return math.inf if math.isnan(difference) else float(difference)

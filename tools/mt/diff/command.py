@@ -1,0 +1,36 @@
+"""`mt diff BEFORE AFTER`: what one stage adds to another."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from mt.diff.comparison import compared
+from mt.diff.printing import show
+from mt.errors import reported
+from mt.source.symbols import Symbols
+from mt.workspace import Workspace
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Show the comparison."""
+    parser = argparse.ArgumentParser(prog="mt diff", description="What AFTER adds to BEFORE.")
+    parser.add_argument("before", metavar="BEFORE", help="a stage: mt-operators, or operators")
+    parser.add_argument("after", metavar="AFTER", help="another one")
+    parser.add_argument("--code", action="store_true", help="show every function, too")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--no-run", action="store_true", help="do not run the experiment")
+    options = parser.parse_args(arguments)
+    with reported("diff"):
+        workspace = Workspace.read()
+        before, after = workspace[options.before], workspace[options.after]
+        symbols = Symbols(workspace.library())
+        comparison = compared(workspace, symbols, before, after, run=not options.no_run)
+    if options.json:
+        print(json.dumps(comparison.as_json(), indent=1))
+    else:
+        show(comparison, Console(), code=options.code)
+    return 0

@@ -1,0 +1,33 @@
+"""Tensors on a graphics processor.
+
+Loops for the cores of a processor say nothing to a GPU, where thousands of threads each take an
+element. Without the stage there is no such backend. With it there is: here on a GPU if the machine
+has one, and else by the simulator, which runs every thread in turn.
+"""
+
+import os
+from typing import Any
+
+
+def run() -> None:
+    """Compute with a backend for GPUs."""
+    import mt_tensor as mt
+
+    with mt.use_backend("cuda"):
+        x = mt.linspace(-1.0, 1.0, 5, requires_grad=True)
+        slopes: Any = mt.autograd.grad(x.tanh().sum(), [x])[0]
+        print(x.backend, [round(value, 5) for value in slopes.tolist()])
+
+
+def before() -> None:
+    """Ask for the backend where it is not installed."""
+    run()
+
+
+def after() -> None:
+    """Ask for it where it is."""
+    import mt_tensor as mt
+
+    if mt.backends()["cuda"].status() != "ready":
+        os.environ["MT_CUDA_SIM"] = "1"
+    run()

@@ -1,0 +1,53 @@
+"""One convolution of eight images with eight filters, and the gradient of these.
+
+With tensors alone a convolution is written as it is defined: for each place, the window there times
+the filters. That is a thousand small operations, each recorded. The stage has it as one, which is
+composed of a few large ones, and which a backend may replace by a kernel of its own.
+"""
+
+import time
+from typing import Any
+
+CHANNELS, PIXELS, WIDTH = 8, 32, 3
+
+
+def tensors() -> tuple[Any, Any]:
+    """Return images and filters."""
+    import mt_tensor as mt
+
+    mt.manual_seed(0)
+    images = mt.randn(8, CHANNELS, PIXELS, PIXELS)
+    return images, mt.randn(CHANNELS, CHANNELS, WIDTH, WIDTH, requires_grad=True)
+
+
+def report(filters: Any, start: float) -> None:
+    """Print how long it took, and a number of the gradient."""
+    seconds = time.perf_counter() - start
+    slope = filters.grad.flatten()[0].item()
+    print(f"{1000 * seconds:,.0f} ms; gradient of the first weight {slope:.3f}")
+
+
+def before() -> None:
+    """Go through all windows."""
+    import mt_tensor as mt
+
+    images, filters = tensors()
+    start = time.perf_counter()
+    places = range(PIXELS - WIDTH + 1)
+    columns = [
+        mt.einsum("ncij,fcij->nf", images[:, :, y : y + WIDTH, x : x + WIDTH], filters)
+        for y in places
+        for x in places
+    ]
+    mt.stack(columns).square().sum().backward()
+    report(filters, start)
+
+
+def after() -> None:
+    """Call the function for it."""
+    import mt_nn as nn
+
+    images, filters = tensors()
+    start = time.perf_counter()
+    nn.functional.conv2d(images, filters).square().sum().backward()
+    report(filters, start)

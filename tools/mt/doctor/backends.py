@@ -1,0 +1,36 @@
+"""Backends: which there are, whether each works here, and which one is chosen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from mt.doctor.findings import Finding, fault, fine, note
+
+VARIABLE = "MT_BACKEND"
+
+
+def check_backends() -> Iterator[Finding]:
+    """Try each backend, and the one that the environment chooses."""
+    try:
+        import mt_tensor as mt
+        from mt_tensor.backends.registry import contested
+        from mt_tensor.errors import BackendError
+    except ImportError as error:
+        yield note("backends", f"mt-tensor cannot be imported ({error})", "pip install mt-tensor")
+        return
+    for name, info in mt.backends().items():
+        status, _, reason = info.status().partition(": ")
+        if status == "ready":
+            yield fine(f"backend {name}", f"{info.distribution} {info.version}")
+        elif status == "unavailable":
+            yield note(f"backend {name}", "does not run here", reason)
+        else:
+            yield fault(f"backend {name}", "is broken", reason)
+    for name, problem in contested().items():
+        yield fault(f"backend {name}", "is claimed twice", problem)
+    chosen = os.environ.get(VARIABLE, "")
+    try:
+        yield fine("default backend", mt.current_backend().name)
+    except BackendError as error:
+        yield fault("default backend", f"{VARIABLE}={chosen} ({error})", f"unset {VARIABLE}")

@@ -1,0 +1,1 @@
+"""`mt matrix`: which tests a change can break, as the jobs of continuous integration."""

@@ -1,0 +1,1 @@
+"""`mt parallel-check`: what Numba has made of the loops of mt-fast's course."""
