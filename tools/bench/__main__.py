@@ -117,13 +117,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print the table, and write it as JSON if told to."""
     parser = argparse.ArgumentParser(prog="bench", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rows", nargs="?", default="", help="a pattern that names must contain")
+    parser.add_argument("--group", choices=("kernels", "layers"), default="kernels")
     parser.add_argument("--backend", default="numpy", help="the project's backend")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--rounds", type=int, default=15, help="measurements of each row")
     parser.add_argument("--against", default="torch", help="the module of the other side")
     parser.add_argument("--json", type=Path, help="a file to write the rows to")
     given = parser.parse_args(arguments)
-    names = [name for name in WORKLOADS if re.search(given.rows, name)]
+    names = [
+        name
+        for name, workload in WORKLOADS.items()
+        if workload.group == given.group and re.search(given.rows, name)
+    ]
     if not names:
         parser.error(f"no row matches {given.rows!r}; there are: {'; '.join(WORKLOADS)}")
     width = max(map(len, names))

@@ -11,10 +11,11 @@ from bench.workloads import (  # isort: skip
     windows,
     recurrent,
     training,
+    layers,
 )
 from bench.workloads.registry import WORKLOADS, Program, Workload
 
-SUBJECTS = (overhead, elementwise, reductions, products, windows, recurrent, training)
+SUBJECTS = (overhead, elementwise, reductions, products, windows, recurrent, training, layers)
 """The modules that hold the workloads."""
 
 __all__ = ["SUBJECTS", "WORKLOADS", "Program", "Workload"]

@@ -22,21 +22,23 @@ class Workload:
     Attributes:
         make: returns it for a side.
         target: what the ratio of the times should be at most.
+        group: what it is measured with: `kernels` or `layers`.
     """
 
     make: Make
     target: float
+    group: str
 
 
 WORKLOADS: dict[str, Workload] = {}
 """Every workload by name, in the order of the report."""
 
 
-def workload(name: str, target: float) -> Callable[[Make], Make]:
+def workload(name: str, target: float, group: str = "kernels") -> Callable[[Make], Make]:
     """Enter a function into `WORKLOADS`."""
 
     def enter(make: Make) -> Make:
-        WORKLOADS[name] = Workload(make, target)
+        WORKLOADS[name] = Workload(make, target, group)
         return make
 
     return enter
