@@ -14,6 +14,7 @@ from mt_autodiff import (
     NoGradientError,
     Scalar,
     ScalarFunction,
+    derivatives,
     enable_grad,
     grad,
     inference_mode,
@@ -35,6 +36,13 @@ def test_order_puts_each_variable_before_its_inputs() -> None:
     for variable in order:
         for parent in variable.parents:
             assert position[variable.unique_id] < position[parent.unique_id]
+
+
+def test_constants_have_no_place_in_the_order() -> None:
+    x, constant = Scalar(3.0), Scalar(2.0, requires_grad=False)
+    y = x * constant
+    assert topological_sort(y) == [y, x]
+    assert topological_sort(constant) == []
 
 
 def test_where_the_naive_order_fails() -> None:
@@ -61,6 +69,47 @@ def test_a_graph_with_very_many_paths() -> None:
         y = y + y
     y.backward()
     assert x.derivative == 2.0**60
+
+
+class Halving(Scalar):
+    """A variable that somebody watches, who halves its derivative."""
+
+    def completed(self, derivative: float) -> float:
+        """Return half of it."""
+        return derivative / 2.0
+
+
+def test_what_completes_a_derivative_is_asked_once_and_what_it_says_goes_on() -> None:
+    x = Halving(3.0)
+    y = x * 5.0 + x * 7.0
+    assert dict(derivatives(y, 1.0, retain_graph=True))[x] == 6.0
+    assert dict(derivatives(y, 1.0, retain_graph=True, leaves=[x]))[x] == 12.0
+    y.backward()
+    assert x.derivative == 6.0
+
+
+def test_what_is_taken_for_a_leaf_has_a_derivative_and_nothing_behind_it() -> None:
+    x = Scalar(3.0)
+    middle = x * x
+    y = middle * 5.0
+    assert topological_sort(y, [middle]) == [y, middle]
+    assert dict(derivatives(y, 1.0, retain_graph=True, leaves=[middle])) == {y: 1.0, middle: 5.0}
+    assert dict(derivatives(y, 1.0, leaves=[middle]))[middle] == 5.0
+    middle.backward()  # its own graph was not freed
+    assert x.derivative == 6.0
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_mode_is_afterwards_what_it_was(enabled: bool) -> None:
+    x = Scalar(3.0)
+    y = x * x
+    with set_grad_enabled(enabled):
+        y.backward(retain_graph=True, create_graph=not enabled)
+        assert is_grad_enabled() is enabled
+        y.backward()
+        with pytest.raises(GraphFreedError):
+            y.backward(create_graph=not enabled)
+        assert is_grad_enabled() is enabled
 
 
 def test_calls_accumulate() -> None:

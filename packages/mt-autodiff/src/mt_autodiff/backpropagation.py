@@ -66,8 +66,8 @@ def derivatives(
         derivative: what to start with: the derivative of the final result by itself, or the
             weights of its elements.
         retain_graph: whether to keep what was saved, so that it can be differentiated again.
-        leaves: variables to take for leaves. Their derivatives are yielded as they are, and not
-            followed further.
+        leaves: variables to take for leaves. Their derivatives are yielded without asking
+            `completed`, and not followed further.
     """
     complete: dict[Any, Any] = {variable: derivative}
     for current in topological_sort(variable, leaves):

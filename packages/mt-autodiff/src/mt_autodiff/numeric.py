@@ -18,11 +18,12 @@ def central_difference(
 
     That is `(f(..., x + epsilon, ...) - f(..., x - epsilon, ...)) / (2 epsilon)`, with an error
     of the order of epsilon squared, and one from rounding of the order of `1e-16 f / epsilon`.
+    Instead of 2 epsilon it is divided by how far apart the two places are after rounding.
 
     Args:
         f: a function of numbers, or of anything that adds and subtracts numbers.
         *vals: where to differentiate.
-        arg: the index of the argument to differentiate by.
+        arg: the index of the argument to differentiate by; a negative one counts from the end.
         epsilon: half the width of the difference.
 
     Raises:

@@ -103,7 +103,7 @@ class Scalar:
         return self.history.chain_rule(derivative) if self.history else ()
 
     def accumulate_derivative(self, derivative: Any) -> None:
-        """Add to `derivative`, of a leaf."""
+        """Add to `derivative`, if this is a leaf; others store nothing."""
         if self.history is None:
             self.derivative = (
                 derivative if self.derivative is None else self.derivative + derivative

@@ -1,0 +1,47 @@
+"""Finite differences of functions of plain numbers."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mt_autodiff import central_difference
+
+FINITE = st.floats(-10.0, 10.0)
+
+
+@given(FINITE, FINITE, FINITE)
+def test_a_polynomial(a: float, b: float, x: float) -> None:
+    slope = central_difference(lambda x: a * x * x + b * x, x)
+    assert slope == pytest.approx(2.0 * a * x + b, abs=1e-6)
+
+
+@given(FINITE, FINITE)
+def test_each_argument_in_turn(x: float, y: float) -> None:
+    def product(x: float, y: float) -> float:
+        return x * x * y
+
+    by_x, by_y = 2.0 * x * y, x * x
+    for arg, slope in ((0, by_x), (1, by_y), (-1, by_y), (-2, by_x)):
+        assert central_difference(product, x, y, arg=arg) == pytest.approx(slope, abs=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", [1e-1, 1e-2, 1e-3])
+def test_the_error_is_of_the_order_of_epsilon_squared(epsilon: float) -> None:
+    error = central_difference(math.exp, 0.0, epsilon=epsilon) - 1.0
+    assert error == pytest.approx(epsilon**2 / 6.0, rel=0.01)
+
+
+def test_the_function_is_asked_twice_around_the_point() -> None:
+    asked = []
+    central_difference(lambda x, y: asked.append((x, y)) or x, 3.0, 5.0, arg=1, epsilon=0.5)
+    assert sorted(asked) == [(3.0, 4.5), (3.0, 5.5)]
+
+
+def test_what_cannot_be_differenced() -> None:
+    with pytest.raises(ValueError, match="2 value.s., but none of index 2"):
+        central_difference(lambda x, y: x, 1.0, 2.0, arg=2)
+    for value, epsilon in ((1.0, 0.0), (1e20, 1e-6)):
+        with pytest.raises(ValueError, match="is lost beside"):
+            central_difference(lambda x: x, value, epsilon=epsilon)
