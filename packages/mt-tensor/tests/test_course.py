@@ -108,6 +108,8 @@ def test_map_zip_and_reduce_over_views():
     row = counting(1, 3)
     tensor_reduce(lambda x, y: x + y, 0.0)(data, row, (0,))
     assert row.storage.tolist() == [3, 5, 7]
+    tensor_reduce(lambda total, x: 10 * total + x, 0.0)(data, row, (0,))
+    assert row.storage.tolist() == [3, 14, 25]  # the total comes first, and the start not at all
 
 
 # --- TensorOps ----------------------------------------------------------------------------------

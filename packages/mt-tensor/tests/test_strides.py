@@ -93,6 +93,11 @@ def test_views_of_expanded_dimensions() -> None:
     assert data.view((2, 12)) is None
 
 
+def test_a_view_of_a_part_is_expanded_from_where_it_begins() -> None:
+    data = TensorData(np.arange(6.0), (2, 1), (-3, 1), 4, dtype=float64)
+    assert np.array_equal(elements(data.expand((3, 2, 2))), [[[4.0, 4.0], [1.0, 1.0]]] * 3)
+
+
 def test_elements() -> None:
     data = TensorData(np.arange(6.0), (2, 2), (3, 1), 1, dtype=float64)
     assert data.get((1, 1)) == 5.0

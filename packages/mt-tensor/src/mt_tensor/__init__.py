@@ -1,4 +1,4 @@
-"""Stage 2: one operator over strided storage, and the contract that backends fulfil.
+"""Stage 2: tensors, with operators over strided storage, and the contract that backends fulfil.
 
 `Tensor` has torch's names and rules. Where its elements live, and how loops over them run, is the
 business of a backend: `numpy` by default, `simple` to read, others from other packages.

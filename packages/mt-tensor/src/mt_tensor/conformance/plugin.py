@@ -51,10 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the kit, from whatever module they are run."""
+    """Mark the tests of every package's kit, from whatever module they are run."""
     for item in items:
         function = getattr(item, "function", None)
-        if getattr(function, "__module__", "").startswith("mt_tensor.conformance"):
+        if "conformance" in getattr(function, "__module__", "").split("."):
             item.add_marker(pytest.mark.conformance)
 
 

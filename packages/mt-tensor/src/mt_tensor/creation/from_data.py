@@ -16,7 +16,7 @@ from mt_tensor.backends.registry import get_backend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, DType, Number, as_dtype, float32, promote_types, type_of_number
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
-from mt_tensor.exchange.interop import CPU
+from mt_tensor.exchange.interop import CPU, taken
 from mt_tensor.tensor_data import TensorData
 from mt_tensor.tensors import Tensor
 
@@ -207,7 +207,7 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
             "the host first."
         )
     try:
-        array = np.from_dlpack(ext_tensor)
+        array = taken(ext_tensor)
     except (BufferError, RuntimeError) as error:
         raise ExchangeError(f"the array cannot be shared: {error}") from error
     if not array.flags.writeable:

@@ -22,6 +22,45 @@ if TYPE_CHECKING:
 CPU = 1
 """DLPack's number for the memory of this machine."""
 
+VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+"""Whether NumPy's arrays are offered in a version of DLPack that can tell what is read-only."""
+
+TAKES_WRITABLE = np.lib.NumpyVersion(np.__version__) >= "2.2.5"
+"""Whether what NumPy takes by DLPack can be written to; before, it marks all of it as read-only."""
+
+
+def taken(array: Any) -> Array:
+    """Return another library's array as one of NumPy's over the same memory, by DLPack.
+
+    Raises:
+        BufferError: its owner does not share it.
+    """
+    if TAKES_WRITABLE:
+        return np.from_dlpack(array)
+    return np.asarray(_Writable(np.from_dlpack(_Unversioned(array))))
+
+
+class _Unversioned:
+    """An array that is offered without a version of DLPack, if others may write to it at all."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__()
+
+
+class _Writable:
+    """The memory of an array, to be written to although the array does not say so."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array  # which owns the memory
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
+
 
 def restored(
     cls: type[Any],
@@ -229,8 +268,17 @@ class InteropMethods(TensorBase):
             raise ExchangeError(f"this machine's memory has no streams; {stream!r} was given.")
         if any(stride < 0 for stride in self.stride()):
             raise ExchangeError("a tensor with negative strides is not exported: clone() it first.")
+        if dl_device not in {None, (CPU, 0)}:
+            raise ExchangeError(
+                f"the elements cannot be exported to DLPack device {dl_device}: they are in this "
+                f"machine's memory, which is ({CPU}, 0)."
+            )
         array = self.backend.as_array(self._tensor)
+        if copy:
+            array = array.copy()
+        # A capsule without a version is what a consumer has to expect of an older producer.
+        options: dict[str, Any] = {"max_version": max_version} if VERSIONED else {}
         try:
-            return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+            return array.__dlpack__(**options)
         except BufferError as error:
             raise ExchangeError(f"the elements cannot be exported: {error}.") from error

@@ -148,6 +148,10 @@ ARITHMETIC: dict[Formula, np.ufunc] = {
 }
 """The ufuncs whose result has the type of their arguments, by what they compute."""
 
+BEGINS_WRONG = np.lib.NumpyVersion(np.__version__) < "2.2.0"
+"""Whether a ufunc without identity reduces wrongly what runs backwards into an array that is there:
+older NumPys then begin with elements in the wrong order."""
+
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
 }
@@ -253,8 +257,10 @@ class NumpyOps(HostBackend):
         ufunc = _UFUNC_OF.get(operator.value)
         if ufunc is None:
             target[...] = silently(self._fold_slices, operator, source, target.shape, dims)
-        elif source.dtype is float16:  # add up with more digits than are stored
-            total = silently(ufunc.reduce, array, dims, np.float32, None, True)
+        elif source.dtype is float16 or (BEGINS_WRONG and ufunc.identity is None):
+            # Add up with more digits than are stored.
+            dtype = np.float32 if source.dtype is float16 else target.dtype
+            total = silently(ufunc.reduce, array, dims, dtype, None, True)
             silently(np.copyto, target, total, casting="unsafe")
         else:
             silently(ufunc.reduce, array, dims, target.dtype, target, True)

@@ -1,0 +1,112 @@
+"""The exercise: a network of tensors that learns, on either backend."""
+
+import math
+
+import pytest
+
+import mt_tensor as mt
+from mt_autodiff import Scalar
+from mt_autodiff.examples import training as of_scalars
+from mt_operators import Parameter
+from mt_operators.datasets import DATASETS, xor
+from mt_tensor.examples import classify
+from mt_tensor.examples.network import Linear, Network
+from mt_tensor.examples.training import GradientDescent, accuracy, as_tensors, cross_entropy, train
+
+
+def test_a_layer_is_weighted_sums() -> None:
+    layer = Linear(3, 2, mt.Generator().manual_seed(0))
+    assert [p.value.shape for p in layer.parameters()] == [(3, 2), (2,)]
+    assert all(p.value.requires_grad for p in layer.parameters())
+    points = mt.tensor([[0.5, -1.0, 2.0], [0.0, 0.0, 0.0]])
+    weight, bias = layer.weight.value.tolist(), layer.bias.value.tolist()
+    for point, sums in zip(points.tolist(), layer(points).tolist(), strict=True):
+        wanted = [sum(x * row[k] for x, row in zip(point, weight, strict=True)) for k in (0, 1)]
+        assert sums == pytest.approx([w + b for w, b in zip(wanted, bias, strict=True)], abs=1e-6)
+
+
+def test_a_network_is_its_layers_with_relu_between() -> None:
+    network = Network(hidden=(5, 4), seed=3)
+    points = mt.rand(7, 2)
+    first, second, last = network.layers
+    wanted = last(second(first(points).relu()).relu())[:, 0]
+    assert network(points).tolist() == wanted.tolist()
+    assert sum(p.value.numel() for p in network.parameters()) == 2 * 5 + 5 + 5 * 4 + 4 + 4 + 1
+    again = Network(hidden=(5, 4), seed=3)
+    assert again(points).tolist() == wanted.tolist() != Network(hidden=(5, 4))(points).tolist()
+
+
+def test_the_loss_is_the_mean_of_that_of_scalars() -> None:
+    scores, labels = [-1e4, -2.0, 0.0, 0.5, 30.0], [0, 1, 1, 0, 1]
+    pairs = zip(scores, labels, strict=True)
+    each = [of_scalars.cross_entropy(Scalar(score), label).data for score, label in pairs]
+    found = cross_entropy(mt.tensor(scores), mt.tensor(labels, dtype="float32"))
+    assert found.item() == pytest.approx(sum(each) / 5, rel=1e-6)
+    assert cross_entropy(mt.tensor([-1e4]), mt.ones(1)).item() == 1e4
+
+
+def test_gradient_descent_with_momentum() -> None:
+    parameter, unused = Parameter(mt.ones(2)), Parameter(mt.ones(1))
+    held = parameter.value
+    optimizer = GradientDescent([parameter, unused], momentum=0.5)
+    for expected in (0.8, 0.54):  # steps of -0.1 * 2 x, and half of the step before
+        optimizer.zero_grad()
+        parameter.value.square().sum().backward()
+        optimizer.step(rate=0.1)
+        assert parameter.value is held
+        assert held.tolist() == pytest.approx([expected] * 2)
+    assert unused.value.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_data_set_is_learned(name: str) -> None:
+    dataset = DATASETS[name](100)
+    network = Network(hidden=(32, 32))
+    history = train(network, dataset, 1000, 0.1)
+    assert accuracy(network, dataset) == 1.0
+    assert history[-1].accuracy == 1.0
+    assert history[-1].loss < 0.1 < 0.4 < history[0].loss
+    assert [epoch.number for epoch in history] == list(range(1, 1001))
+
+
+def test_the_backends_learn_alike() -> None:
+    losses = []
+    for backend in ("simple", "numpy"):
+        with mt.use_backend(backend):
+            network = Network(hidden=(6,), seed=1)
+            assert next(network.parameters()).value.backend.name == backend
+            losses.append([epoch.loss for epoch in train(network, xor(20), 15, 0.2)])
+    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
+    assert losses[0][-1] < losses[0][0]
+
+
+def test_what_training_refuses() -> None:
+    with pytest.raises(ValueError, match="empty data set"):
+        train(Network(), xor(0), 1, 0.1)
+    with pytest.raises(ValueError, match="empty data set"):
+        accuracy(Network(), xor(0))
+    with pytest.raises(ValueError, match="1 epoch or more"):
+        train(Network(), xor(4), 0, 0.1)
+    for rate in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="a finite rate"):
+            train(Network(), xor(4), 1, rate)
+    for rate in (1e30, 1e39):  # of a loss beyond bounds, and of a parameter beyond float32
+        with pytest.raises(ValueError, match="diverged in epoch .* smaller rate"):
+            train(Network(), xor(20), 5, rate)
+    with pytest.raises(ValueError, match="an input and an output or more"):
+        Network(hidden=(0,))
+    assert as_tensors(xor(3))[0].shape == (3, 2)
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    classify.main(["diag", "--points", "20", "--epochs", "100", "--hidden", "4"])
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("epoch    1  loss ")
+    assert printed[-1] == "diag: 100% of 20 points"
+    for arguments, message in (
+        (["diag", "--backend", "nunpy"], "Did you mean 'numpy'"),
+        (["diag", "--rate", "1e30"], "smaller rate"),
+    ):
+        with pytest.raises(SystemExit):
+            classify.main([*arguments, "--epochs", "2", "--points", "5"])
+        assert message in capsys.readouterr().err
