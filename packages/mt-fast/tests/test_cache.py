@@ -1,6 +1,7 @@
 """Compiled kernels on disk: found again, by whoever; and what becomes of a broken folder."""
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -101,6 +102,44 @@ def test_an_upgrade_compiles_anew(folder: Path, monkeypatch: pytest.MonkeyPatch)
     kernel = _kernel()
     assert _run(kernel) == HALVES
     assert _hits(kernel) == 0
+
+
+def _halves(lo, hi, x_data, out_data):  # type: ignore[no-untyped-def]
+    for i in range(lo, hi):
+        out_data[i] = x_data[i] * FACTOR
+
+
+FACTOR = 0.5
+
+
+def test_functions_of_other_modules_are_not_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their text says nothing of what its names stand for, nor of who can import them."""
+    assert _run(Kernel.of(_halves)) == HALVES
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 2.0)
+    assert _run(Kernel.of(_halves)) == [0.0, 2.0, 4.0, 6.0]
+    assert not folder.exists()
+
+
+def test_the_same_text_in_two_modules_is_two_kernels(folder: Path) -> None:
+    text = TEXT.format(factor="factor")
+    source = Source("halves", text, ("x_data", "out_data"))
+    for factor in (0.5, 2.0):
+        names = {"__name__": f"mt_fast.times_{factor}", "factor": factor}
+        exec(text, names)
+        kernel = Kernel(source, names["halves"])  # type: ignore[arg-type]
+        assert _run(kernel)[3] == 3 * factor
+        assert _hits(kernel) == 0
+
+
+def test_kernels_use_nothing_of_exercises_and_examples() -> None:
+    package = Path(cache.__file__).parents[1]
+    assert all((package / name).exists() for name in cache.APART)
+    for module in package.rglob("*.py"):
+        if module.relative_to(package).parts[0] not in cache.APART:
+            used = re.search(r"mt_fast(\.| import .*)(course|examples)", module.read_text())
+            assert used is None, module
 
 
 @pytest.mark.parametrize("damage", ["empty", "short", "one bit", "text"])

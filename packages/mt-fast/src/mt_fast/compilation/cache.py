@@ -1,11 +1,11 @@
 """Compiled kernels on disk: what one process has compiled, the next one loads.
 
 Compiling a kernel takes a tenth of a second or more, loading it a few milliseconds. Each is kept in
-a file that is named by a hash of everything that went into it: its text, the modules of this
-package that give the text its meaning, the types of its arguments, the processor, the options and
-versions of the compiler. So a file is never out of date, and needs no lock: two processes that
-compile the same kernel write the same file, by renaming a complete one. Beside it lies the text of
-the kernel, to be read.
+a file that is named by a hash of everything that went into it: its text and its module, the modules
+of this package that give the text its meaning, the types of its arguments, the processor, the
+options and versions of the compiler. So a file is never out of date, and needs no lock: two
+processes that compile the same kernel write the same file, by renaming a complete one. Beside it
+lies the text of the kernel, to be read.
 
 Whatever is wrong with the folder (it cannot be written to, the disk is full, a file is damaged)
 costs time only: the kernel is compiled.
@@ -33,10 +33,16 @@ from numba.core.caching import _Cache
 VARIABLE = "MT_FAST_CACHE"
 """The environment variable that names another folder, or is `off`."""
 
+_PACKAGE = __name__.partition(".")[0]
+
 _DIGEST = hashlib.sha256().digest_size
 
 _OPTIONS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 """Settings of Numba's that decide what machine code it makes."""
+
+APART = ("course.py", "examples")
+"""What no kernel uses, in the folder of this package: exercises and examples can change, and
+kernels that were compiled before are still right."""
 
 _compiler: Any = compiler  # Numba's functions have no types
 _serialize: Any = serialize
@@ -65,17 +71,22 @@ def _default_folder() -> Path | None:
 def kept(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:
     """Return a function compiled by Numba, which from now on looks for its machine code on disk.
 
+    A function of other modules is returned as it is, and compiled by each process: what the names
+    in its text stand for there, no hash of its text can know.
+
     Args:
         dispatcher: what `numba.njit` has returned.
         name: a name for the files.
         texts: its text, and what else decides what it does but for the modules of this package.
     """
-    if hasattr(dispatcher, "_cache"):  # not if Numba has been told not to compile
+    module = dispatcher.__module__
+    is_ours = module.partition(".")[0] == _PACKAGE
+    if is_ours and hasattr(dispatcher, "_cache"):  # not if Numba has been told not to compile
         options = {
             option: sorted(value) if isinstance(value, set) else value
             for option, value in sorted(dispatcher.targetoptions.items())
         }
-        dispatcher._cache = KernelCache(name, texts, repr(options))
+        dispatcher._cache = KernelCache(name, texts, repr((module, options)))
     return dispatcher
 
 
@@ -97,7 +108,12 @@ def _hash(*parts: str | bytes) -> Any:
 @functools.cache
 def _meaning() -> bytes:
     """Return a hash of what gives the text of a kernel its meaning."""
-    modules = sorted(Path(__file__).parents[1].rglob("*.py"))
+    package = Path(__file__).parents[1]
+    modules = [
+        module
+        for module in sorted(package.rglob("*.py"))
+        if module.relative_to(package).parts[0] not in APART
+    ]
     versions = (sys.version, numba.__version__, llvmlite.__version__)
     options = [getattr(config, name, None) for name in _OPTIONS]
     sources = [module.read_bytes() for module in modules]
