@@ -31,7 +31,7 @@ def test_loops_over_views(position):
     x, y = list(views())[position], data(seed=1)
     for name, fn, inputs in (
         ("tensor_map", lambda x: x * x - 1.0, (x,)),
-        ("tensor_zip", lambda x, y: x * y, (x, y)),
+        ("tensor_zip", lambda x, y: x - y, (x, y)),
     ):
         outs = []
         for module in (course, simple):
@@ -43,18 +43,37 @@ def test_loops_over_views(position):
 @pytest.mark.parametrize("dim", range(3))
 def test_folds(dim):
     shape = tuple(1 if d == dim else extent for d, extent in enumerate(SHAPE))
-    for x in views():
-        ours, wanted = data(shape), data(shape)
-        course.tensor_reduce(lambda x, y: x + y, 0.0)(x, ours, dim)
-        simple.tensor_reduce(lambda x, y: x + y, 0.0)(x, wanted, (dim,))
-        np.testing.assert_allclose(elements(ours), elements(wanted))
+    for fn in (lambda total, x: total + x, lambda total, x: 10.0 * total + x):
+        fold = course.tensor_reduce(fn, 0.0)
+        for x in views():
+            ours, wanted = (data(shape[::-1]).permute(2, 1, 0) for _ in range(2))
+            fold(x, ours, dim)
+            simple.tensor_reduce(fn, 0.0)(x, wanted, (dim,))
+            np.testing.assert_allclose(elements(ours), elements(wanted))
+
+
+def test_a_fold_begins_with_the_start():
+    total = data((1, 3, 4))
+    ones = TensorData(np.ones(24), SHAPE)
+    course.tensor_reduce(lambda total, x: total + x, 5.0)(ones, total, 0)
+    assert elements(total) == [7.0] * 12
+
+
+def test_loops_are_on_all_threads():
+    for function in (
+        course.tensor_map(lambda x: x),
+        course.tensor_zip(lambda x, y: x),
+        course.tensor_reduce(lambda x, y: x, 0.0),
+        course.tensor_matrix_multiply,
+    ):
+        assert function.loop.targetoptions["parallel"]
 
 
 def test_products():
     a, b = data((2, 3, 5)), data((2, 4, 5), seed=1).permute(0, 2, 1)
     one = data((1, 5, 4)).like((2, 5, 4), (0, 4, 1), 0)
     for right in (b, one):
-        out = data((2, 3, 4))
+        out = data((4, 3, 2)).permute(2, 1, 0)
         course.tensor_matrix_multiply(a, right, out)
         factors = [np.reshape(elements(each), each.shape) for each in (a, right)]
         np.testing.assert_allclose(np.reshape(elements(out), (2, 3, 4)), factors[0] @ factors[1])

@@ -288,6 +288,17 @@ def test_source_shows_the_kernel():
     compile(text, "text", "exec")
 
 
+def test_source_shows_what_repeats():
+    text = mt_fast.source("add", repeats=(False, True))
+    assert text.index("y_value = y_data[y_start]") < text.index("for i in range(hi - lo):")
+    assert "x = x_row[i]" in text
+    backward = mt_fast.source("mul", repeats=(True, False), layout="rows", gradient=(True, True))
+    assert "x_value = x_data[x_first]" in backward
+    assert "upstream_row = " in backward
+    assert "output_row = " in backward
+    assert mt_fast.source("add", repeats=(False, False)) == mt_fast.source("add")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -296,6 +307,8 @@ def test_source_shows_the_kernel():
         ({"layout": "fold"}, "takes an operator of two"),
         ({"gradient": (True, True)}, "each of the 1 argument"),
         ({"gradient": (False,)}, "at least one"),
+        ({"repeats": (True, False)}, "each of the 1 argument"),
+        ({"repeats": (True,), "layout": "turned"}, "no column"),
     ],
 )
 def test_source_refuses_what_there_is_not(arguments, message):

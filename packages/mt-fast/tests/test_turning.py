@@ -190,7 +190,8 @@ def test_conversions(large, source, target, monkeypatch):
 
 def test_who_is_turned():
     def form(shape, *strides, shortest=0):
-        return loops.form_of(collapse(shape, strides), len(strides) - 1, shortest)
+        loop = loops.leanest(collapse(shape, strides), len(strides) - 1, shortest)
+        return loop.form, loop.repeats, loop.turned
 
     size = (400, 300)
     row, column, one = (300, 1), (1, 400), (0, 0)

@@ -43,6 +43,7 @@ def source(
     gradient: tuple[bool, ...] | None = None,
     dtype: str = "float32",
     layout: str = "flat",
+    repeats: tuple[bool, ...] | None = None,
 ) -> str:
     """Return the text of the kernel that the backend compiles for an operator.
 
@@ -54,14 +55,17 @@ def source(
             `"turned"` for rows too, but of which the first argument's are columns;
             `"fold"` and `"columns"` for the reduction over the last and the first
             dimension, of operators that reduce.
+        repeats: for each argument, whether it stays at one element all along a row, as one that is
+            broadcast does; None if each has all of its elements.
 
     Raises:
         UnknownOperatorError: no operator has this name.
         FusionError: the function was not made by `fuse`.
         DTypeError: there is no such element type.
-        ValueError: there is no such layout, or kernels do not compute in this dtype.
+        ValueError: there is no such layout, or it has no such arguments; or kernels do not
+            compute in this dtype.
         TracingError: the operator cannot be compiled.
     """
     from mt_fast.inspection import kernel_source
 
-    return kernel_source(operation, gradient, dtype, layout)
+    return kernel_source(operation, gradient, dtype, layout, repeats)

@@ -18,7 +18,11 @@ LAYOUTS = (*LOOPS, "fold", "columns")
 
 
 def kernel_source(
-    what: str | Callable[..., Any], gradient: tuple[bool, ...] | None, dtype: str, layout: str
+    what: str | Callable[..., Any],
+    gradient: tuple[bool, ...] | None,
+    dtype: str,
+    layout: str,
+    repeats: tuple[bool, ...] | None = None,
 ) -> str:
     """Return the text of a kernel; see `mt_fast.source`."""
     operator = OPERATORS[what] if isinstance(what, str) else operator_of(what)
@@ -30,10 +34,11 @@ def kernel_source(
     if element is float16:
         raise ValueError("kernels do not compute in float16: it is converted; ask for float32.")
     if layout not in LOOPS:
-        if operator.arity != 2 or gradient is not None:
+        if operator.arity != 2 or gradient is not None or repeats is not None:
             raise ValueError(
                 f"layout {layout!r} is that of a reduction, which takes an operator of two "
-                f"arguments and its value; {name!r} has {operator.arity} argument(s)."
+                f"arguments and its value, and repeats neither; {name!r} has {operator.arity} "
+                "argument(s)."
             )
         if layout == "fold":
             kernel = fold_rows(operator, element, stored, table=TABLE)
@@ -45,6 +50,16 @@ def kernel_source(
             f"gradient={gradient} must say for each of the {operator.arity} argument(s) of "
             f"{name!r} whether its gradient is wanted, and at least one must be."
         )
+    repeated = (False,) * operator.arity if repeats is None else repeats
+    if len(repeated) != operator.arity:
+        raise ValueError(
+            f"repeats={repeats} must say for each of the {operator.arity} argument(s) of {name!r} "
+            "whether it stays at one element."
+        )
+    if gradient is not None:
+        repeated = (False, *repeated, False)  # beside the upstream gradient and the output
+    if layout == "turned" and repeated[0]:
+        raise ValueError("what stays at one element has no column to be turned into a row.")
     formula = operator.value if gradient is None else operator.gradient(gradient)
     inputs = [element] * formula.arity
     if name == "where":
@@ -55,6 +70,6 @@ def kernel_source(
         [stored] * formula.outputs,
         table=TABLE,
         form=LOOPS[layout],
-        repeats=[False] * formula.arity,
+        repeats=repeated,
         turned=[layout == "turned", *[False] * (formula.arity - 1)],
     ).text

@@ -49,8 +49,8 @@ def run_formula(
     views = (*inputs, *outputs)
     layout = collapse(views[0].shape, tuple(view.strides for view in views))
     shortest = loops.shortest_row(views)
-    form, *_ = loops.form_of(layout, len(inputs), shortest)
-    if form == "strided":
+    loop = loops.leanest(layout, len(inputs), shortest)
+    if loop.form == "strided":
         fit = _fitting(layout, len(inputs), shortest)
         _run_in_rows(formula, inputs, fit, outputs, parallel)
         return
@@ -65,13 +65,13 @@ def run_formula(
             turned[: len(inputs)],
         )
 
-    loops.run_loop(find, views, len(inputs), parallel)
+    loops.run_loop(find, views, loop, parallel)
 
 
 def _fitting(layout: Layout, inputs: int, shortest: int) -> list[bool]:
     """Return which of the inputs a kernel of the formula's own reads where they are.
 
-    The arguments are those of `loops.form_of`.
+    The arguments are those of `loops.leanest`.
     """
     if layout.size < loops.WORTH_A_KERNEL:
         return [False] * inputs

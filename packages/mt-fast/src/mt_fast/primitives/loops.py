@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.generation.loops import OUTER, ROWS_OUTER, Form
 from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
-from mt_fast.primitives.layouts import REMEMBERED, Layout, collapse
+from mt_fast.primitives.layouts import REMEMBERED, Layout
 from mt_tensor.strides import Strides, size_of
 from mt_tensor.tensor_data import TensorData
 
@@ -48,34 +49,55 @@ def shortest_row(views: Sequence[TensorData]) -> int:
     return LONG // max([view.dtype.itemsize for view in views])
 
 
-def form_of(
-    layout: Layout, inputs: int, shortest: int = 0
-) -> tuple[Form, tuple[bool, ...], tuple[bool, ...]]:
-    """Return the leanest form of a loop that fits, and which of the views are what `Find` asks.
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop over memory and the form of a kernel for it.
+
+    Attributes:
+        layout: the dimensions, and each view's strides.
+        form: what the kernel takes for granted; see `generation/loops.py`.
+        repeats: for each view, whether a row of it is one element; asked by `Find`.
+        turned: for each view, whether a row of it comes from a column; asked by `Find`.
+    """
+
+    layout: Layout
+    form: Form
+    repeats: tuple[bool, ...]
+    turned: tuple[bool, ...]
+
+
+def strided(layout: Layout) -> Loop:
+    """Return a loop in the form that fits every layout."""
+    none = (False,) * len(layout.strides)
+    return Loop(layout, "strided", none, none)
+
+
+def leanest(layout: Layout, inputs: int, shortest: int = 0) -> Loop:
+    """Return a loop in the leanest form that fits.
 
     Args:
-        layout: the loop.
+        layout: its dimensions.
         inputs: how many of its views, the first, may be anything but rows.
         shortest: how many elements rows have at least that are made of columns.
     """
-    none = (False,) * len(layout.strides)
     flat = len(layout.extents) <= 1
     if not flat and layout.size < WORTH_A_KERNEL:
-        return "strided", none, none
+        return strided(layout)
+    none = (False,) * len(layout.strides)
     steps = layout.steps() if layout.extents else (1,) * len(none)
     turned = none if {0, 1}.issuperset(steps) else turned_views(layout, inputs, shortest)
     others = {step for step, column in zip(steps, turned, strict=True) if not column}
     if not ({0, 1}.issuperset(others) and {1}.issuperset(steps[inputs:])):
-        return "strided", none, none
+        return strided(layout)
     form: Form = "flat" if flat else "turned" if any(turned) else "rows"
-    return form, tuple([step == 0 for step in steps]), turned
+    return Loop(layout, form, tuple([step == 0 for step in steps]), turned)
 
 
 @functools.lru_cache(REMEMBERED)
 def turned_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, ...]:
     """Return which of the views have elements in a row that come from a column.
 
-    These columns run along the same dimension in all of them. The arguments are those of `form_of`.
+    These columns run along the same dimension in all of them. The arguments are those of `leanest`.
     """
     if layout.extents[-1] < shortest:
         return (False,) * len(layout.strides)
@@ -91,30 +113,20 @@ def _column(strides: Strides) -> int | None:
 
 
 def run_loop(
-    find: Find,
-    views: Sequence[TensorData],
-    inputs: int,
-    parallel: bool,
-    *parameters: Any,
-    strided: bool = False,
+    find: Find, views: Sequence[TensorData], loop: Loop, parallel: bool, *parameters: Any
 ) -> None:
     """Run an element-wise kernel over views of one shape, which is not empty.
 
     Args:
         find: returns the kernel.
-        views: what it runs over, inputs first; the last decides the order of the loop.
-        inputs: how many of them are inputs.
+        views: what it runs over.
+        loop: how.
         parallel: whether to use all threads.
         *parameters: what the kernel takes before the views.
-        strided: whether the kernel is to be of the form `strided`.
     """
-    layout = collapse(views[0].shape, tuple(view.strides for view in views))
+    layout, form, turned = loop.layout, loop.form, loop.turned
     starts = [view.offset + shift for view, shift in zip(views, layout.shifts, strict=True)]
-    form: Form = "strided"
-    repeats = turned = (False,) * len(views)
-    if not strided:
-        form, repeats, turned = form_of(layout, inputs)
-    kernel = find(form, repeats, turned)
+    kernel = find(form, loop.repeats, turned)
     if form == "flat":
         pairs = zip((view.storage for view in views), starts, strict=True)
         kernel.run(layout.size, parallel, *parameters, *itertools.chain(*pairs))

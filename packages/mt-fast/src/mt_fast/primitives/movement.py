@@ -16,7 +16,7 @@ from mt_fast.generation.loops import Form
 from mt_fast.generation.spelling import TABLE
 from mt_fast.memory import empty
 from mt_fast.primitives.layouts import Layout, collapse
-from mt_fast.primitives.loops import SHORT, form_of, run_loop, shortest_row
+from mt_fast.primitives.loops import SHORT, leanest, run_loop, shortest_row, strided
 from mt_operators import Operator
 from mt_tensor.dtypes import DType, uint8
 from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData
@@ -39,8 +39,8 @@ def copy_kernel(source: DType, target: DType, form: Form, repeats: bool) -> Kern
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     """Copy between views of one shape, which is not empty; float16 is not converted here."""
     layout = collapse(source.shape, (source.strides, out.strides))
-    form, *_ = form_of(layout, 1)
-    turned = form == "turned"
+    loop = leanest(layout, 1)
+    turned = loop.form == "turned"
     narrow = _is_narrow(layout, turned)
     same = source.dtype is out.dtype
     if same and not (parallel or (turned and not narrow)) and source.ndim <= MOST_DIMENSIONS:
@@ -60,7 +60,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
             return transpose_kernel()
         return copy_kernel(source.dtype, out.dtype, form, repeats[0])
 
-    run_loop(find, (source, out), 1, parallel, strided=narrow)
+    run_loop(find, (source, out), strided(layout) if narrow else loop, parallel)
 
 
 def _is_narrow(layout: Layout, turned: bool) -> bool:
@@ -89,7 +89,7 @@ def gather(
     """Read along `dim`; the index is not empty."""
     source, out = bits(source), bits(out)
     views = (_base(source, dim, index), index, out)
-    run_loop(lambda *_: gather_kernel(), views, 0, parallel, source.strides[dim], strided=True)
+    _run_indexed(gather_kernel(), views, parallel, source.strides[dim])
 
 
 @functools.lru_cache(None)
@@ -106,7 +106,15 @@ def scatter(
         source, out = bits(source), bits(out)
     kernel = scatter_kernel(operator, source.dtype)
     views = (_base(out, dim, index), index, source)
-    run_loop(lambda *_: kernel, views, 0, False, out.strides[dim], strided=True)
+    _run_indexed(kernel, views, False, out.strides[dim])
+
+
+def _run_indexed(
+    kernel: Kernel, views: tuple[TensorData, ...], parallel: bool, stride: int
+) -> None:
+    """Run a kernel that reads or writes the first view by index, `stride` apart."""
+    layout = collapse(views[0].shape, tuple(view.strides for view in views))
+    run_loop(lambda *_: kernel, views, strided(layout), parallel, stride)
 
 
 def _base(data: TensorData, dim: int, index: TensorData) -> TensorData:

@@ -1,0 +1,1 @@
+"""A program to read and to run: one training on several backends."""

@@ -1,0 +1,130 @@
+"""One training on several backends, each of which takes a time of its own.
+
+python -m mt_fast.examples.compare spiral
+python -m mt_fast.examples.compare xor --points 50 --hidden 10 --epochs 5 --backends simple fast
+
+The network is that of stage 2, and nothing of it knows where it is computed. Backends add up in
+another order, so that losses differ in their last digits. Where steps are too large for the way
+down to be smooth, as with `--rate 0.1`, each step makes such a difference larger.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import mt_tensor as mt
+from mt_autodiff.examples.training import Epoch
+from mt_operators.datasets import DATASETS, Dataset
+from mt_operators.examples.arguments import positive_float, positive_int
+from mt_tensor.errors import BackendError
+from mt_tensor.examples.network import Network
+from mt_tensor.examples.training import accuracy, train
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A training on one backend.
+
+    Attributes:
+        backend: its name.
+        history: what each epoch gave.
+        seconds: what each epoch took; the first has the compiling in it, unless that is kept.
+        accuracy: the share of points that the trained network classifies right.
+    """
+
+    backend: str
+    history: list[Epoch]
+    seconds: list[float]
+    accuracy: float
+
+
+def train_on(
+    backend: str,
+    dataset: Dataset,
+    *,
+    hidden: Sequence[int] = (100, 100),
+    epochs: int = 50,
+    rate: float = 0.03,
+    seed: int = 0,
+) -> Run:
+    """Train a new network on a backend, and take the time.
+
+    Args:
+        backend: the name of one that is installed.
+        dataset: the points.
+        hidden: the widths of the layers between.
+        epochs: how many steps to take.
+        rate: how far to step.
+        seed: for the same first weights again, on every backend.
+
+    Raises:
+        BackendError: there is no such backend, or it cannot be used here.
+        ValueError: a setting makes no sense, or training diverged; see `train`.
+    """
+    with mt.use_backend(backend):
+        network = Network(hidden=hidden, seed=seed)
+        ends = [time.perf_counter()]
+        history = train(
+            network, dataset, epochs, rate, report=lambda epoch: ends.append(time.perf_counter())
+        )
+        seconds = [end - start for start, end in itertools.pairwise(ends)]
+        return Run(backend, history, seconds, accuracy(network, dataset))
+
+
+def largest_difference(one: Run, other: Run) -> float:
+    """Return how far the losses of two trainings lie apart at most.
+
+    Raises:
+        ValueError: one has more epochs than the other.
+    """
+    epochs = len(one.history), len(other.history)
+    if epochs[0] != epochs[1]:
+        raise ValueError(
+            f"trainings of {epochs[0]} and {epochs[1]} epochs cannot be compared: give both the "
+            "same."
+        )
+    pairs = zip(one.history, other.history, strict=True)
+    return max(abs(mine.loss - yours.loss) for mine, yours in pairs)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train on each backend, and print how long an epoch takes and what was learned."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mt_fast.examples.compare",
+        description="Train the same network on several backends.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("data", nargs="?", default="spiral", choices=DATASETS, help="what to learn")
+    parser.add_argument("--backends", nargs="+", default=["numpy", "fast"], help="where to compute")
+    parser.add_argument("--points", type=positive_int, default=1000, help="how many points")
+    parser.add_argument("--epochs", type=positive_int, default=300, help="how many steps")
+    parser.add_argument("--seed", type=int, default=0, help="of points and weights")
+    parser.add_argument(
+        "--hidden", type=positive_int, nargs="*", default=[100, 100], help="widths of hidden layers"
+    )
+    parser.add_argument("--rate", type=positive_float, default=0.03, help="how far to step")
+    options = parser.parse_args(arguments)
+    dataset = DATASETS[options.data](options.points, options.seed)
+    settings = {name: getattr(options, name) for name in ("hidden", "epochs", "rate", "seed")}
+    runs: list[Run] = []
+    try:
+        for backend in options.backends:
+            run = train_on(backend, dataset, **settings)
+            runs.append(run)
+            print(
+                f"{backend:8} {1000 * median(run.seconds):8.2f} ms an epoch  "
+                f"loss {run.history[-1].loss:.4f}  accuracy {run.accuracy:.0%}"
+            )
+    except (ValueError, BackendError) as error:
+        parser.error(str(error))
+    difference = max(largest_difference(runs[0], run) for run in runs)
+    print(f"the losses lie {difference:.1e} apart at most")
+
+
+if __name__ == "__main__":
+    main()
