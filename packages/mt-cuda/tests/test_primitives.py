@@ -15,6 +15,7 @@ from mt_tensor.dtypes import DTYPES
 
 NUMPY = get_backend("numpy")
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
+DIFFERENTIABLE = [row for row in ROWS if OPERATORS[str(row.id)].result != "truth"]
 UPDATES = ("add", "mul", "maximum", "minimum")
 
 
@@ -91,11 +92,9 @@ def test_operators_on_special_values(ops, spec, dtype):
     )
 
 
-@pytest.mark.parametrize("spec", ROWS)
+@pytest.mark.parametrize("spec", DIFFERENTIABLE)
 def test_fused_gradients(ops, spec):
     operator = OPERATORS[spec.name]
-    if operator.result == "truth":
-        return
     rng = np.random.default_rng(zlib.crc32(spec.name.encode()))
     arrays = [rng.uniform(low, high, (5, 9)).astype("f4") for low, high in spec.ranges]
     if spec.name == "where":

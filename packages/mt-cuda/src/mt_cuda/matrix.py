@@ -84,22 +84,10 @@ def matmul(dtype: DType, tiling: Tiling, batch: int, a_by_rows: bool, b_by_rows:
         *indented(_load_strip("a", tiling, dtype, a_by_rows)),
         *indented(_load_strip("b", tiling, dtype, b_by_rows)),
         "    cuda.syncthreads()",
-        f"    for j in range({depth}):",
-        f"        for i in range({each}):",
-        f"            a_each[i] = a_tile[j, down + {side} * i]",
-        f"            b_each[i] = b_tile[j, right + {side} * i]",
-        f"        for i in range({each}):",
-        f"            for k in range({each}):",
-        "                totals[i, k] += a_each[i] * b_each[k]",
+        *indented(_multiply_strips(tiling)),
         "    cuda.syncthreads()",
         f"    first += {depth}",
-        f"for i in range({each}):",
-        f"    for k in range({each}):",
-        f"        row = top + down + {side} * i",
-        f"        column = left + right + {side} * k",
-        "        if (row < rows) & (column < columns):",
-        "            at = out_start + row * out_row_stride + column * out_column_stride",
-        f"            out[at] = {store(converted('totals[i, k]', total, dtype), dtype)}",
+        *_store_tile(tiling, dtype),
     ]
     ways = "".join("r" if by_rows else "c" for by_rows in (a_by_rows, b_by_rows))
     name = f"matmul_{dtype.name}_{tile}_{ways}_batch{batch}"
@@ -156,4 +144,36 @@ def _load_strip(matrix: str, tiling: Tiling, dtype: DType, by_rows: bool) -> Lin
         f"        value = {load(f'{matrix}[at]', dtype, total)}",
         f"    {matrix}_tile[j, along] = value",
         f"    e += {tiling.threads}",
+    ]
+
+
+def _multiply_strips(tiling: Tiling) -> Lines:
+    """Return the lines with which each thread adds to its totals what two loaded strips give.
+
+    At each position of the inner dimension it reads its part of both strips into registers, and
+    multiplies every element of the one by every element of the other.
+    """
+    side, each = tiling.side, tiling.each
+    return [
+        f"for j in range({tiling.depth}):",
+        f"    for i in range({each}):",
+        f"        a_each[i] = a_tile[j, down + {side} * i]",
+        f"        b_each[i] = b_tile[j, right + {side} * i]",
+        f"    for i in range({each}):",
+        f"        for k in range({each}):",
+        "            totals[i, k] += a_each[i] * b_each[k]",
+    ]
+
+
+def _store_tile(tiling: Tiling, dtype: DType) -> Lines:
+    """Return the lines with which each thread stores its totals, as far as there are elements."""
+    side, each, total = tiling.side, tiling.each, total_type(dtype)
+    return [
+        f"for i in range({each}):",
+        f"    for k in range({each}):",
+        f"        row = top + down + {side} * i",
+        f"        column = left + right + {side} * k",
+        "        if (row < rows) & (column < columns):",
+        "            at = out_start + row * out_row_stride + column * out_column_stride",
+        f"            out[at] = {store(converted('totals[i, k]', total, dtype), dtype)}",
     ]
