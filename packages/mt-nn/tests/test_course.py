@@ -16,10 +16,13 @@ def draw(*shape: int) -> mt.Tensor:
     return mt.rand(*shape, dtype="float64").requires_grad_()
 
 
-def test_convolutions_keep_the_size() -> None:
+def test_convolution_keeps_the_length_of_signals() -> None:
     signal = mt.tensor([[[0.0, 1.0, 2.0, 3.0]]])
     kernel = mt.tensor([[[1.0, 2.0, 3.0]]])
     assert course.conv1d(signal, kernel).tolist() == [[[8.0, 14.0, 8.0, 3.0]]]
+
+
+def test_convolution_keeps_the_size_of_images() -> None:
     image, kernels = draw(1, 2, 3, 4), draw(2, 2, 2, 3)
     out = course.conv2d(image, kernels)
     assert out.shape == (1, 2, 3, 4)
@@ -28,7 +31,7 @@ def test_convolutions_keep_the_size() -> None:
     assert mt.gradcheck(course.conv2d, [image, kernels])
 
 
-def test_tiles_and_pooling() -> None:
+def test_tiles_and_their_means() -> None:
     x = draw(1, 2, 4, 6)
     tiled, height, width = course.tile(x, (2, 3))
     assert (tiled.shape, height, width) == ((1, 2, 2, 2, 6), 2, 2)
@@ -36,6 +39,10 @@ def test_tiles_and_pooling() -> None:
     np.testing.assert_allclose(
         course.avgpool2d(x, (2, 3)).detach(), nn.functional.avg_pool2d(x, (2, 3)).detach()
     )
+
+
+def test_the_largest_of_each_tile() -> None:
+    x = draw(1, 2, 4, 6)
     np.testing.assert_array_equal(
         course.maxpool2d(x, (2, 3)).detach(), nn.functional.max_pool2d(x, (2, 3)).detach()
     )
@@ -45,6 +52,7 @@ def test_tiles_and_pooling() -> None:
 def test_max_and_argmax() -> None:
     x = mt.tensor([[1.0, 3.0, 3.0], [5.0, 2.0, 4.0]], requires_grad=True)
     assert course.argmax(x, 1).tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert course.argmax(x, 1).dtype == x.dtype
     assert course.max(x, 1).tolist() == [[3], [5]]
     course.max(x, 0).sum().backward()
     assert x.grad is not None
@@ -56,6 +64,19 @@ def test_softmax_and_its_logarithm() -> None:
     np.testing.assert_allclose(course.softmax(x, 1).detach().numpy().sum(1), 1.0)
     np.testing.assert_allclose(
         course.logsoftmax(x, 1).exp().detach(), course.softmax(x, 1).detach()
+    )
+
+
+def test_large_scores_overflow_nothing() -> None:
+    scores = mt.tensor([[1000.0, 1001.0, -1000.0]])
+    largest = 1.0 / (1.0 + np.exp(-1.0))
+    np.testing.assert_allclose(
+        course.softmax(scores, 1).tolist(), [[1.0 - largest, largest, 0.0]], rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        course.logsoftmax(scores, 1).tolist(),
+        [[np.log(largest) - 1.0, np.log(largest), np.log(largest) - 2001.0]],
+        rtol=1e-6,
     )
 
 

@@ -72,8 +72,9 @@ def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
         height and the new width.
 
     Raises:
-        InputError: the images cannot be cut so.
-        SettingError: the size makes no sense.
+        InputError: the input is no batch of floating-point images, or their height and width are
+            no multiples of a tile's.
+        SettingError: the size is not of two positive integers.
     """
     high, wide = integers("kernel", kernel, 2, 1)
     batch, channels, height, width = as_batch("tile", input, 2).shape

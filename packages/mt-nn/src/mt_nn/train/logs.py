@@ -150,5 +150,6 @@ class ProgressBar(Callback):
     def on_fit_end(self, trainer: Trainer) -> None:
         """Take the bar away."""
         if self._progress is not None:
-            self._progress.stop()
+            if not self._progress.disable:  # rich before 14.3 would print an empty line
+                self._progress.stop()
             self._progress = None
