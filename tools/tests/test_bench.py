@@ -1,20 +1,31 @@
 """The benchmark measures both sides and says so; how fast they are is no test's business."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from bench.__main__ import main
-from bench.chart import draw
-from bench.libraries import library
-from bench.startup import first_step, import_seconds
-from bench.workloads import WORKLOADS
+from mt.bench import command, elsewhere
+from mt.bench.chart import draw
+from mt.bench.command import main
+from mt.bench.libraries import library
+from mt.bench.startup import first_step, import_seconds
+from mt.bench.workloads import WORKLOADS
+from mt.errors import ToolError
+
+ITSELF = ("--against", "mt_tensor", "--rounds", "2")
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit, match="[12]"):
+        main(arguments)
+    return capsys.readouterr().err
 
 
 def test_rows_are_measured_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "rows.json"
-    main(["8 elements", "--against", "mt_tensor", "--rounds", "2", "--json", str(file)])
+    assert main(["8 elements", *ITSELF, "--json", str(file)]) == 0
     rows = json.loads(file.read_text())
     assert [row["name"] for row in rows] == [name for name in WORKLOADS if "8 elements" in name]
     for row in rows:
@@ -26,15 +37,92 @@ def test_rows_are_measured_and_written(tmp_path: Path, capsys: pytest.CaptureFix
     assert "geometric mean of 4 ratios" in printed
 
 
+@pytest.mark.parametrize(
+    "pattern", ["(x * y + z).sum(), 8 elements: forward and backward", r"^\(x .*, 8 .*backward$"]
+)
+def test_a_row_is_chosen_by_its_name_or_a_pattern(
+    pattern: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([pattern, *ITSELF])
+    assert "geometric mean of 1 ratios" in capsys.readouterr().out
+
+
 def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["no such row"])
-    assert "no row matches 'no such row'" in capsys.readouterr().err
+    said = complaint(capsys, "no such row", *ITSELF)
+    assert "no row of the group 'kernels' matches 'no such row'; there are: " in said
 
 
-def test_a_side_that_cannot_run_is_reported() -> None:
-    with pytest.raises(SystemExit, match="ended"):
-        main(["8 elements", "--against", "no_such_module", "--rounds", "2"])
+def test_a_file_that_cannot_be_written_is_refused_before_measuring(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = complaint(capsys, "8 elements", *ITSELF, "--json", str(tmp_path / "gone" / "rows.json"))
+    assert "cannot be written (No such file or directory)" in said
+
+
+@pytest.mark.parametrize("arguments", [("--rounds", "0"), ("--threads", "-1"), ("--against", "me")])
+def test_settings_that_make_no_sense(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"argument {arguments[0]}: " in complaint(capsys, *arguments)
+
+
+def test_a_side_that_cannot_run_is_reported(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="1"):
+        main(["8 elements", *ITSELF, "--backend", "nobody"])
+    said = capfd.readouterr().err
+    assert "no backend is called 'nobody'" in said
+    assert "mt bench: the process that measures" in said
+
+
+# --- Elsewhere ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def _no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "missing", list)
+    monkeypatch.delenv("HATCH_ENV_ACTIVE", raising=False)
+
+
+@pytest.mark.usefixtures("_no_torch")
+@pytest.mark.skipif(os.name == "nt", reason="the fake hatch is a script for sh")
+@pytest.mark.parametrize(
+    "arguments", [("8 elements", "--backend", "fast"), ("startup",), ("chart", "a", "b.svg")]
+)
+def test_it_starts_itself_where_torch_is(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hatch, log = tmp_path / "hatch", tmp_path / "log"
+    hatch.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > {log}\nexit 4\n")
+    hatch.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(arguments) == 4
+    assert log.read_text().splitlines() == ["run", "bench:mt", "bench", *arguments]
+
+
+@pytest.mark.usefixtures("_no_torch")
+def test_without_hatch_it_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert "needs torch, which is not installed: pip install torch, or pip" in complaint(capsys)
+
+
+@pytest.mark.usefixtures("_no_torch")
+def test_it_does_not_start_itself_for_ever(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HATCH_ENV_ACTIVE", "bench")
+    assert "torch is missing from the environment 'bench': hatch env prune" in complaint(capsys)
+
+
+def test_what_is_missing() -> None:
+    assert elsewhere.missing(["json", "no_such_module", "no_such_package.part"]) == [
+        "no_such_module",
+        "no_such_package.part",
+    ]
+
+
+# --- The other parts ------------------------------------------------------------------------------
 
 
 def test_the_chart_names_every_row(tmp_path: Path) -> None:
@@ -42,10 +130,27 @@ def test_the_chart_names_every_row(tmp_path: Path) -> None:
         {"name": f"row {i}", "ratio": ratio, "quartiles": [0.9 * ratio, 1.2 * ratio], "target": 0.5}
         for i, ratio in enumerate((0.1, 0.9, 3.0))
     ]
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
     picture = tmp_path / "chart.svg"
-    draw(rows, picture)
+    assert main(["chart", str(tmp_path / "rows.json"), str(picture)]) == 0
     text = picture.read_text()
     assert all(f"row {i}" in text for i in range(3))
+    draw(rows, tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("rows", "picture"), [("[1]", "a.svg"), ("[", "a.svg"), (None, "a.svg"), ("[]", "a.nonsense")]
+)
+def test_a_chart_of_something_else_is_refused(
+    rows: str | None, picture: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.json"
+    if rows is not None:
+        file.write_text(rows)
+    said = complaint(capsys, "chart", str(file), str(tmp_path / picture))
+    assert "no picture can be made of" in said
+    assert "what `mt bench --json FILE` writes" in said
 
 
 def test_every_workload_runs_here_and_says_what_is_expected_of_it() -> None:
@@ -59,3 +164,8 @@ def test_every_workload_runs_here_and_says_what_is_expected_of_it() -> None:
 def test_waiting_times_are_measured() -> None:
     assert import_seconds("json", 1) > 0
     assert 0 < first_step("mt_tensor", {"MT_BACKEND": "numpy"}) < 600
+
+
+def test_a_process_that_fails_is_reported() -> None:
+    with pytest.raises(ToolError, match="ModuleNotFoundError: No module named 'no_such_module'"):
+        import_seconds("no_such_module", 1)

@@ -1,4 +1,4 @@
-"""One side of the benchmark, in a process of its own: `python -m bench.side torch 2`.
+"""One side of the benchmark, in a process of its own: `python -m mt.bench.side torch 2`.
 
 Two libraries in one process fight for its threads. So each side has a process, which waits for the
 name of a workload on its standard input and answers with the seconds that one run took.
@@ -10,8 +10,8 @@ import json
 import sys
 import time
 
-from bench.libraries import library
-from bench.workloads import WORKLOADS, Program
+from mt.bench.libraries import library
+from mt.bench.workloads import WORKLOADS, Program
 
 ENOUGH = 0.03
 """Seconds that a measurement should last, so that the clock's grain does not show."""

@@ -1,7 +1,7 @@
 """A picture of what was measured: a bar for each row of the benchmark, and its target.
 
-python -m bench --backend fast --json rows.json
-python -m bench.chart rows.json benchmark.svg
+mt bench --backend fast --json rows.json
+mt bench chart rows.json benchmark.svg
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+
+from mt.errors import ToolError
 
 FASTER, SLOWER, TARGET = "#2a9d8f", "#e76f51", "#264653"
 
@@ -43,14 +45,18 @@ def draw(rows: list[dict[str, Any]], file: Path) -> None:
         figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
 
 
-def main() -> None:
-    """Read the rows and write the picture."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("rows", type=Path, help="what the benchmark wrote with --json")
-    parser.add_argument("picture", type=Path, help="an SVG or PNG file to write")
-    given = parser.parse_args()
-    draw(json.loads(given.rows.read_text()), given.picture)
+def run(options: argparse.Namespace) -> None:
+    """Read the rows and write the picture.
 
-
-if __name__ == "__main__":
-    main()
+    Raises:
+        ToolError: There are no rows in the file, or the picture cannot be written.
+    """
+    try:
+        rows = json.loads(options.rows.read_text(encoding="utf-8"))
+        draw(rows, options.picture)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        message = (
+            f"no picture can be made of {options.rows} in {options.picture} ({error}): "
+            "it takes what `mt bench --json FILE` writes, and the name of a .svg or .png"
+        )
+        raise ToolError(message) from error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bench.libraries import Library
-from bench.workloads.registry import Make, Program, workload
+from mt.bench.libraries import Library
+from mt.bench.workloads.registry import Make, Program, workload
 
 
 def _three(side: Library, size: int) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bench.libraries import Library
-from bench.workloads.registry import Make, Program, workload
+from mt.bench.libraries import Library
+from mt.bench.workloads.registry import Make, Program, workload
 
 
 def _forward(operation: Callable[[Library, list[Any]], Any], *shapes: tuple[int, ...]) -> Make:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bench.libraries import Library
-from bench.workloads.registry import Make, Program, workload
+from mt.bench.libraries import Library
+from mt.bench.workloads.registry import Make, Program, workload
 
 Shape = tuple[int, ...]
 Inputs = Callable[[Library], tuple[Any, ...]]

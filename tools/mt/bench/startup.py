@@ -1,6 +1,6 @@
 """What a newcomer waits for: `import`, and the first step of training of a new process.
 
-    python -m bench.startup
+    mt bench startup
 
 Kernels are compiled when they are first needed and kept on disk, so that there are two first steps:
 the very first one, and that of every process after it.
@@ -15,17 +15,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
-TOOLS = Path(__file__).parents[1]
+from mt.errors import ToolError
+from mt.workspace import ROOT
 
 _WRITING = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 STEP = """
 import sys, time
-from bench.libraries import library
-from bench.workloads import WORKLOADS
+from mt.bench.libraries import library
+from mt.bench.workloads import WORKLOADS
 program = WORKLOADS["LeNet training step, batch 64"].make(library(sys.argv[1], 2))
 began = time.perf_counter()
 program()
@@ -38,35 +38,43 @@ def import_seconds(module: str, runs: int) -> float:
     times = []
     for _ in range(runs):
         began = time.perf_counter()
-        subprocess.run([sys.executable, "-c", f"import {module}"], check=True, env=_WRITING)
+        _output([f"import {module}"], _WRITING)
         times.append(time.perf_counter() - began)
     return statistics.median(times[1:] or times)
 
 
 def first_step(module: str, environment: Mapping[str, str]) -> float:
     """Return the seconds that the first step of training takes in a new process."""
+    return float(_output([STEP, module], {**os.environ, **environment}))
+
+
+def _output(program: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Run a program in a new process, and return what it printed.
+
+    Raises:
+        ToolError: It fails.
+    """
     done = subprocess.run(
-        [sys.executable, "-c", STEP, module],
-        env={**os.environ, **environment},
-        cwd=TOOLS,
-        check=True,
+        [sys.executable, "-c", *program],
+        env=environment,
+        cwd=ROOT / "tools",
         capture_output=True,
         text=True,
+        check=False,
     )
-    return float(done.stdout)
+    if done.returncode:
+        reason = (done.stderr.splitlines() or ["without a word"])[-1]
+        message = f"a process that should be measured has failed: {reason}; see `mt doctor`"
+        raise ToolError(message)
+    return done.stdout
 
 
-def main() -> None:
+def run(options: argparse.Namespace) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        prog="bench.startup", description=(__doc__ or "").split("\n")[0]
-    )
-    parser.add_argument("--runs", type=int, default=15, help="processes for each import")
-    runs = parser.parse_args().runs
-    numpy = import_seconds("numpy", runs)
+    numpy = import_seconds("numpy", options.runs)
     print(f"import numpy      {numpy:6.3f} s")
     for module in ("mt_tensor", "mt_nn", "torch"):
-        seconds = import_seconds(module, runs)
+        seconds = import_seconds(module, options.runs)
         print(f"import {module:10} {seconds:6.3f} s   {seconds / numpy:.2f} times numpy's")
     print(f"first LeNet step, torch                   {first_step('torch', {}):6.3f} s")
     print(f"first LeNet step, numpy                   {first_step('mt_tensor', {}):6.3f} s")
@@ -75,7 +83,3 @@ def main() -> None:
         for what in ("nothing compiled yet", "the next process"):
             seconds = first_step("mt_tensor", fast)
             print(f"first LeNet step, fast, {what:21} {seconds:5.3f} s")
-
-
-if __name__ == "__main__":
-    main()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Importing a subject enters its workloads, in the order of the report.
-from bench.workloads import (  # isort: skip
+from mt.bench.workloads import (  # isort: skip
     overhead,
     elementwise,
     reductions,
@@ -13,7 +13,7 @@ from bench.workloads import (  # isort: skip
     training,
     layers,
 )
-from bench.workloads.registry import WORKLOADS, Program, Workload
+from mt.bench.workloads.registry import WORKLOADS, Program, Workload
 
 SUBJECTS = (overhead, elementwise, reductions, products, windows, recurrent, training, layers)
 """The modules that hold the workloads."""

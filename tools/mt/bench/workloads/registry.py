@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bench.libraries import Library
+from mt.bench.libraries import Library
 
 Program = Callable[[], object]
 Make = Callable[[Library], Program]

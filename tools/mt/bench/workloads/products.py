@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.libraries import Library
-from bench.workloads.registry import Make, Program, workload
+from mt.bench.libraries import Library
+from mt.bench.workloads.registry import Make, Program, workload
 
 
 def _product(*shape: int) -> Make:

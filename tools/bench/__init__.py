@@ -1,1 +1,0 @@
-"""The benchmark: the same programs on this project and on torch, measured side by side."""

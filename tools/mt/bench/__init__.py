@@ -1,0 +1,1 @@
+"""`mt bench`: the same programs on this project and on torch, measured side by side."""

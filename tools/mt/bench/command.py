@@ -1,0 +1,69 @@
+"""`mt bench`: this project beside torch, on the same programs.
+
+mt bench --backend fast matmul     the rows whose names match that pattern
+mt bench --group layers            every layer and loss, forward and backward
+mt bench startup                   what a newcomer waits for
+mt bench chart rows.json out.svg   a picture of what --json has written
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from mt.bench.elsewhere import missing, run_elsewhere
+from mt.errors import reported
+
+PARTS = ("startup", "chart")
+"""What can be asked for besides the comparison: modules of this package."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure or draw, here or where what that needs is installed."""
+    which = arguments[0] if arguments and arguments[0] in PARTS else ""
+    options = _parser(which).parse_args(arguments[1:] if which else arguments)
+    with reported("bench"):
+        absent = missing(options.needs or [options.against])
+        if absent:
+            return run_elsewhere(["bench", *arguments], absent)
+        import_module(f"mt.bench.{which or 'comparison'}").run(options)
+    return 0
+
+
+def _parser(which: str) -> argparse.ArgumentParser:
+    """Return what reads the arguments of a part; their `needs` are modules."""
+    described, _, examples = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog=f"mt bench {which}".strip(),
+        description=described,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if which == "startup":
+        parser.add_argument("--runs", type=_positive, default=15, help="processes for each import")
+        parser.set_defaults(needs=["torch"])
+    elif which == "chart":
+        parser.add_argument("rows", type=Path, help="what --json has written")
+        parser.add_argument("picture", type=Path, help="an SVG or PNG file to write")
+        parser.set_defaults(needs=["matplotlib"])
+    else:
+        parser.add_argument("pattern", nargs="?", default="", help="what names of rows must match")
+        parser.add_argument("--group", choices=("kernels", "layers"), default="kernels")
+        parser.add_argument("--backend", default="numpy", help="the project's backend")
+        parser.add_argument("--threads", type=_positive, default=os.cpu_count() or 1)
+        parser.add_argument("--rounds", type=_positive, default=15, help="measurements of each row")
+        parser.add_argument("--against", choices=("torch", "mt_tensor"), default="torch")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there")
+        parser.set_defaults(needs=[])
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        message = f"{number} is not positive"
+        raise argparse.ArgumentTypeError(message)
+    return number

@@ -1,0 +1,73 @@
+"""The comparison: a row for each program, with the times of both sides and their ratio."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import re
+import statistics
+from pathlib import Path
+
+from mt.bench.measuring import Side, measured
+from mt.bench.workloads import WORKLOADS
+from mt.errors import ToolError
+
+
+def run(options: argparse.Namespace) -> None:
+    """Measure, print the table, and write it as JSON if told to.
+
+    Raises:
+        ToolError: No row matches, the file cannot be written, or a side cannot measure.
+    """
+    names = _names(options.group, options.pattern)
+    if options.json:
+        _write(options.json, "[]\n")  # rather now than after the measurements
+    width = max(map(len, names))
+    columns = f"ours {options.against:>12}  ratio  (quartiles)       target"
+    print(f"{f'backend {options.backend}':{width}}         {columns}")
+    rows = []
+    with (
+        Side("mt_tensor", options.threads, options.backend) as ours,
+        Side(options.against, options.threads, options.backend) as other,
+    ):
+        for name in names:
+            rows.append(measured(ours, other, name, max(options.rounds, 2)))
+            print(f"{name:{width}} {rows[-1]}", flush=True)
+    mean = statistics.geometric_mean(row.ratio for row in rows)
+    print(f"geometric mean of {len(rows)} ratios: {mean:.2f}")
+    if options.json:
+        _write(options.json, json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
+
+
+def _names(group: str, pattern: str) -> list[str]:
+    """Return the rows of a group whose names contain a text or match a pattern.
+
+    Raises:
+        ToolError: There are none; with all that there are.
+    """
+    there = [name for name, workload in WORKLOADS.items() if workload.group == group]
+    try:
+        expression = re.compile(pattern)
+    except re.error:
+        expression = re.compile(re.escape(pattern))
+    names = [name for name in there if pattern in name or expression.search(name)]
+    if not names:
+        message = (
+            f"no row of the group {group!r} matches {pattern!r}; there are: {'; '.join(there)}"
+        )
+        raise ToolError(message)
+    return names
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file.
+
+    Raises:
+        ToolError: It cannot be written.
+    """
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        message = f"{file} cannot be written ({error.strerror}): choose another place"
+        raise ToolError(message) from error

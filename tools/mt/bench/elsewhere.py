@@ -1,0 +1,46 @@
+"""Where torch is: the benchmark starts itself in hatch's environment `bench`, which holds it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from mt.errors import ToolError
+
+ENVIRONMENT = "bench"
+
+
+def missing(modules: Sequence[str]) -> list[str]:
+    """Return which of these modules are not installed here."""
+    return [name for name in modules if find_spec(name.partition(".")[0]) is None]
+
+
+def run_elsewhere(arguments: Sequence[str], needed: Sequence[str]) -> int:
+    """Run `mt` with these arguments where what it needs is installed.
+
+    Args:
+        arguments: what follows `mt`.
+        needed: the modules that are missing here.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        ToolError: There is no hatch, or this is already its environment.
+    """
+    absent = ", ".join(needed)
+    if os.environ.get("HATCH_ENV_ACTIVE") == ENVIRONMENT:
+        message = f"{absent} is missing from the environment {ENVIRONMENT!r}: hatch env prune"
+        raise ToolError(message)
+    hatch = shutil.which("hatch")
+    if hatch is None:
+        message = (
+            f"this needs {absent}, which is not installed: pip install {' '.join(needed)}, or "
+            f"pip install hatch, which has an environment for it"
+        )
+        raise ToolError(message)
+    command = [hatch, "run", f"{ENVIRONMENT}:mt", *arguments]
+    return subprocess.run(command, check=False).returncode
