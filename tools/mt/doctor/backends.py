@@ -6,18 +6,19 @@ import os
 from collections.abc import Iterator
 
 from mt.doctor.findings import Finding, fault, fine, note
+from mt.doctor.packages import repair
+from mt.workspace import Workspace
 
 VARIABLE = "MT_BACKEND"
 
 
-def check_backends() -> Iterator[Finding]:
+def check_backends(workspace: Workspace) -> Iterator[Finding]:
     """Try each backend, and the one that the environment chooses."""
     try:
         import mt_tensor as mt
         from mt_tensor.backends.registry import contested
         from mt_tensor.errors import BackendError
-    except ImportError as error:
-        yield note("backends", f"mt-tensor cannot be imported ({error})", "pip install mt-tensor")
+    except Exception:  # noqa: BLE001 - whatever it is was said of the import
         return
     for name, info in mt.backends().items():
         status, _, reason = info.status().partition(": ")
@@ -26,7 +27,8 @@ def check_backends() -> Iterator[Finding]:
         elif status == "unavailable":
             yield note(f"backend {name}", "does not run here", reason)
         else:
-            yield fault(f"backend {name}", "is broken", reason)
+            cure = repair(workspace, info.distribution)
+            yield fault(f"backend {name}", f"is broken: {reason}", cure)
     for name, problem in contested().items():
         yield fault(f"backend {name}", "is claimed twice", problem)
     chosen = os.environ.get(VARIABLE, "")

@@ -7,9 +7,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from rich.console import Console
-
-from mt.doctor.report import examined, show
+from mt.doctor.findings import Finding
+from mt.doctor.report import examined, lines
 from mt.errors import reported
 from mt.workspace import Workspace
 
@@ -26,5 +25,17 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         print(json.dumps([asdict(finding) for finding in findings], indent=1))
     else:
-        show(findings, Console())
+        _show(findings)
     return int(any(finding.state == "fault" for finding in findings))
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    """Print findings, in colour if what draws it is installed."""
+    try:
+        from rich.console import Console
+
+        from mt.doctor.printing import show
+    except ImportError:
+        print("\n".join(lines(findings)))
+    else:
+        show(findings, Console())

@@ -2,64 +2,137 @@
 
 from __future__ import annotations
 
+import json
+import os
 import platform
+import re
+import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from mt.doctor.findings import Finding, fault, fine, note
-from mt.workspace import Stage, Workspace
+from mt.workspace import PLUGINS, Stage, Workspace
 
-LEAST = (3, 11)
 OPTIONAL = {
-    "safetensors": ("saves and loads models", "pip install 'mt-nn[train]'"),
-    "rich": ("shows progress bars", "pip install 'mt-nn[train]'"),
-    "scikit-learn": ("brings the digits", "pip install 'mt-nn[train]'"),
-    "matplotlib": ("draws curves and tensors", "pip install 'mt-nn[train]'"),
-    "torch": ("is measured against, and checks results in tests", "pip install torch"),
+    "safetensors": "saves and loads models",
+    "rich": "shows progress bars",
+    "scikit-learn": "brings the digits",
+    "matplotlib": "draws curves and tensors",
+    "torch": "is measured against, and checks results in tests",
 }
-"""Packages that no stage always needs: what each does for it, and how to get it."""
+"""Packages that no stage always needs, and what each does for it."""
 
 
-def check_python() -> Iterator[Finding]:
-    """Look at Python itself."""
+def check_python(workspace: Workspace) -> Iterator[Finding]:
+    """Look at Python itself: whether it is one that every stage promises to run on."""
     text = f"{platform.python_version()} ({sys.executable})"
-    if sys.version_info[:2] < LEAST:
-        yield fault("Python", text, f"Use Python {LEAST[0]}.{LEAST[1]} or newer.")
+    promised = [_numbers(python) for stage in workspace.stages.values() for python in stage.pythons]
+    oldest, newest = (f"{major}.{minor}" for major, minor in (min(promised), max(promised)))
+    cure = f"make an environment with Python {oldest} to {newest}"
+    if sys.version_info[:2] < min(promised):
+        yield fault("Python", f"{text} is older than {oldest}", cure)
+    elif sys.version_info[:2] > max(promised):
+        yield note("Python", f"{text} is newer than {newest}, the last that is tested", cure)
     else:
         yield fine("Python", text)
 
 
+def _numbers(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")
+    return int(major), int(minor)
+
+
+# --- Stages ---------------------------------------------------------------------------------------
+
+
 def check_stages(workspace: Workspace) -> Iterator[Finding]:
-    """Look at each stage: whether it is installed, and whether what it needs is."""
+    """Look at each stage: whether and from where it is installed, and whether what it needs is."""
     for stage in workspace.stages.values():
         version = installed(stage.name)
         if version is None:
-            cure = f"pip install -e {stage.folder.relative_to(stage.folder.parents[1])}"
-            yield note(stage.name, "is not installed", cure)
+            yield note(stage.name, "is not installed", install(source(stage)))
             continue
-        unmet = list(_unmet(stage))
-        yield from unmet
-        if not unmet:
-            yield fine(stage.name, version)
+        found = [*_unmet(workspace, stage), *_outdated(stage, version), *_elsewhere(stage)]
+        yield from found
+        if not found:
+            place = _editable(stage)
+            yield fine(stage.name, f"{version}, editable from {place}" if place else version)
 
 
-def _unmet(stage: Stage) -> Iterator[Finding]:
+def _unmet(workspace: Workspace, stage: Stage) -> Iterator[Finding]:
+    """Compare what a stage needs with what is installed."""
     for needed in stage.dependencies:
         if needed.marker is not None and not needed.marker.evaluate():
             continue
         version = installed(needed.name)
+        other = workspace.stages.get(canonicalize_name(needed.name))
+        cure = install(*(map(source, (other, stage)) if other else [str(needed)]))
         if version is None:
-            yield fault(stage.name, f"needs {needed}, which is not installed", _install(needed))
+            yield fault(stage.name, f"needs {needed}, which is not installed", cure)
         elif not needed.specifier.contains(version, prereleases=True):
             text = f"needs {needed}; {needed.name} {version} is installed"
-            yield fault(stage.name, text, _install(needed))
+            yield fault(stage.name, text, cure)
 
 
-def _install(needed: Requirement) -> str:
-    return f"pip install '{needed}'"
+def _outdated(stage: Stage, version: str) -> Iterator[Finding]:
+    """Compare what an editable installation once noted down with the source that is imported."""
+    place = _editable(stage)
+    if place != stage.folder:
+        return
+    code = (stage.source / "__init__.py").read_text(encoding="utf-8")
+    match = re.search(r'^__version__ = "(.*)"$', code, re.MULTILINE)
+    if match and match[1] != version:
+        text = f"was installed as {version}, and has become {match[1]}"
+        yield fault(stage.name, text, install(source(stage)))
+    entries = metadata.distribution(stage.name).entry_points.select(group=PLUGINS)
+    for name in sorted({entry.name for entry in entries}.symmetric_difference(stage.plugins)):
+        change = "announces the backend" if name in stage.plugins else "no longer has the backend"
+        text = f"{change} {name!r}, which its installation does not know"
+        yield fault(stage.name, text, install(source(stage)))
+
+
+def _elsewhere(stage: Stage) -> Iterator[Finding]:
+    """See whether a program gets another checkout's source, or what PYTHONPATH puts before it."""
+    spec = find_spec(stage.import_name)
+    imported = Path(spec.origin).resolve().parent if spec and spec.origin else stage.source
+    if imported == stage.source:
+        return
+    place = _editable(stage)
+    shadows = [
+        entry
+        for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        if entry and imported.is_relative_to(Path(entry).resolve())
+    ]
+    if shadows:
+        text = f"is imported from {imported}, because PYTHONPATH names {shadows[0]}"
+        yield note(stage.name, text, "unset PYTHONPATH")
+    elif place is not None and place != stage.folder:
+        text = f"is another checkout's, {place}"
+        yield note(stage.name, text, install(source(stage)))
+
+
+def _editable(stage: Stage) -> Path | None:
+    """Return the folder that a stage is installed from, if what is changed there is run."""
+    text = metadata.distribution(stage.name).read_text("direct_url.json")
+    found = json.loads(text) if text else {}
+    if not found.get("dir_info", {}).get("editable"):
+        return None
+    return Path(unquote(urlparse(found["url"]).path)).resolve()
+
+
+def source(stage: Stage) -> str:
+    """Return what installs a stage from this checkout, so that a change of it takes effect."""
+    return f"-e {stage.folder.relative_to(stage.folder.parents[1])}"
+
+
+# --- Others ---------------------------------------------------------------------------------------
 
 
 def check_libraries(workspace: Workspace) -> Iterator[Finding]:
@@ -75,12 +148,22 @@ def check_libraries(workspace: Workspace) -> Iterator[Finding]:
         version = installed(name)
         if version is not None:  # what is missing was said of the stage that needs it
             yield fine(name, version)
-    for name, (use, cure) in OPTIONAL.items():
-        version = installed(name)
-        if version is None:
-            yield note(name, f"is not installed; it {use}", cure)
-        else:
-            yield fine(name, version)
+    extras = [r for stage in stages for extra in stage.extras.values() for r in extra]
+    for name, use in OPTIONAL.items():
+        yield _optional(name, use, [r for r in extras if canonicalize_name(r.name) == name])
+
+
+def _optional(name: str, use: str, wanted: Iterable[Requirement]) -> Finding:
+    """Look at one package that nobody must have, but that extras bound."""
+    version = installed(name)
+    wanted = list(wanted)
+    cure = install(*map(str, wanted[:1])) if wanted else install(name)
+    if version is None:
+        return note(name, f"is not installed; it {use}", cure)
+    for requirement in wanted:
+        if not requirement.specifier.contains(version, prereleases=True):
+            return fault(name, f"{version} is installed, and {requirement} is needed", cure)
+    return fine(name, version)
 
 
 def installed(name: str) -> str | None:
@@ -89,3 +172,29 @@ def installed(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def repair(workspace: Workspace, name: str) -> str:
+    """Return the command that mends a distribution which is installed and does not work.
+
+    Settings of Numba's, if there are any, are the likelier cause in what stands on it.
+    """
+    stage = workspace.stages.get(canonicalize_name(name))
+    stages = workspace.upstream(stage) if stage else []
+    needed = {name} | {requirement.name for s in stages for requirement in s.dependencies}
+    given = [variable for variable in os.environ if variable.startswith("NUMBA_")]
+    if "numba" in needed and given:
+        return f"unset {' '.join(given)}"
+    return install(source(stage)) if stage else install("--force-reinstall", name)
+
+
+def install(*what: str) -> str:
+    """Return the command that installs something into this environment.
+
+    Args:
+        what: requirements, options, or `-e` and a folder.
+    """
+    words = [word if word.startswith("-e ") else shlex.quote(word) for word in what]
+    if find_spec("pip") is None:
+        return f"uv pip install --python {shlex.quote(sys.executable)} {' '.join(words)}"
+    return f"pip install {' '.join(words)}"

@@ -1,43 +1,47 @@
-"""All findings, on the terminal or as JSON."""
+"""All findings, and what to do about them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
-
 from mt.doctor.backends import check_backends
+from mt.doctor.cache import check_cache
 from mt.doctor.findings import Finding, State
+from mt.doctor.gpu import check_gpu
+from mt.doctor.imports import check_imports
 from mt.doctor.packages import check_libraries, check_python, check_stages
-from mt.doctor.speed import check_cache, check_compiler, check_processors
+from mt.doctor.settings import check_settings
+from mt.doctor.speed import check_compiler, check_processors
 from mt.workspace import Workspace
-
-MARKS: dict[State, str] = {
-    "fine": "[green]fine[/]",
-    "note": "[yellow]note[/]",
-    "fault": "[red]fault[/]",
-}
 
 
 def examined(workspace: Workspace) -> Iterator[Finding]:
     """Yield what every check finds."""
-    yield from check_python()
+    yield from check_python(workspace)
     yield from check_stages(workspace)
     yield from check_libraries(workspace)
-    yield from check_backends()
+    yield from check_imports(workspace)
+    yield from check_backends(workspace)
+    yield from check_settings()
     yield from check_processors()
-    yield from check_compiler()
+    yield from check_compiler(workspace)
     yield from check_cache()
+    yield from check_gpu()
 
 
-def show(findings: Sequence[Finding], console: Console) -> None:
-    """Print findings, and below them what to do."""
-    table = Table("", "", "found", box=None, show_header=False)
-    for finding in findings:
-        table.add_row(MARKS[finding.state], finding.subject, escape(finding.text))
-    console.print(table)
+def cures(findings: Sequence[Finding]) -> list[tuple[State, str, str]]:
+    """Return what to do: how bad it is, for which subjects, and the cure, each of them once."""
+    found: dict[tuple[State, str], list[str]] = {}
     for finding in findings:
         if finding.cure:
-            console.print(f"\n{MARKS[finding.state]} {finding.subject}: {escape(finding.cure)}")
+            found.setdefault((finding.state, finding.cure), []).append(finding.subject)
+    return [(state, ", ".join(subjects), cure) for (state, cure), subjects in found.items()]
+
+
+def lines(findings: Sequence[Finding]) -> list[str]:
+    """Return findings, and below them what to do, as plain text: all of it may be missing here."""
+    width = max(len(finding.subject) for finding in findings)
+    return [
+        *(f"{finding.state:5}  {finding.subject:{width}}  {finding.text}" for finding in findings),
+        *(f"\n{state} {subjects}: {cure}" for state, subjects, cure in cures(findings)),
+    ]

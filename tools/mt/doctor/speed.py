@@ -1,24 +1,37 @@
-"""What decides how fast it is here: processors, threads, the compiler, and its cache."""
+"""What decides how fast it is here: processors, memory, threads and the compiler."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from mt.doctor.findings import Finding, fault, fine, note
+from mt.doctor.imports import answers
+from mt.doctor.packages import install, installed, repair
+from mt.workspace import Workspace
 
-LIMITS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Environment variables that say how many threads a library may use."""
+CGROUP = Path("/sys/fs/cgroup")
+"""Where Linux says what a container may use."""
 
+LITTLE = 2**30
+"""Bytes of memory that tests and trainings hardly fit into."""
 
-LARGE = 2**30
-"""Of how many bytes the compiled kernels may be before somebody should look at them."""
+TRIAL = """
+import json, numba
+import mt_tensor as mt
+from mt_fast.processor import REGISTERS, VECTOR_BYTES
+with mt.use_backend("fast"):
+    (mt.ones(1 << 20) + 1.0).sum().item()  # so that threads have started
+print(json.dumps({
+    "bits": 8 * VECTOR_BYTES, "registers": REGISTERS,
+    "threads": numba.get_num_threads(), "layer": numba.threading_layer(),
+}))
+"""
 
 
 def check_processors() -> Iterator[Finding]:
-    """Look at how many processors there are, and at what keeps libraries from using them."""
+    """Look at processors and memory, and at what a container allows of them."""
     count = processors()
     text = f"{count} of {os.cpu_count()} may be used"
     quota = _quota()
@@ -27,10 +40,10 @@ def check_processors() -> Iterator[Finding]:
         yield note("processors", f"{text}, but a container allows the time of {quota:.1f}", cure)
     else:
         yield fine("processors", text)
-    for name in LIMITS:
-        given = os.environ.get(name, "")
-        if given.isdigit() and int(given) < count:
-            yield note("threads", f"{name}={given} allows fewer than processors", f"unset {name}")
+    allowed = _memory()
+    if allowed is not None and allowed < LITTLE:
+        text = f"a container allows {allowed / 2**20:,.0f} MiB"
+        yield note("memory", text, "give the container at least 2 GiB")
 
 
 def processors() -> int:
@@ -41,59 +54,43 @@ def processors() -> int:
 
 def _quota() -> float | None:
     """Return how many processors' time a container may use; None if it is not limited."""
-    file = Path("/sys/fs/cgroup/cpu.max")
+    most, period = [*_words("cpu.max"), "", ""][:2]
+    if not most:  # the first version of control groups
+        most = "".join(_words("cpu/cpu.cfs_quota_us"))
+        period = "".join(_words("cpu/cpu.cfs_period_us"))
+    limited = most.isdecimal() and period.isdecimal() and int(period) > 0
+    return int(most) / int(period) if limited else None
+
+
+def _memory() -> int | None:
+    """Return how many bytes a container may use; None if it is not limited."""
+    words = _words("memory.max") or _words("memory/memory.limit_in_bytes")
+    return int(words[0]) if words and words[0].isdecimal() else None
+
+
+def _words(name: str) -> list[str]:
+    """Return what a file of the control group holds; nothing if there is none."""
     try:
-        most, period = file.read_text(encoding="ascii").split()
-        return None if most == "max" else int(most) / int(period)
+        return (CGROUP / name).read_text(encoding="ascii").split()
     except (OSError, ValueError):
-        return None
+        return []
 
 
-def check_compiler() -> Iterator[Finding]:
-    """Look at Numba: whether it compiles, for what, and with which threads."""
-    try:
-        import numba
-
-        import mt_tensor as mt
-        from mt_fast.processor import REGISTERS, VECTOR_BYTES
-    except ImportError:
+def check_compiler(workspace: Workspace) -> Iterator[Finding]:
+    """Let mt-fast compile and run a loop on threads, in a process of its own."""
+    if not (installed("numba") and installed("mt-fast")):
         return  # said of the stage
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        text = "NUMBA_DISABLE_JIT is set, and loops run in Python"
-        yield fault("compiler", text, "unset NUMBA_DISABLE_JIT")
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
+        return  # said of the setting
+    status, lines, said = answers(TRIAL)
+    if status or not lines:
+        text = f"no loop can be compiled and run ({said or f'status {status}'})"
+        yield fault("compiler", text, repair(workspace, "numba"))
         return
-    yield fine("vectors", f"{8 * VECTOR_BYTES} bits, {REGISTERS} registers")
-    with mt.use_backend("fast"):
-        (mt.ones(1 << 20) + 1.0).sum().item()  # so that threads have started
-    layer = numba.threading_layer()  # type: ignore[attr-defined]
-    text = f"{numba.get_num_threads()} of Numba's, layer {layer}"
-    if layer == "workqueue":
-        yield note("threads", f"{text}, the slowest to wake", "pip install tbb, or install OpenMP")
+    found = lines[0]
+    yield fine("vectors", f"{found['bits']} bits, {found['registers']} registers")
+    text = f"{found['threads']} of Numba's, layer {found['layer']}"
+    if found["layer"] == "workqueue":
+        yield note("threads", f"{text}, the slowest to wake", install("tbb"))
     else:
         yield fine("threads", text)
-
-
-def check_cache() -> Iterator[Finding]:
-    """Look at the folder of compiled kernels."""
-    try:
-        from mt_fast import cache_folder
-    except ImportError:
-        return  # said of the stage
-    folder = cache_folder()
-    if folder is None:
-        yield note("cache", "MT_FAST_CACHE=off: every process compiles anew", "unset MT_FAST_CACHE")
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        cure = "export MT_FAST_CACHE=FOLDER, one that can be written to"
-        yield fault("cache", f"{folder} cannot be written to ({error.strerror})", cure)
-        return
-    sizes = [file.stat().st_size for file in folder.rglob("*") if file.is_file()]
-    text = f"{folder}: {len(sizes):,} files, {sum(sizes) / 2**20:,.0f} MiB"
-    if sum(sizes) > LARGE:
-        yield note("cache", text, f"delete {folder}: what is still used is compiled again")
-    else:
-        yield fine("cache", text)

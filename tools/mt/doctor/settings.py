@@ -1,0 +1,100 @@
+"""Environment variables that change what happens, of this project and of what it stands on."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+
+from mt.doctor.findings import Finding, fault, note
+from mt.doctor.speed import processors
+
+OURS = {
+    "MT_BACKEND": "the backend of a whole program",
+    "MT_CUDA_SIM": "whether mt-cuda's kernels are simulated",
+    "MT_FAST_CACHE": "where mt-fast keeps compiled kernels",
+    "MT_FORBID_SKIPS": "whether a test that skips itself fails",
+    "MT_PROGRAMS": "how many programs the conformance kit makes up",
+}
+"""Every variable of this project's, and what it decides."""
+
+THREADS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that say how many threads a library may use."""
+
+SLOW = {
+    "NUMBA_OPT": "3",
+    "NUMBA_BOUNDSCHECK": "0",
+    "NUMBA_CPU_NAME": "",
+    "NUMBA_CPU_FEATURES": "",
+    "NUMBA_DEBUG": "0",
+    "NUMBA_LOOP_VECTORIZE": "1",
+    "NUMBA_SLP_VECTORIZE": "1",
+}
+"""Variables that make Numba compile something slower, and with which value they do not."""
+
+ON = {"1", "true", "yes", "on"}
+
+
+def check_settings() -> Iterator[Finding]:
+    """Look at every variable that is set."""
+    given = {name: value for name, value in os.environ.items() if value != ""}
+    yield from _ours(given)
+    yield from _threads(given)
+    if given.get("NUMBA_DISABLE_JIT", "0") != "0":
+        text = "NUMBA_DISABLE_JIT is set, and loops run in Python"
+        yield fault("compiler", text, "unset NUMBA_DISABLE_JIT")
+    for name, harmless in SLOW.items():
+        if given.get(name, harmless) != harmless:
+            text = f"{name}={given[name]} makes Numba compile slower loops, and compile all anew"
+            yield note("compiler", text, f"unset {name}")
+    if given.get("NUMBA_ENABLE_CUDASIM", "0") != "0":
+        text = "NUMBA_ENABLE_CUDASIM is set: mt-cuda cannot compile for a GPU"
+        yield fault("simulator", text, "unset NUMBA_ENABLE_CUDASIM")
+    if "PYTHONDONTWRITEBYTECODE" in given:
+        text = "PYTHONDONTWRITEBYTECODE is set: what changed is compiled at every import"
+        yield note("Python", text, "unset PYTHONDONTWRITEBYTECODE")
+    if given.get("PYTHONOPTIMIZE", "0") != "0":
+        text = "PYTHONOPTIMIZE is set: the assertions of tests are not checked"
+        yield fault("Python", text, "unset PYTHONOPTIMIZE")
+
+
+def _ours(given: dict[str, str]) -> Iterator[Finding]:
+    """Look at this project's; MT_BACKEND and MT_FAST_CACHE are tried, by those who use them."""
+    for name, value in given.items():
+        if name.startswith("MT_") and name not in OURS:
+            near = difflib.get_close_matches(name, OURS, n=1)
+            text = f"nothing reads {name}{f'; {near[0]} is a setting' if near else ''}"
+            cure = f"export {near[0]}={value}; unset {name}" if near else f"unset {name}"
+            yield note("settings", text, cure)
+    simulated = given.get("MT_CUDA_SIM", "0")
+    if simulated != "0":
+        text = f"MT_CUDA_SIM={simulated}: kernels are simulated in Python, also where a GPU is"
+        yield note("simulator", text, "unset MT_CUDA_SIM")
+    if given.get("MT_FORBID_SKIPS", "0") != "0":
+        text = "MT_FORBID_SKIPS is set: a test that skips itself fails"
+        yield note("settings", text, "unset MT_FORBID_SKIPS")
+    programs = given.get("MT_PROGRAMS", "1")
+    if not _is_positive(programs):
+        text = f"MT_PROGRAMS={programs} is no positive number"
+        yield fault("settings", text, "unset MT_PROGRAMS")
+
+
+def _threads(given: dict[str, str]) -> Iterator[Finding]:
+    """Look at numbers of threads."""
+    count = processors()
+    for name in THREADS:
+        text = given.get(name)
+        if text is None:
+            continue
+        cure = f"unset {name}"
+        if not _is_positive(text):
+            yield fault("threads", f"{name}={text} is no positive number", cure)
+        elif int(text) < count:
+            yield note("threads", f"{name}={text} allows fewer than {count} processors", cure)
+        elif int(text) > count:
+            what = f"{name}={text} is more than {count} processors: threads wait for each other"
+            yield note("threads", what, cure)
+
+
+def _is_positive(text: str) -> bool:
+    return text.strip().isdecimal() and int(text) > 0
