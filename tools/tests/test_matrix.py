@@ -1,43 +1,125 @@
-"""The matrix holds the stage that changed and all that build on it, on every Python."""
+"""The matrix holds what a change can break, on every Python, NumPy and backend that matters."""
 
 import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mt.matrix import command, jobs
+from mt.matrix import command, environments, jobs
+from mt.matrix.jobs import Job
 from mt.workspace import Workspace, WorkspaceError
 
 WORKSPACE = Workspace.read()
-PYTHONS = ("3.11", "3.12")
-ENVIRONMENTS: dict[str, dict[str, Any]] = {
-    "default": {"scripts": {}},
-    **{
-        f"stage.py{python}-{stage.short}": {"python": python}
+ALL = jobs.all_jobs(WORKSPACE)
+PYTHONS = {"3.11", "3.12", "3.13"}
+BACKENDS = {"simple", "numpy", "fast", "cuda"}
+
+Configs = dict[str, dict[str, Any]]
+
+
+def hatch(wanted: list[Job] = ALL) -> Configs:
+    """Return environments as hatch shows them, which are those that jobs need."""
+    found: Configs = {"default": {}, "layering": {"scripts": {"check": ["true"]}}}
+    for job in wanted:
+        found[job.environment] = {
+            "python": job.python,
+            "workspace": {
+                "members": [
+                    {"path": "packages/mt-{matrix:stage}", "features": ["plot"]},
+                    *(f"packages/{name}" for name in job.needs if name != f"mt-{job.tested}"),
+                ]
+            },
+            "scripts": {job.script: ["pytest"]},
+            "env-vars": dict(environments.LOWEST) if job.numpy == "oldest" else {},
+        }
+    return found
+
+
+def seen(*names: str) -> set[tuple[str, str]]:
+    """Return stage and backend of every job that a change of these packages can break."""
+    found = jobs.concerned(ALL, [WORKSPACE[name] for name in names])
+    return {(job.stage, job.backend) for job in found}
+
+
+# --- Which jobs there are -------------------------------------------------------------------------
+
+
+def test_backends_are_found_where_they_are_announced() -> None:
+    found = {name: stage.short for name, stage in jobs.backends(WORKSPACE).items()}
+    assert found == {"simple": "tensor", "numpy": "tensor", "fast": "fast", "cuda": "cuda"}
+
+
+def test_what_is_installed_here_has_the_same_backends() -> None:
+    import mt_tensor as mt
+
+    assert set(mt.backends()) >= set(jobs.backends(WORKSPACE))
+
+
+def test_stages_run_on_every_python_and_numpy() -> None:
+    own = {(job.stage, job.python, job.numpy) for job in ALL if not job.backend}
+    assert own == {
+        (stage, python, numpy)
         for python in PYTHONS
-        for stage in WORKSPACE.stages.values()
-    },
-}
+        for stages, versions in [
+            (("operators", "autodiff"), ("",)),
+            (("tensor", "fast", "cuda", "nn"), ("oldest", "newest")),
+        ]
+        for stage in stages
+        for numpy in versions
+    }
 
 
-def names(*wanted: str) -> list[str]:
-    return [stage.short for stage in jobs.stages_of_names(WORKSPACE, wanted)]
+def test_kits_run_on_every_backend() -> None:
+    kits = {(job.stage, job.tested, job.backend) for job in ALL if job.backend}
+    of_tensor = {("tensor", "simple"), ("tensor", "numpy"), ("fast", "fast"), ("cuda", "cuda")}
+    assert kits == {
+        *((stage, "tensor", backend) for stage, backend in of_tensor),
+        *(("nn", "nn", backend) for backend in BACKENDS),
+    }
+
+
+def test_between_the_corners_only_stages_are_tested() -> None:
+    kits: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for job in ALL:
+        if job.backend and job.essential:
+            kits.setdefault((job.tested, job.backend), set()).add((job.python, job.numpy))
+        assert job.backend or job.essential
+    assert len(kits) == 8
+    assert set(map(frozenset, kits.values())) == {
+        frozenset({("3.11", "oldest"), ("3.13", "newest")})
+    }
+
+
+def test_names_are_unique() -> None:
+    assert len({job.environment for job in ALL}) == len({job.name for job in ALL}) == len(ALL)
+
+
+# --- What a change concerns -----------------------------------------------------------------------
+
+
+def test_a_package_concerns_its_downstream_and_its_backends() -> None:
+    nn = {("nn", ""), *(("nn", backend) for backend in BACKENDS)}
+    fast = {("fast", ""), ("fast", "fast"), ("cuda", ""), ("cuda", "cuda")}
+    tensor = {("tensor", ""), ("tensor", "simple"), ("tensor", "numpy")}
+    assert seen("mt-nn") == nn
+    assert seen("mt-cuda") == {("cuda", ""), ("cuda", "cuda"), ("nn", "cuda")}
+    assert seen("mt-fast") == fast | {("nn", "fast"), ("nn", "cuda")}
+    assert seen("mt-tensor") == tensor | fast | nn
+    assert seen("mt-autodiff") == tensor | fast | nn | {("autodiff", "")}
+    assert seen("mt-operators") == seen("mt-autodiff") | {("operators", "")}
+    assert seen("mt-nn", "mt-cuda") == seen("mt-nn") | seen("mt-cuda")
+    assert seen() == set()
 
 
 def changed(*files: str) -> list[str]:
     return [stage.short for stage in jobs.stages_of_files(WORKSPACE, files)]
 
 
-def test_a_package_brings_everything_downstream_of_it() -> None:
-    assert names("mt-tensor") == ["tensor", "fast", "cuda", "nn"]
-    assert names("mt-fast") == ["fast", "cuda"]
-    assert names("mt-nn") == ["nn"]
-    assert names("mt-nn", "mt-fast") == ["fast", "cuda", "nn"]
-    assert names("mt-operators") == [stage.short for stage in WORKSPACE.stages.values()]
-
-
-def test_a_changed_file_concerns_its_stage_and_downstream() -> None:
-    assert changed("packages/mt-fast/src/mt_fast/loops.py") == ["fast", "cuda"]
+def test_a_file_belongs_to_its_stage() -> None:
+    assert changed("packages/mt-fast/src/mt_fast/loops.py", "packages/mt-fast/a.md") == ["fast"]
     assert changed() == []
 
 
@@ -45,32 +127,134 @@ def test_a_changed_file_concerns_its_stage_and_downstream() -> None:
     "file",
     ["pyproject.toml", "tools/mt/workspace.py", "packages/mt-gone/README.md", "packages/README.md"],
 )
-def test_any_other_changed_file_concerns_every_stage(file: str) -> None:
-    assert changed("packages/mt-nn/README.md", file) == names("mt-operators")
+def test_any_other_file_concerns_every_stage(file: str) -> None:
+    stages = [stage.short for stage in WORKSPACE.stages.values()]
+    assert changed("packages/mt-nn/README.md", file) == stages
 
 
-def test_every_wanted_stage_runs_on_every_python() -> None:
-    wanted = jobs.stages_of_names(WORKSPACE, ["mt-nn"])
-    assert jobs.jobs(WORKSPACE, ENVIRONMENTS, wanted) == [
-        {"stage": "nn", "python": python, "environment": f"stage.py{python}-nn"}
-        for python in PYTHONS
-    ]
+# --- Environments ---------------------------------------------------------------------------------
 
 
-def test_a_stage_without_an_environment_is_an_error() -> None:
-    incomplete = {name: config for name, config in ENVIRONMENTS.items() if "cuda" not in name}
-    with pytest.raises(WorkspaceError, match="no environment tests mt-cuda"):
-        jobs.jobs(WORKSPACE, incomplete, [])
+def test_environments_that_fit_are_accepted() -> None:
+    environments.check(hatch(), ALL)
 
 
-def test_it_prints_one_line_of_json(
+def test_the_environments_of_this_workspace_fit() -> None:
+    if shutil.which("hatch") is None:
+        pytest.skip("hatch is not on the search path; `mt matrix` itself looks at them")
+    environments.check(environments.environments(), ALL)
+
+
+Fault = Callable[[Configs], object]
+
+
+@pytest.mark.parametrize(
+    ("fault", "complaint"),
+    [
+        (
+            lambda e: e.pop("stage.py3.12-cuda"),
+            r"no environment stage\.py3\.12-cuda, .*envs\.stage\.matrix",
+        ),
+        (
+            lambda e: e.pop("backend.py3.13-nn-fast-oldest"),
+            r"no environment backend\.py3\.13-nn-fast-oldest, .*envs\.backend\.matrix",
+        ),
+        (
+            lambda e: e.update({"stage.py3.10-nn": {}, "stage.py3.11-gone": {}}),
+            r"no package needs the environment stage\.py3\.10-nn, stage\.py3\.11-gone: mend",
+        ),
+        (
+            lambda e: e["stage.py3.11-fast"]["workspace"]["members"].append("packages/mt-nn"),
+            r"stage\.py3\.11-fast holds .*mt-nn.*should hold .*mt-tensor: mend the members",
+        ),
+        (
+            lambda e: e["backend.py3.11-nn-cuda"]["workspace"]["members"].pop(),
+            r"backend\.py3\.11-nn-cuda holds .*mend the members of \[tool\.hatch\.envs\.backend\]",
+        ),
+        (
+            lambda e: e["stage.py3.11-nn-oldest"]["env-vars"].clear(),
+            r"stage\.py3\.11-nn-oldest does not ask for the oldest .*UV_RESOLUTION",
+        ),
+        (
+            lambda e: e["stage.py3.11-nn"].update({"env-vars": environments.LOWEST}),
+            r"stage\.py3\.11-nn does ask for the oldest",
+        ),
+        (
+            lambda e: e["stage.py3.11-nn"]["scripts"].clear(),
+            r"stage\.py3\.11-nn has no script 'exercises': add it",
+        ),
+    ],
+)
+def test_environments_that_do_not_fit_are_named(fault: Fault, complaint: str) -> None:
+    configs = hatch()
+    fault(configs)
+    with pytest.raises(environments.EnvironmentsError, match=complaint):
+        environments.check(configs, ALL)
+
+
+def test_a_program_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(WorkspaceError, match="`no-such-program` is not installed"):
+        environments.output("no-such-program")
+    with pytest.raises(WorkspaceError, match="failed with status"):
+        environments.output("git", "diff", "no-such-revision...HEAD")
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _without_hatch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "environments", hatch)
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert command.main(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_a_pipe_gets_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys)
+    assert text.count("\n") == 1
+    assert json.loads(text)["include"] == [job.as_json() for job in ALL if job.essential]
+    everything = json.loads(printed(capsys, "--full", "--json"))["include"]
+    assert everything == [job.as_json() for job in ALL]
+    some = json.loads(printed(capsys, "mt-cuda"))["include"]
+    assert {(job["stage"], job["backend"]) for job in some} == seen("mt-cuda")
+    assert some[0]["command"] == "hatch run stage.py3.11-cuda-oldest:own"
+
+
+def test_people_get_a_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "environments", lambda: ENVIRONMENTS)
-    assert command.main([]) == 0
-    printed = capsys.readouterr().out
-    assert printed.count("\n") == 1
-    assert len(json.loads(printed)["include"]) == len(WORKSPACE.stages) * len(PYTHONS)
+    monkeypatch.setenv("COLUMNS", "100")
+    text = printed(capsys, "--table", "mt-cuda")
+    assert "tensor's kit on cuda" in text
+    assert "oldest, newest" in text
+    assert "10 jobs; the first is `hatch run stage.py3.11-cuda-oldest:own`" in text
+
+
+def test_a_table_needs_what_draws_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "mt.matrix.printing", None)
+    with pytest.raises(SystemExit, match="1"):
+        command.main(["--table"])
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_only_what_is_changed_since_a_revision(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def output(*words: str) -> str:
+        asked.append(words)
+        return "packages/mt-cuda/README.md\n"
+
+    monkeypatch.setattr(command, "output", output)
+    some = json.loads(printed(capsys, "--since", "main"))["include"]
+    assert {(job["stage"], job["backend"]) for job in some} == seen("mt-cuda")
+    assert asked == [("git", "diff", "--name-only", "main...HEAD")]
 
 
 def test_an_unknown_package_is_an_error_without_a_traceback(
@@ -79,3 +263,16 @@ def test_an_unknown_package_is_an_error_without_a_traceback(
     with pytest.raises(SystemExit, match="1"):
         command.main(["mt-tensors"])
     assert "no stage is called 'mt-tensors'" in capsys.readouterr().err
+
+
+def test_a_new_backend_and_a_new_stage_are_jobs_at_once(tmp_path: Path) -> None:
+    for stage in WORKSPACE.stages.values():
+        folder = tmp_path / "packages" / stage.name
+        shutil.copytree(stage.folder, folder, ignore=shutil.ignore_patterns("tests", "docs"))
+    folder = shutil.copytree(tmp_path / "packages" / "mt-fast", tmp_path / "packages" / "mt-new")
+    settings = folder / "pyproject.toml"
+    text = settings.read_text().replace('"mt-fast"', '"mt-new"').replace("fast = ", "new = ")
+    settings.write_text(text)
+    found = jobs.all_jobs(Workspace.read(tmp_path))
+    new = {(job.stage, job.tested, job.backend) for job in found if "mt-new" in job.needs}
+    assert new == {("new", "new", ""), ("new", "tensor", "new"), ("nn", "nn", "new")}

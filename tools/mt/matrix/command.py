@@ -1,39 +1,79 @@
-"""`mt matrix`: the jobs of continuous integration, every stage on every Python, or what changed.
+"""`mt matrix`: the jobs of continuous integration, all of them or those that a change can break.
 
-mt matrix                      every stage
-mt matrix mt-tensor            that stage and everything downstream of it
+mt matrix                      every stage, on every Python, NumPy and backend that matters
+mt matrix mt-tensor            what a change of that package can break
 mt matrix --since origin/main  what the changes since then can break
+mt matrix --full               also each conformance kit on every Python and NumPy
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 
-from mt.errors import reported
-from mt.matrix.jobs import environments, jobs, output, stages_of_files, stages_of_names
+from mt.errors import ToolError, reported
+from mt.matrix.environments import check, environments, output
+from mt.matrix.jobs import Job, all_jobs, concerned, stages_of_files
 from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the matrix as one line of JSON, as GitHub Actions takes it for `strategy.matrix`."""
+    """Print the matrix: as a table for people, as one line of JSON for GitHub Actions."""
     parser = argparse.ArgumentParser(
-        prog="mt matrix", description="Print the matrix of test jobs as JSON."
+        prog="mt matrix",
+        description=(__doc__ or "").partition("\n")[0],
+        epilog="A terminal gets the table, a file or a pipe the JSON.",
     )
-    parser.add_argument("package", nargs="*", help="test this package and all that build on it")
-    parser.add_argument("--since", metavar="REVISION", help="test what changes since can break")
+    parser.add_argument("package", nargs="*", help="what a change of this package can break")
+    parser.add_argument("--since", metavar="REVISION", help="what changes since can break")
+    parser.add_argument("--full", action="store_true", help="leave nothing out")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--table", action="store_true", help="print a table")
+    form.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     if options.package and options.since:
         parser.error("give either packages or --since, not both")
 
     with reported("matrix"):
-        workspace = Workspace.read()
-        if options.since:
-            changed = output("git", "diff", "--name-only", f"{options.since}...HEAD").splitlines()
-            wanted = stages_of_files(workspace, changed)
+        jobs = chosen(options.package, options.since, full=options.full)
+        if options.table or (sys.stdout.isatty() and not options.json):
+            _show(jobs)
         else:
-            wanted = stages_of_names(workspace, options.package or workspace.stages)
-        matrix = {"include": jobs(workspace, environments(), wanted)}
-    print(json.dumps(matrix, separators=(",", ":")))
+            matrix = {"include": [job.as_json() for job in jobs]}
+            print(json.dumps(matrix, separators=(",", ":")))
     return 0
+
+
+def chosen(packages: Sequence[str], since: str | None, *, full: bool) -> list[Job]:
+    """Return the jobs that are asked for, after a look at the environments of all.
+
+    Args:
+        packages: names of stages; none are all.
+        since: a revision of Git, instead of names.
+        full: whether no job is left out.
+    """
+    workspace = Workspace.read()
+    jobs = all_jobs(workspace)
+    check(environments(), jobs)
+    if since:
+        files = output("git", "diff", "--name-only", f"{since}...HEAD").splitlines()
+        changed = stages_of_files(workspace, files)
+    else:
+        changed = [workspace[name] for name in packages or workspace.stages]
+    return [job for job in concerned(jobs, changed) if full or job.essential]
+
+
+def _show(jobs: Sequence[Job]) -> None:
+    """Print the table, if what draws it is installed.
+
+    Raises:
+        ToolError: It is not.
+    """
+    try:
+        from mt.matrix.printing import show
+    except ImportError as error:
+        message = f"a table needs {error.name}: pip install {error.name}, or ask for --json"
+        raise ToolError(message) from error
+    show(jobs)
