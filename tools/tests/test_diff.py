@@ -1,19 +1,27 @@
 """What one stage adds to another: the fates of functions, the experiments, and the command."""
 
+import functools
 import json
+import re
 import textwrap
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from mt.__main__ import main
 from mt.diff.code import compared_code
-from mt.diff.comparison import experiment
+from mt.diff.comparison import Experiment, experiments
+from mt.diff.dependencies import Dependency, gained
 from mt.diff.experiment import FOLDER
+from mt.diff.functions import functions
+from mt.diff.kinship import KIN, STRANGERS, VERSIONS
 from mt.diff.names import compared_names
 from mt.diff.size import lines_of_code
 from mt.source.modules import Library
 from mt.source.symbols import Symbols
+from mt.testing import Shape, check_shape
 from mt.workspace import Workspace
 
 FIRST = '''
@@ -87,7 +95,7 @@ def symbols(tmp_path: Path) -> Symbols:
 
 
 def test_each_function_meets_its_fate(symbols: Symbols) -> None:
-    changes = compared_code(symbols.library, "first", "second")
+    changes = compared_code(symbols.library, ["first"], "second")
     found = {
         change.after.name: (change.fate, change.before.name if change.before else None)
         for change in changes
@@ -103,7 +111,7 @@ def test_each_function_meets_its_fate(symbols: Symbols) -> None:
 
 
 def test_names_are_added_defined_anew_or_left(symbols: Symbols) -> None:
-    names = compared_names(symbols, "first", "second")
+    names = compared_names(symbols, ["first"], "second")
     assert list(names.added) == ["fresh", "volume"]
     assert [change.name for change in names.changed] == ["Shared", "kept"]
     assert list(names.left) == ["area", "only"]
@@ -116,33 +124,254 @@ def test_lines_of_code_are_those_that_compute(symbols: Symbols) -> None:
     assert lines_of_code(module) == 15
 
 
-STEPS = [("operators", "autodiff"), ("autodiff", "tensor"), ("tensor", "fast")]
-STEPS += [("fast", "cuda"), ("tensor", "nn")]
+# --- Judgements on real pairs -------------------------------------------------------------------
+
+PAIRS = [
+    ("operators", "autodiff"),
+    ("autodiff", "tensor"),
+    ("tensor", "fast"),
+    ("fast", "cuda"),
+    ("tensor", "nn"),
+]
+WORKSPACE = Workspace.read()
+LIBRARY = WORKSPACE.library()
 
 
-@pytest.mark.parametrize(("before", "after"), STEPS)
+@functools.cache
+def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
+    """Return the fate of each function, and its counterpart's name."""
+    below = [stage.import_name for stage in reversed(WORKSPACE.upstream(WORKSPACE[before]))]
+    changes = compared_code(LIBRARY, below, WORKSPACE[after].import_name)
+    return {
+        change.after.name: (change.fate, change.before.name if change.before else None)
+        for change in changes
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "function", "fate", "counterpart"),
+    [
+        ("operators", "autodiff", "scalar.Scalar.__add__", "new idea", None),
+        ("operators", "autodiff", "scalar.Scalar.__init__", "new idea", None),
+        ("operators", "autodiff", "backpropagation.topological_sort", "new idea", None),
+        ("operators", "autodiff", "mode.set_grad_enabled.__call__", "new idea", None),
+        *(
+            ("autodiff", "tensor", f"{place}.{name}", "rewritten", f"mt_autodiff.{counterpart}")
+            for place, name, counterpart in [
+                ("tensor_base.TensorBase", "backward", "scalar.Scalar.backward"),
+                ("tensor_base.TensorBase", "detach", "scalar.Scalar.detach"),
+                ("recording.function.Function", "apply", "scalar_function.ScalarFunction.apply"),
+                ("recording.graph.Node", "chain_rule", "graph.History.chain_rule"),
+            ]
+        ),
+        ("autodiff", "tensor", "strides.shape_broadcast", "new idea", None),
+        ("autodiff", "tensor", "backends.registry.BackendInfo.__init__", "new idea", None),
+        ("autodiff", "tensor", "order.scans.CumulativeSum.backward", "new idea", None),
+        ("autodiff", "tensor", "dtypes.DType.__repr__", "new idea", None),
+        *(
+            ("tensor", "fast", f"course.{name}", "rewritten", f"mt_tensor.{place}.{name}")
+            for name, place in [
+                ("tensor_map", "backends.simple"),
+                ("tensor_zip", "backends.simple"),
+                ("tensor_reduce", "backends.simple"),
+                ("to_index", "strides"),
+                ("index_to_position", "strides"),
+            ]
+        ),
+        *(
+            ("tensor", "fast", f"fused.{after}", "rewritten", f"mt_tensor.backends.numpy.{before}")
+            for after, before in [
+                ("losses._CrossEntropy.value", "kernels.losses.CrossEntropy.value"),
+                ("normalization._LayerNorm.gradient", "kernels.normalization.LayerNorm.gradient"),
+            ]
+        ),
+        ("tensor", "fast", "fused.regularization._Dropout.value", "new idea", None),
+        ("tensor", "fast", "generation.loops.loop", "new idea", None),
+        (
+            *("fast", "cuda", "backend.CudaOps.reduce", "rewritten"),
+            "mt_fast.backend.FastOps.reduce",
+        ),
+        ("fast", "cuda", "simulator.Simulator.launch", "new idea", None),
+        ("fast", "cuda", "backend._at", "new idea", None),
+        (
+            *("tensor", "nn", "module.Module.load_state_dict", "rewritten"),
+            "mt_operators.module.Module.load_state_dict",
+        ),
+        ("tensor", "nn", "layers.activation.Tanh.forward", "new idea", None),
+        ("tensor", "nn", "module.Module.cpu", "new idea", None),
+        ("tensor", "nn", "functional.convolution.conv2d", "new idea", None),
+    ],
+)
+def test_functions_are_judged_as_a_reader_would(
+    before: str, after: str, function: str, fate: str, counterpart: str | None
+) -> None:
+    name = f"{WORKSPACE[after].import_name}.{function}"
+    assert counterparts(before, after)[name] == (fate, counterpart)
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS)
+def test_a_function_has_one_version_and_most_are_ideas_of_their_stage(
+    before: str, after: str
+) -> None:
+    found = counterparts(before, after)
+    rewritten = [other for fate, other in found.values() if fate == "rewritten"]
+    twice = {name for name in rewritten if rewritten.count(name) > 1}
+    assert twice <= {"mt_autodiff.scalar.Scalar.grad"}  # a property has two functions of one name
+    assert len(rewritten) < len(found) / 5
+
+
+def test_the_tables_of_kinship_name_what_there_is() -> None:
+    names = {function for stage in LIBRARY.folders for function in functions(LIBRARY, stage)}
+    owners = {function.owner for function in names}
+    assert {owner for pair in KIN for owner in pair} <= owners
+    known = {function.name for function in names}
+    assert known >= STRANGERS
+    assert {name for pair in VERSIONS for name in pair} <= known
+
+
+def test_names_that_stages_below_have_are_defined_anew() -> None:
+    names = compared_names(Symbols(LIBRARY), ["mt_tensor", "mt_autodiff", "mt_operators"], "mt_nn")
+    changed = {change.name: change.before.name for change in names.changed}
+    assert changed["Module"] == "mt_operators.module.Module"
+    assert changed["Parameter"] == "mt_operators.parameter.Parameter"
+    assert "StateDictError" in names.passed_on
+    assert not set(names.added) & {"Module", "Parameter"}
+
+
+def test_what_a_stage_gains_brings_more() -> None:
+    found = {Requirement(each.requirement).name: each for each in gained_by("tensor", "fast")}
+    assert set(found) == {"mt-tensor", "numba", "platformdirs"}
+    assert {"llvmlite", "numpy"} <= {*(found["numba"].brings or ())}
+    assert found["platformdirs"].brings == ()
+
+
+def gained_by(before: str, after: str) -> tuple[Dependency, ...]:
+    return gained(WORKSPACE[before], WORKSPACE[after])
+
+
+def test_a_package_that_is_not_installed_brings_nobody_knows_what() -> None:
+    missing = replace(WORKSPACE["fast"], dependencies=(Requirement("not-installed-anywhere>=2"),))
+    (found,) = gained(WORKSPACE["tensor"], missing)
+    assert found.brings is None
+    assert str(found) == "not-installed-anywhere>=2 (not installed here)"
+
+
+# --- Experiments --------------------------------------------------------------------------------
+
+
+@functools.cache
+def results_of(before: str, after: str) -> tuple[Experiment, ...]:
+    return tuple(experiments(WORKSPACE, WORKSPACE[before], WORKSPACE[after]))
+
+
+@pytest.mark.parametrize(("before", "after"), PAIRS)
 def test_an_experiment_works_with_the_stage_and_cannot_use_it_without(
     before: str, after: str
 ) -> None:
-    workspace = Workspace.read()
-    found = experiment(workspace, workspace[before], workspace[after])
-    assert found is not None
-    assert found.text
-    assert found.after.worked, found.after.output
-    assert found.before.worked is (after != "cuda"), found.before.output
-    assert found.before.output
+    for found in results_of(before, after):
+        assert found.text
+        assert found.after.worked, found.after.output
+        assert found.before.worked is (after != "cuda"), found.before.output
+        assert found.before.output
+
+
+def numbers(output: str) -> list[float]:
+    """Return the numbers in a text."""
+    return [
+        float(found.replace(",", "")) for found in re.findall(r"-?[\d,]+\.?\d*(?:e-?\d+)?", output)
+    ]
+
+
+def test_differences_take_a_loss_for_each_weight_and_lose_digits() -> None:
+    (found,) = results_of("operators", "autodiff")
+    before, after = numbers(found.before.output), numbers(found.after.output)
+    assert (before[0], after[0]) == (8000, 1)
+    assert before[-1] > 1e-11 > after[-1]
+
+
+def test_scalars_remember_every_number() -> None:
+    (found,) = results_of("autodiff", "tensor")
+    before, after = numbers(found.before.output), numbers(found.after.output)
+    assert before[0] > 200_000 > 10 > after[0]
+    assert before[-1] == pytest.approx(after[-1], rel=1e-5)
+
+
+def test_compiled_loops_find_the_same() -> None:
+    for found in results_of("tensor", "fast"):
+        before, after = numbers(found.before.output), numbers(found.after.output)
+        assert before[-1] == pytest.approx(after[-1], rel=1e-4)
+
+
+def test_a_forgotten_parameter_is_not_trained() -> None:
+    convolution, forgotten = results_of("tensor", "nn")
+    assert numbers(convolution.before.output)[-1] == pytest.approx(
+        numbers(convolution.after.output)[-1], rel=1e-4
+    )
+    assert numbers(forgotten.before.output)[-1] > 50.0 > 0.1 > numbers(forgotten.after.output)[-1]
 
 
 def test_every_stage_but_the_first_has_an_experiment() -> None:
-    later = list(Workspace.read().stages.values())[1:]
-    assert {file.stem for file in FOLDER.glob("*.py")} == {stage.short for stage in later}
+    later = list(WORKSPACE.stages.values())[1:]
+    assert {file.stem.partition("_")[0] for file in FOLDER.glob("*.py")} == {
+        stage.short for stage in later
+    }
 
 
-def test_the_command_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
+# --- The command --------------------------------------------------------------------------------
+
+
+SYMBOL = {
+    "symbol": str,
+    "kind": str,
+    "signature": str,
+    "summary": str,
+    "file": str,
+    "line": int,
+}
+PLACE = {"name": str, "line": int}
+OUTCOME = {"worked": bool, "seconds": float, "output": str}
+COMPARISON: Shape = {
+    "before": str,
+    "after": str,
+    "text": str,
+    "dependencies": [{"requirement": str, "brings": ([str], None)}],
+    "names": {
+        "added": {...: SYMBOL},
+        "changed": {...: {"before": SYMBOL, "after": SYMBOL}},
+        "passed_on": [str],
+        "left": [str],
+    },
+    "code": [{"fate": str, "before": (PLACE, None), "after": PLACE, "lines": [str]}],
+    "sizes": {...: {"modules": int, "lines": int, "import_seconds": (float, None)}},
+    "experiments": [
+        {"name": str, "text": str, "program": str, "before": OUTCOME, "after": OUTCOME}
+    ],
+}
+"""What `Comparison.as_json` describes."""
+
+
+@pytest.mark.parametrize(("before", "after"), [("operators", "autodiff"), ("tensor", "nn")])
+def test_the_command_prints_the_json_that_is_described(
+    before: str, after: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", before, after, "--json", "--no-run"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    check_shape(found, COMPARISON)
+    assert (found["before"], found["after"]) == (f"mt-{before}", f"mt-{after}")
+    assert found["experiments"] == []
+
+
+def test_the_json_of_experiments_is_as_described() -> None:
+    for found in results_of("tensor", "nn"):
+        check_shape(json.loads(json.dumps(asdict(found))), COMPARISON["experiments"][0])
+
+
+def test_the_command_finds_names_and_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "operators", "autodiff", "--json", "--no-run"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["names"]["added"]["Scalar"]["symbol"] == "mt_autodiff.scalar.Scalar"
-    assert found["dependencies"][0].startswith("mt-operators")
+    assert "operators.zipWith" in found["names"]["left"]
+    assert found["dependencies"][0]["requirement"].startswith("mt-operators")
     assert found["sizes"]["mt-autodiff"]["lines"] > 500
     assert {code["fate"] for code in found["code"]} >= {"new idea", "rewritten"}
 
@@ -158,3 +387,20 @@ def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit, match="1"):
         main(["diff", "operators", "autodif"])
     assert "the stages are mt-operators" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("autodiff", "autodiff", "mt-autodiff adds nothing to itself"),
+        ("nn", "operators", "mt-nn builds on mt-operators, not the other way round"),
+        ("nn", "operators", "`mt diff operators nn`"),
+        ("operators", "autodif", "mt-nn; is it autodiff?"),
+    ],
+)
+def test_stages_in_no_order_are_refused(
+    before: str, after: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="1"):
+        main(["diff", before, after])
+    assert message in capsys.readouterr().err

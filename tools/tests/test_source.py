@@ -1,5 +1,6 @@
 """Names are found in the source as Python finds them after an import, and as nothing else."""
 
+import ast
 import importlib
 import inspect
 import textwrap
@@ -136,3 +137,30 @@ def test_public_names_are_what_python_imports(stage: Stage) -> None:
             )
             lines, first = inspect.getsourcelines(inspect.unwrap(thing))
             assert (first, first + len(lines) - 1) == symbol.lines, name
+
+
+UNKNOWN = ("Variable", "Lazy")
+"""How names begin of a protocol, and of layers that tell Python another signature than theirs."""
+
+
+@pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)
+def test_signatures_are_what_python_sees(stage: Stage) -> None:
+    symbols = Symbols(Workspace.read().library())
+    for name, symbol in public_names(symbols, stage.import_name).items():
+        if symbol.kind not in ("class", "function") or name.startswith(UNKNOWN):
+            continue
+        module, _, last = f"{stage.import_name}.{name}".rpartition(".")
+        thing = getattr(importlib.import_module(module), last)
+        try:
+            seen = list(inspect.signature(thing).parameters)
+        except ValueError:  # one of Python's own
+            assert symbol.signature == "", name
+            continue
+        definition = ast.parse(f"def f{symbol.signature}: ...").body[0]
+        assert isinstance(definition, ast.FunctionDef)
+        assert [each.arg for each in _in_order(definition.args)] == seen, name
+
+
+def _in_order(arguments: ast.arguments) -> list[ast.arg]:
+    rest = [arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+    return [*arguments.posonlyargs, *arguments.args, *(each for each in rest if each)]

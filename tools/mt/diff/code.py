@@ -1,55 +1,42 @@
 """What becomes of code from one stage to another.
 
-Every function of the second stage is set against the first stage's: *same*, if it computes the same
-with the same names; *renamed*, if with others; *rewritten*, if the first stage has one of this name
-that reads otherwise; and a *new idea*, if it has none.
+Every function of the second stage is set against those of the first and of all below it: *same*, if
+one computes the same with the same names; *renamed*, if with others; *rewritten*, if one of this
+name reads otherwise, but much alike; and a *new idea*, if there is none. A function is rewritten
+once: of all that are alike, the likest is its new version, and first come those that stand where it
+stood (`mt.diff.kinship`).
 """
 
 from __future__ import annotations
 
-import ast
 import difflib
+import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from mt.source.modules import Library, Module
-from mt.source.normal import definitions, folded, shape_of, text_of
-from mt.source.public import FOR_TESTS
+from mt.diff.functions import Function, functions
+from mt.diff.kinship import VERSIONS, are_kin
+from mt.source.modules import Library
 
 Fate = Literal["same", "renamed", "rewritten", "new idea"]
 
-LEAST = 25
-"""How many nodes a function's tree needs to be called renamed: short ones are alike by chance."""
+LEAST = 20
+"""How many words a function needs to be called the same as one elsewhere; short ones are alike by
+chance."""
 
-ALIKE = 0.25
-"""What share of lines two functions of one name have in common that are versions of each other."""
+LEAST_RENAMED = 30
+"""How many it needs if not even the names are the same."""
 
+LEAST_TELLING = 40
+"""How many it needs for words alone to tell that it is a version of another, wherever that is."""
 
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A function or method of a stage.
+ALIKE = 0.3
+"""What share of words functions of one name have in common that are versions of each other."""
 
-    Attributes:
-        name: as in `mt_autodiff.scalar.Scalar.backward`.
-        module: where it is defined.
-        node: its definition there.
-        code: the same without docstring, annotations and imports.
-        shape: what is left if names are taken away, too; empty if it is too short to be told by it.
-    """
-
-    name: str
-    module: Module
-    node: ast.FunctionDef | ast.AsyncFunctionDef
-    code: str
-    shape: str
-
-    @property
-    def short(self) -> str:
-        """The name by which its versions know each other: how a class is made is its own affair."""
-        parts = self.name.split(".")
-        return ".".join(parts[-2:] if parts[-1] == "__init__" else parts[-1:])
+ALIKE_STRANGE = 0.6
+"""The same, if they stand in places of different names."""
 
 
 @dataclass(frozen=True)
@@ -74,59 +61,96 @@ class CodeChange:
         return list(found)[3:] or [f" {line}" for line in after]
 
 
-def functions(library: Library, package: str) -> Iterator[Function]:
-    """Yield the functions and methods of a package, without what it has for tests."""
-    for module in library.modules(package):
-        if set(module.name.split(".")) & set(FOR_TESTS):
-            continue
-        for name, node in definitions(module):
-            plain = folded(node)
-            shape = shape_of(plain) if sum(1 for _ in ast.walk(plain)) >= LEAST else ""
-            yield Function(name, module, node, text_of(plain), shape)
+def compared_code(library: Library, before: Sequence[str], after: str) -> list[CodeChange]:
+    """Return what became of the code of some packages in another, function by function.
+
+    Args:
+        library: where the packages are.
+        before: the first stage, and those below it.
+        after: the second stage.
+    """
+    known = [function for package in before for function in functions(library, package)]
+    fresh = list(functions(library, after))
+    found = _unchanged(known, fresh)
+    left = [function for function in fresh if function not in found]
+    found |= _rewritten(known, left)
+    return [found.get(function) or CodeChange("new idea", None, function) for function in fresh]
 
 
-def compared_code(library: Library, before: str, after: str) -> list[CodeChange]:
-    """Return what became of the code of one package in another, function by function."""
-    counterparts = _Counterparts(functions(library, before))
-    return [counterparts.of(function) for function in functions(library, after)]
-
-
-class _Counterparts:
-    """The functions of a stage, by what can tell that another one is a version of them."""
-
-    def __init__(self, known: Iterable[Function]) -> None:
-        everything = list(known)
-        self._by_code = _grouped(everything, lambda function: function.code)
-        self._by_shape = _grouped(everything, lambda function: function.shape)
-        self._by_name = _grouped(everything, lambda function: function.short)
-
-    def of(self, function: Function) -> CodeChange:
-        """Return what became of the function's counterpart."""
-        if function.code in self._by_code:
-            return CodeChange("same", self._by_code[function.code][0], function)
-        if function.shape and function.shape in self._by_shape:
-            return CodeChange("renamed", self._by_shape[function.shape][0], function)
-        namesakes = self._by_name.get(function.short, [])
-        if not namesakes:
-            return CodeChange("new idea", None, function)
-        likeness, nearest = max(
-            ((_likeness(other, function), other) for other in namesakes), key=lambda pair: pair[0]
-        )
-        if likeness < ALIKE:
-            return CodeChange("new idea", None, function)
-        return CodeChange("rewritten", nearest, function)
-
-
-def _grouped(
-    known: Iterable[Function], key: Callable[[Function], str]
-) -> dict[str, list[Function]]:
-    groups: dict[str, list[Function]] = defaultdict(list)
+def _unchanged(known: Iterable[Function], fresh: Iterable[Function]) -> dict[Function, CodeChange]:
+    """Return what is the same, but for names."""
+    by_code: dict[str, list[Function]] = defaultdict(list)
+    by_signs: dict[str, list[Function]] = defaultdict(list)
     for function in known:
-        groups[key(function)].append(function)
-    return dict(groups)
+        by_code[function.code].append(function)
+        by_signs[function.signs].append(function)
+    found = {}
+    for function in fresh:
+        same = [
+            other
+            for other in by_code.get(function.code, ())
+            if len(function.words) >= LEAST or are_kin(other, function)
+        ]
+        renamed = [
+            other
+            for other in by_signs.get(function.signs, ())
+            if len(function.words) >= LEAST_RENAMED
+            and function.short != "__init__"
+            and other.shape == function.shape
+        ]
+        if same:
+            found[function] = CodeChange("same", same[0], function)
+        elif renamed:
+            found[function] = CodeChange("renamed", renamed[0], function)
+    return found
 
 
-def _likeness(one: Function, other: Function) -> float:
-    """Return how much two functions have in common, from 0 to 1, counted in words of code."""
-    matcher = difflib.SequenceMatcher(None, one.code.split(), other.code.split(), autojunk=False)
-    return matcher.ratio()
+def _rewritten(known: Iterable[Function], left: Iterable[Function]) -> dict[Function, CodeChange]:
+    """Return what reads otherwise under its name, each version with one function of its own."""
+    pairs = sorted(_alike(known, left), key=lambda pair: pair[:2], reverse=True)
+    found: dict[Function, CodeChange] = {}
+    taken: set[Function] = set()
+    for _, _, before, after in pairs:
+        if after not in found and before not in taken:
+            found[after] = CodeChange("rewritten", before, after)
+            taken.add(before)
+    return found
+
+
+def _alike(
+    known: Iterable[Function], left: Iterable[Function]
+) -> Iterator[tuple[bool, float, Function, Function]]:
+    """Yield pairs that are alike: whether they are kin, how much they are alike, and both."""
+    by_name: dict[str, list[Function]] = defaultdict(list)
+    for function in known:
+        by_name[function.short].append(function)
+    for after in left:
+        for before in by_name.get(after.short, ()):
+            kin = are_kin(before, after)
+            likeness = _likeness(before, after, _least(before, after, kin=kin))
+            if likeness:
+                yield kin, likeness, before, after
+
+
+def _least(before: Function, after: Function, *, kin: bool) -> float:
+    """Return how much functions of one name must have in common to be versions of each other."""
+    if (before.name, after.name) in VERSIONS:
+        return 0.0
+    first, second = len(before.words), len(after.words)
+    if not kin and before.short.startswith("__"):
+        return math.inf
+    if min(first, second) < LEAST_TELLING:
+        return ALIKE if kin else math.inf
+    if not kin:
+        return ALIKE_STRANGE
+    third_of_the_shorter = min(first, second) / (first + second) * 2.0 / 3.0
+    return min(ALIKE, third_of_the_shorter)  # what was a call may be written out
+
+
+def _likeness(one: Function, other: Function, least: float) -> float:
+    """Return what share of words two functions have in common; 0 if it is less than `least`."""
+    matcher = difflib.SequenceMatcher(None, one.words, other.words, autojunk=False)
+    if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:  # it is no more
+        return 0.0
+    found = matcher.ratio()
+    return found if found >= least else 0.0

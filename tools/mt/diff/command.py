@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from mt.diff.comparison import compared
+from mt.diff.comparison import compared, pair
 from mt.diff.printing import show
 from mt.errors import reported
 from mt.source.symbols import Symbols
@@ -16,7 +16,7 @@ from mt.workspace import Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Show the comparison."""
+    """Show the comparison; `--json` prints `mt.diff.comparison.Comparison.as_json`."""
     parser = argparse.ArgumentParser(prog="mt diff", description="What AFTER adds to BEFORE.")
     parser.add_argument("before", metavar="BEFORE", help="a stage: mt-operators, or operators")
     parser.add_argument("after", metavar="AFTER", help="another one")
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     with reported("diff"):
         workspace = Workspace.read()
-        before, after = workspace[options.before], workspace[options.after]
+        before, after = pair(workspace, options.before, options.after)
         symbols = Symbols(workspace.library())
         comparison = compared(workspace, symbols, before, after, run=not options.no_run)
     if options.json:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mt.diff.code import CodeChange, Fate, Function, compared_code
+from mt.diff.code import CodeChange, Fate, compared_code
+from mt.diff.dependencies import Dependency, gained
 from mt.diff.experiment import FOLDER, Outcome, run_side
+from mt.diff.functions import Function
 from mt.diff.names import Names, compared_names
 from mt.diff.size import Size, size_of
+from mt.errors import ToolError
 from mt.source.modules import lines_of
 from mt.source.symbols import Symbol, Symbols
 from mt.workspace import Stage, Workspace
+
+
+class PairError(ToolError):
+    """Two stages cannot be compared in this order."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +29,14 @@ class Experiment:
     """What a task came to without the second stage, and with it.
 
     Attributes:
+        name: that of its file.
         text: what it is about.
         program: the file that was run.
         before: what came of it without.
         after: what came of it with the stage.
     """
 
+    name: str
     text: str
     program: str
     before: Outcome
@@ -41,32 +50,48 @@ class Comparison:
     Attributes:
         before: the first stage.
         after: the second.
-        dependencies: what the second needs and the first does not, as written in its package.
+        text: what the second is, in words of its own.
+        dependencies: what the second needs and the first does not.
         names: their public names.
         code: the functions of the second, each with its counterpart.
         sizes: how much each is, by its name.
-        experiment: what breaks without the second; None if there is none for it, or it was not
-            asked for.
+        experiments: what breaks without the second; none if that was not asked for.
     """
 
     before: Stage
     after: Stage
-    dependencies: tuple[str, ...]
+    text: str
+    dependencies: tuple[Dependency, ...]
     names: Names
     code: list[CodeChange]
     sizes: Mapping[str, Size]
-    experiment: Experiment | None
+    experiments: tuple[Experiment, ...]
 
     def fates(self) -> dict[Fate, int]:
         """Return how many functions of the second stage have met each fate."""
         return dict(Counter(change.fate for change in self.code))
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as what JSON knows."""
+        """Return it as what JSON knows.
+
+        - `before`, `after`: the names of both stages.
+        - `text`: what the second is, the docstring of its package.
+        - `dependencies`: a list of `requirement` and `brings`, a list of names; null if the package
+          is not installed.
+        - `names`: `added`, by name, and `changed`, by name `before` and `after`, each a symbol with
+          `symbol` (its qualified name), `kind`, `signature`, `summary`, `file` and `line`; and the
+          names that are `passed_on` and `left`.
+        - `code`: for each function of the second stage its `fate`, `before` (null for a new idea)
+          and `after`, each with `name` and `line`, and the `lines` of a unified diff.
+        - `sizes`: by stage `modules`, `lines` and `import_seconds` (null if it cannot be imported).
+        - `experiments`: a list of `name`, `text`, `program`, `before` and `after`, each with
+          `worked`, `seconds` and `output`.
+        """
         return {
             "before": self.before.name,
             "after": self.after.name,
-            "dependencies": list(self.dependencies),
+            "text": self.text,
+            "dependencies": [asdict(each) for each in self.dependencies],
             "names": {
                 "added": {name: _shown(symbol) for name, symbol in self.names.added.items()},
                 "changed": {
@@ -78,7 +103,7 @@ class Comparison:
             },
             "code": [_code(change) for change in self.code],
             "sizes": {name: asdict(size) for name, size in self.sizes.items()},
-            "experiment": asdict(self.experiment) if self.experiment else None,
+            "experiments": [asdict(each) for each in self.experiments],
         }
 
 
@@ -115,36 +140,48 @@ def compared(
         symbols: their source.
         before: the first stage.
         after: the second.
-        run: whether the experiment is run, which can take half a minute.
+        run: whether experiments are run, which can take half a minute.
     """
+    below = [stage.import_name for stage in reversed(workspace.upstream(before))]
     return Comparison(
         before=before,
         after=after,
-        dependencies=_gained(before, after),
-        names=compared_names(symbols, before.import_name, after.import_name),
-        code=compared_code(symbols.library, before.import_name, after.import_name),
+        text=symbols.find(after.import_name).docstring,
+        dependencies=gained(before, after),
+        names=compared_names(symbols, below, after.import_name),
+        code=compared_code(symbols.library, below, after.import_name),
         sizes={
             stage.name: size_of(symbols.library, stage.import_name) for stage in (before, after)
         },
-        experiment=experiment(workspace, before, after) if run else None,
+        experiments=tuple(experiments(workspace, before, after)) if run else (),
     )
 
 
-def _gained(before: Stage, after: Stage) -> tuple[str, ...]:
-    known = {requirement.name for requirement in before.dependencies}
-    return tuple(str(each) for each in after.dependencies if each.name not in known)
-
-
-def experiment(workspace: Workspace, before: Stage, after: Stage) -> Experiment | None:
-    """Return what a task comes to without a stage, and with it; None if nobody wrote one."""
-    file = FOLDER / f"{after.short}.py"
-    if not file.is_file():
-        return None
-    program = file.read_text(encoding="utf-8")
-    text = ast.get_docstring(ast.parse(program)) or ""
+def experiments(workspace: Workspace, before: Stage, after: Stage) -> Iterator[Experiment]:
+    """Yield what tasks come to without a stage, and with it: those in files of its name."""
     there = workspace.upstream(before)
     absent = [stage.import_name for stage in workspace.stages.values() if stage not in there]
-    later = workspace.downstream(after)
-    beyond = [stage.import_name for stage in later if stage is not after]
-    outcomes = run_side(file, "before", absent), run_side(file, "after", beyond)
-    return Experiment(text, program, *outcomes)
+    beyond = [stage.import_name for stage in workspace.downstream(after) if stage is not after]
+    for file in sorted([*FOLDER.glob(f"{after.short}.py"), *FOLDER.glob(f"{after.short}_*.py")]):
+        program = file.read_text(encoding="utf-8")
+        text = ast.get_docstring(ast.parse(program)) or ""
+        outcomes = run_side(file, "before", absent), run_side(file, "after", beyond)
+        yield Experiment(file.stem, text, program, *outcomes)
+
+
+def pair(workspace: Workspace, before: str, after: str) -> tuple[Stage, Stage]:
+    """Return two stages of which the second can add something to the first.
+
+    Raises:
+        UnknownStageError: there is no such stage.
+        PairError: they are the same, or the first builds on the second.
+    """
+    first, second = workspace[before], workspace[after]
+    if first is second:
+        raise PairError(f"{first.name} adds nothing to itself: name two stages.")
+    if second in workspace.upstream(first):
+        raise PairError(
+            f"{first.name} builds on {second.name}, not the other way round: "
+            f"`mt diff {second.short} {first.short}`."
+        )
+    return first, second

@@ -1,8 +1,9 @@
 """What breaks without a stage: a task, done once with the stages before it, and once with it too.
 
-Each experiment is a file of `mt/diff/experiments`, named for the stage, with a docstring that says
-what is at stake and two functions, `before` and `after`, that print what came of it. They run in
-processes of their own; the first one cannot import the new stage, whatever is installed.
+Each experiment is a file of `mt/diff/experiments`, named for the stage, as `nn.py` and
+`nn_forgotten.py`, with a docstring that says what is at stake and two functions, `before` and
+`after`, that print what came of it. They run in processes of their own; the first one cannot import
+the new stage, whatever is installed.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mt.source.public import public_names
@@ -28,7 +29,7 @@ class Names:
     """The public names of two stages.
 
     Attributes:
-        added: the second has them, and the first has not.
+        added: the second has them, and the first has not; errors are the last of them.
         changed: both have them, defined anew.
         passed_on: the second offers what the first defines.
         left: only the first has them; they stay there, as a stage comes with those below it.
@@ -40,15 +41,25 @@ class Names:
     left: dict[str, Symbol]
 
 
-def compared_names(symbols: Symbols, before: str, after: str) -> Names:
-    """Return what becomes of the public names of one package in another."""
-    first, second = public_names(symbols, before), public_names(symbols, after)
-    shared = [name for name in second if name in first]
-    is_same = {name: first[name].name == second[name].name for name in shared}
+def compared_names(symbols: Symbols, before: Sequence[str], after: str) -> Names:
+    """Return what becomes of the public names of some packages in another.
+
+    Args:
+        symbols: where they are looked up.
+        before: the first stage, and those below it, which come with it.
+        after: the second stage.
+    """
+    first, second = public_names(symbols, before[0]), public_names(symbols, after)
+    known = first
+    for package in before[1:]:
+        known = public_names(symbols, package) | known
+    shared = [name for name in second if name in known]
+    is_same = {name: known[name].name == second[name].name for name in shared}
+    added = [name for name in second if name not in known]
     return Names(
-        added={name: symbol for name, symbol in second.items() if name not in first},
+        added={name: second[name] for name in sorted(added, key=lambda name: "Error" in name)},
         changed=[
-            NameChange(name, first[name], second[name]) for name in shared if not is_same[name]
+            NameChange(name, known[name], second[name]) for name in shared if not is_same[name]
         ],
         passed_on={name: second[name] for name in shared if is_same[name]},
         left={name: symbol for name, symbol in first.items() if name not in second},

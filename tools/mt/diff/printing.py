@@ -25,19 +25,22 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
     """
     before, after = comparison.before.name, comparison.after.name
     console.rule(f"[bold]What {after} adds to {before}")
+    for paragraph in comparison.text.split("\n\n"):
+        console.print(escape(" ".join(paragraph.split())), end="\n\n")
     console.print(_sizes(comparison))
     console.print(_names(f"Added: {len(comparison.names.added)} names", comparison.names.added))
     if comparison.names.changed:
         console.print(_changed(comparison))
     passed = ", ".join(comparison.names.passed_on) or "nothing"
     console.print(f"[bold]Passed on from {before}:[/] {escape(passed)}")
-    fates = ", ".join(f"{count} {fate}" for fate, count in comparison.fates().items())
-    console.print(f"[bold]Its functions, set against those of {before}:[/] {fates}")
+    fates = ", ".join(f"{fate}: {count}" for fate, count in comparison.fates().items())
+    console.print(f"[bold]Its functions, set against those of {before} and below:[/] {fates}")
+    console.print(_versions(comparison))
     if code:
         for change in comparison.code:
             console.print(_code(change))
-    if comparison.experiment:
-        console.print(_experiment(comparison.experiment, before, after))
+    for experiment in comparison.experiments:
+        console.print(_experiment(experiment, before, after))
 
 
 def _sizes(comparison: Comparison) -> Table:
@@ -45,7 +48,9 @@ def _sizes(comparison: Comparison) -> Table:
     before, after = comparison.before.name, comparison.after.name
     table.add_row(before, *comparison.sizes[before].cells(), "")
     table.add_row(
-        after, *comparison.sizes[after].cells(), escape(", ".join(comparison.dependencies))
+        after,
+        *comparison.sizes[after].cells(),
+        escape(", ".join(map(str, comparison.dependencies))),
     )
     return table
 
@@ -68,6 +73,17 @@ def _changed(comparison: Comparison) -> Table:
     return table
 
 
+def _versions(comparison: Comparison) -> Table:
+    """Return the functions that have a counterpart, beside it."""
+    before, after = comparison.before.name, comparison.after.name
+    table = Table("", f"in {before} and below", f"in {after}")
+    table.title, table.title_justify = "Versions of what was there", "left"
+    for change in comparison.code:
+        if change.before:
+            table.add_row(change.fate, change.before.name, change.after.name)
+    return table
+
+
 def _place(symbol: Symbol) -> str:
     return f"{symbol.module.name}:{symbol.lines[0]}"
 
@@ -84,7 +100,9 @@ def _experiment(experiment: Experiment, before: str, after: str) -> Panel:
     table = Table("", "", "seconds", "what it printed", show_header=False, box=None)
     for name, outcome in ((before, experiment.before), (after, experiment.after)):
         mark = "[green]works[/]" if outcome.worked else "[red]fails[/]"
-        table.add_row(f"with {name}", mark, f"{outcome.seconds:.1f} s", escape(outcome.output))
+        table.add_row(
+            f"with {name}", mark, f"{outcome.seconds:.1f} s in all", escape(outcome.output)
+        )
     return Panel(
         Group(Text(experiment.text), Text(), table), title=f"Without {after}", title_align="left"
     )

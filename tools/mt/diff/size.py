@@ -10,6 +10,7 @@ import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from mt.source.modules import Library, Module, documentation, lines_of
 from mt.source.public import FOR_TESTS
@@ -45,6 +46,7 @@ class Size:
         return str(self.modules), f"{self.lines:,}", taken
 
 
+@cache
 def size_of(library: Library, package: str) -> Size:
     """Return how much a package is."""
     modules = [m for m in library.modules(package) if not set(m.name.split(".")) & set(FOR_TESTS)]

@@ -63,14 +63,14 @@ class Module:
                     whole = alias.name if alias.asname else alias.name.partition(".")[0]
                     yield alias.asname or whole, Imported(whole, None)
             elif isinstance(statement, ast.ImportFrom):
-                source = self._absolute(statement)
+                source = self.absolute(statement)
                 for alias in statement.names:
                     yield alias.asname or alias.name, Imported(source, alias.name)
             else:
                 for name in defined(statement):
                     yield name, statement  # type: ignore[misc]
 
-    def _absolute(self, statement: ast.ImportFrom) -> str:
+    def absolute(self, statement: ast.ImportFrom) -> str:
         """Return the full name of the module that a statement imports from."""
         if not statement.level:
             return statement.module or ""

@@ -7,13 +7,10 @@ is, and *renamed* if it is after every name has been replaced by the number of i
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from mt.source.modules import Definition, Module, documentation
-
-N = TypeVar("N", bound=ast.AST)
 
 
 class _Folding(ast.NodeTransformer):
@@ -59,16 +56,24 @@ class _Folding(ast.NodeTransformer):
         """Keep a branch whose body held only imports."""
         return self._filled(node)
 
+    def visit_Try(self, node: ast.Try) -> Any:
+        """Keep an attempt whose body held only imports."""
+        return self._filled(node)
+
+    def visit_With(self, node: ast.With) -> Any:
+        """Keep a block whose body held only imports."""
+        return self._filled(node)
+
     def _filled(self, node: Any) -> Any:
         self.generic_visit(node)
         node.body = node.body or [ast.Pass()]
         return node
 
 
-def folded(node: N) -> N:
-    """Return a copy of a definition without docstrings, annotations and imports."""
-    found: N = _Folding().visit(copy.deepcopy(node))
-    return ast.fix_missing_locations(found)
+def folded(module: Module) -> ast.Module:
+    """Return the tree of a module without docstrings, annotations and imports."""
+    found: ast.Module = _Folding().visit(ast.parse(module.text))
+    return found
 
 
 def text_of(node: ast.AST) -> str:
@@ -94,13 +99,20 @@ class _Numbering(ast.NodeTransformer):
         return super().generic_visit(node)
 
 
-def shape_of(node: ast.AST) -> str:
-    """Return what two folded definitions share that differ in names only."""
-    return ast.dump(_Numbering().visit(copy.deepcopy(node)))
+def shape_of(code: str) -> str:
+    """Return what two pieces of code share that differ in names only."""
+    return ast.dump(_Numbering().visit(ast.parse(code)))
 
 
-def definitions(module: Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Yield the functions of a module and the methods of its classes, with their dotted names."""
+def definitions(
+    tree: ast.Module, module: str
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield the functions of a module and the methods of its classes, with their dotted names.
+
+    Args:
+        tree: the module, or what is left of it when it is folded.
+        module: its name.
+    """
 
     def within(body: list[ast.stmt], prefix: str) -> Any:
         for statement in body:
@@ -109,4 +121,4 @@ def definitions(module: Module) -> Iterator[tuple[str, ast.FunctionDef | ast.Asy
             elif isinstance(statement, Definition):
                 yield f"{prefix}{statement.name}", statement
 
-    yield from within(module.tree.body, f"{module.name}.")
+    yield from within(tree.body, f"{module}.")

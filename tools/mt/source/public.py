@@ -1,15 +1,23 @@
-"""The public names of a package: what its `__all__` holds, and those of the packages within."""
+"""The public names of a package: those in its `__all__` and those of the packages within.
+
+What the examples of its README import belongs to them, too: a name of a module that has no
+`__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
+`mt_operators.operators`.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from mt.source.modules import Definition, Module
+from mt.source.modules import Definition, Imported, Module, Statement
 from mt.source.symbols import Symbol, Symbols, UnknownSymbolError
 
 FOR_TESTS = ("conformance", "testing")
 """Parts of packages that are public, but only of use in tests."""
+
+_PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
 def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
@@ -20,29 +28,60 @@ def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
         package: what a program imports.
 
     Raises:
-        UnknownSymbolError: `__all__` holds a name that the source does not define.
+        UnknownSymbolError: `__all__`, or an example of the README, has a name that the source does
+            not define.
     """
     found: dict[str, Symbol] = {}
     for module in symbols.library.modules(package):
-        prefix = module.name[len(package) :].removeprefix(".")
-        listed = exported(module)
-        if listed is None or set(prefix.split(".")) & set(FOR_TESTS):
-            continue
-        for name in listed:
-            if name.startswith("__"):
-                continue
-            symbol = symbols.member(Symbol(module.name, module, module.tree), name)
-            if symbol is None:
-                raise UnknownSymbolError(
-                    f"{module.name}.__all__ ({module.file.name}) holds {name!r}, which the source "
-                    "does not define."
-                )
-            path = f"{prefix}.{name}" if prefix else name
-            found[path] = symbol
-            if symbol.kind == "module" and exported(symbol.module) is None:
-                for inner in _defined_in(symbol.module):
-                    found[f"{path}.{inner.name.rpartition('.')[2]}"] = inner
+        names = exported(module)
+        if names is not None and not _is_for_tests(module.name):
+            for name in names:
+                if not name.startswith("__"):
+                    found |= _named(symbols, package, module, name)
+    for module, name in _shown_to_readers(symbols, package):
+        if exported(module) is None or _is_module(symbols, f"{module.name}.{name}"):
+            found |= _named(symbols, package, module, name)
     return found
+
+
+def _is_module(symbols: Symbols, name: str) -> bool:
+    """Return whether a name is that of a module without `__all__`, which is not for tests."""
+    module = symbols.library.module(name)
+    return module is not None and exported(module) is None and not _is_for_tests(name)
+
+
+def _is_for_tests(module: str) -> bool:
+    return not set(module.split(".")).isdisjoint(FOR_TESTS)
+
+
+def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[str, Symbol]:
+    """Return a name of a module, and if it is a module without `__all__`, what that defines."""
+    symbol = symbols.member(symbols.of_module(module), name)
+    if symbol is None:
+        raise UnknownSymbolError(
+            f"{module.name} ({module.file.name}) does not define {name!r}, which `__all__` or an "
+            "example of the README names."
+        )
+    path = f"{module.name}.{name}".removeprefix(f"{package}.")
+    found = {path: symbol}
+    if symbol.kind == "module" and exported(symbol.module) is None:
+        for inner in _defined_in(symbols, symbol.module):
+            found[f"{path}.{inner.name.rpartition('.')[2]}"] = inner
+    return found
+
+
+def _shown_to_readers(symbols: Symbols, package: str) -> Iterator[tuple[Module, str]]:
+    """Yield what the examples of a package's README import from it: a module, and a name there."""
+    folder = symbols.library.folders[package]
+    file = folder.parents[1] / "README.md"
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    for example in _PYTHON.findall(text):
+        for statement in ast.walk(ast.parse(example, str(file))):
+            if isinstance(statement, ast.ImportFrom):
+                module = symbols.library.module(statement.module or "")
+                if module is not None and module.name.partition(".")[0] == package:
+                    for alias in statement.names:
+                        yield module, alias.name
 
 
 def exported(module: Module) -> list[str] | None:
@@ -53,8 +92,15 @@ def exported(module: Module) -> list[str] | None:
     return None
 
 
-def _defined_in(module: Module) -> Iterator[Symbol]:
-    """Yield the functions and classes that a module without `__all__` defines for others."""
+def _defined_in(symbols: Symbols, module: Module) -> Iterator[Symbol]:
+    """Yield what a module without `__all__` defines for others: functions, classes and values."""
     for name, statement in module.names.items():
-        if isinstance(statement, Definition) and not name.startswith("_"):
-            yield Symbol(f"{module.name}.{name}", module, statement)
+        if name.startswith("_") or isinstance(statement, Imported):
+            continue
+        if isinstance(statement, Definition) or not _is_type_variable(statement):
+            yield Symbol(f"{module.name}.{name}", module, statement, symbols)
+
+
+def _is_type_variable(statement: Statement) -> bool:
+    value = getattr(statement, "value", None)
+    return isinstance(value, ast.Call) and ast.unparse(value.func) in ("TypeVar", "ParamSpec")

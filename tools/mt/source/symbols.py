@@ -26,6 +26,7 @@ from mt.source.modules import (
     documentation,
     lines_of,
 )
+from mt.source.signatures import made_with, signature_of
 
 
 class UnknownSymbolError(ToolError):
@@ -40,11 +41,13 @@ class Symbol:
         name: where it is defined, as in `mt_tensor.products.matmul.matmul`.
         module: the module there.
         node: the statement there; the whole tree if it is a module.
+        home: what has found it, and finds the bases of a class; None if it stands alone.
     """
 
     name: str
     module: Module
     node: Statement | ast.Module = field(repr=False)
+    home: Symbols | None = field(default=None, repr=False)
 
     @property
     def kind(self) -> str:
@@ -66,41 +69,36 @@ class Symbol:
         return self.module.text if self.kind == "module" else self.module.segment(self.node)
 
     @property
-    def summary(self) -> str:
-        """The first line of its docstring; of a value, of the string that follows it."""
+    def docstring(self) -> str:
+        """Its docstring; of a value, the string that follows it."""
         if isinstance(self.node, ast.Module | Definition):
-            return (ast.get_docstring(self.node) or "").partition("\n")[0]
+            return ast.get_docstring(self.node) or ""
         following = itertools.pairwise(self.module.tree.body)
-        texts = [documentation(after) for before, after in following if before is self.node]
-        return "".join(texts).partition("\n")[0]
+        return "".join(documentation(after) for before, after in following if before is self.node)
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return self.docstring.partition("\n")[0]
 
     @property
     def signature(self) -> str:
-        """Its arguments and what it returns, without `self`; empty unless it can be called."""
-        node = self.node
-        if isinstance(node, ast.ClassDef):
-            makers = [each for each in node.body if "__init__" in defined(each)]
-            maker = makers[-1] if makers else None
-            return signature_of(maker, True) if isinstance(maker, ast.FunctionDef) else ""
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return signature_of(node, False)
+        """Its arguments and what it returns, without `self`; empty unless it can be called.
+
+        A class is called with the arguments of its `__new__` or `__init__`, of which a base may be
+        the owner, or with its fields. What is made of Python's own classes, as an exception, has
+        none here.
+        """
+        if isinstance(self.node, ast.ClassDef):
+            return made_with(self)
+        if isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return signature_of(self.node)
         return ""
 
-
-def signature_of(function: ast.FunctionDef | ast.AsyncFunctionDef, is_maker: bool) -> str:
-    """Return the arguments of a function, and what it returns.
-
-    Args:
-        function: its definition.
-        is_maker: whether it is an `__init__`, of which what it returns says nothing.
-    """
-    arguments = ast.unparse(function.args)
-    for owner in ("self", "cls"):
-        if arguments == owner or arguments.startswith(f"{owner}, "):
-            arguments = arguments[len(owner) :].removeprefix(", ").removeprefix("/, ")
-    if is_maker or function.returns is None:
-        return f"({arguments})"
-    return f"({arguments}) -> {ast.unparse(function.returns)}"
+    @property
+    def bases(self) -> tuple[Symbol, ...]:
+        """The classes that a class names as its bases, as far as the library has them."""
+        return () if self.home is None else tuple(self.home.bases(self))
 
 
 class Symbols:
@@ -112,6 +110,10 @@ class Symbols:
 
     def __init__(self, library: Library) -> None:
         self.library = library
+
+    def of_module(self, module: Module) -> Symbol:
+        """Return the symbol of a whole module."""
+        return Symbol(module.name, module, module.tree, self)
 
     def find(self, name: str) -> Symbol:
         """Return what a qualified name stands for, as Python would after an import.
@@ -127,7 +129,7 @@ class Symbols:
         """Return what attribute after attribute leads to; None where there is none."""
         package, *rest = name.split(".")
         module = self.library.module(package)
-        symbol = None if module is None else Symbol(module.name, module, module.tree)
+        symbol = None if module is None else self.of_module(module)
         for part in rest:
             symbol = None if symbol is None else self.member(symbol, part)
         return symbol
@@ -141,7 +143,7 @@ class Symbols:
         for count in range(len(parts), 0, -1):
             module = self.library.module(".".join(parts[:count]))
             if module is not None:
-                symbol = Symbol(module.name, module, module.tree)
+                symbol = self.of_module(module)
                 for part in parts[count:]:
                     symbol = self._needed(symbol, part, name)
                 return symbol
@@ -167,7 +169,7 @@ class Symbols:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
                 first = next(iter(statement.value.args), None)
                 if isinstance(first, ast.Constant) and first.value == row:
-                    return Symbol(f"{module.name}[{row}]", module, statement)
+                    return Symbol(f"{module.name}[{row}]", module, statement, self)
         raise UnknownSymbolError(
             f"{module.name}[{row}]: no statement of {module.file.name} defines {row!r} by a call."
         )
@@ -202,15 +204,15 @@ class Symbols:
             whole = found.module if found.name is None else f"{found.module}.{found.name}"
             below = self.library.module(whole)
             if below is not None:
-                return Symbol(below.name, below, below.tree)
+                return self.of_module(below)
             source = self.library.module(found.module)
             if source is None or found.name is None:
                 return None
             return self._of_module(source, found.name)
         if found is not None:
-            return Symbol(f"{module.name}.{name}", module, found)
+            return Symbol(f"{module.name}.{name}", module, found, self)
         below = self.library.module(f"{module.name}.{name}")
-        return None if below is None else Symbol(below.name, below, below.tree)
+        return None if below is None else self.of_module(below)
 
     def _taken(self, owner: Symbol, statement: ast.stmt, name: str) -> Symbol:
         """Return a member of a class; `exp = functions.exp` is what is defined there."""
@@ -220,7 +222,7 @@ class Symbols:
             found = self.resolved(owner.module, statement.value)
             if found is not None:
                 return found
-        return Symbol(f"{owner.name}.{name}", owner.module, statement)  # type: ignore[arg-type]
+        return Symbol(f"{owner.name}.{name}", owner.module, statement, self)  # type: ignore[arg-type]
 
     def bases(self, symbol: Symbol) -> Iterator[Symbol]:
         """Yield the classes that a class names as its bases, as far as the library has them."""

@@ -1,8 +1,8 @@
 """A loss of four thousand weights, and its gradient.
 
-On floats nobody remembers how the loss came about. Its derivatives have to be guessed from
+Floats do not remember how the loss was computed. Its derivatives have to be estimated from
 differences, which takes two losses for each weight and loses half of the digits. A record of the
-computation gives all of them by one walk backwards, to the last digit.
+computation gives all of them in one walk backwards, to the last digit.
 """
 
 import random
@@ -44,7 +44,7 @@ def exact() -> list[float]:
 def report(gradient: Sequence[float], losses: int, seconds: float) -> None:
     """Print what the gradient took, and how far it is off."""
     error = max(abs(found - true) for found, true in zip(gradient, exact(), strict=True))
-    print(f"{losses} losses computed in {1000 * seconds:.0f} ms; largest error {error:.0e}")
+    print(f"losses computed: {losses:,}, in {1000 * seconds:.0f} ms; largest error {error:.0e}")
 
 
 def before() -> None:

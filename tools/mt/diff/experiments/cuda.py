@@ -1,8 +1,8 @@
 """Tensors on a graphics processor.
 
-Loops for the cores of a processor say nothing to a GPU, where thousands of threads each take an
-element. Without the stage there is no such backend. With it there is: here on a GPU if the machine
-has one, and else by the simulator, which runs every thread in turn.
+A loop for the cores of a processor does not run on a GPU, where thousands of threads each take an
+element. Without the stage there is no backend for GPUs. With it there is: it runs on a GPU if the
+machine has one, and otherwise in the simulator, which runs every thread in turn.
 """
 
 import os
