@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mt.concept.maps import ConceptError, GeneratedKernel
+from mt.concept.maps import GeneratedKernel
+from mt.concept.tables import ConceptError
 
 
 def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, Any]) -> str:
@@ -41,6 +42,6 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
             what = mt_fast.fuse(functions[kernel.name])
             operator = operator_of(what)
         wanted = (True,) * operator.arity if kernel.gradient else None
-        return mt_fast.source(what, gradient=wanted, **layout)
+        return mt_fast.source(what, gradient=wanted, repeats=kernel.repeats or None, **layout)
     except ImportError as error:
         return f"# not installed here: {error}"

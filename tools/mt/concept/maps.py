@@ -5,6 +5,7 @@ is comes first, and then each place where it appears, in the order of the column
 
     text = "what the idea is"
     also = ["another name"]
+    asks = ["a question of a newcomer that its page answers"]
 
     [[steps]]
     column = "operators"
@@ -12,20 +13,29 @@ is comes first, and then each place where it appears, in the order of the column
     symbols = ["mt_operators.table[tanh]"]
 
 Texts may be broken into lines. A step can show a kernel that is generated,
-`kernel = { name = "tanh", layout = "flat" }`, with `gradient = true` for its backward.
+`kernel = { name = "tanh", layout = "flat" }`, with `gradient = true` for its backward; see
+`GeneratedKernel`.
+
+What goes wrong without the idea can be shown as well. The code of a counterexample is a function of
+the concept's input (`mt.concept.running`), by its name with underscores for spaces, which is run
+beside the columns; `shown` names the functions that are worth reading, if it is not that one:
+
+    [[counterexamples]]
+    name = "naive"
+    proves = "wrong"
+    text = "what somebody might try, and what comes of it"
+    shown = ["on_first_share"]
 """
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
-from mt.errors import ToolError
+from mt.concept.tables import ConceptError, check_table, joined, read_table, spoken
 from mt.source.symbols import Symbols, UnknownSymbolError
 
 FOLDER = Path(__file__).with_name("map")
@@ -37,9 +47,8 @@ BACKENDS = ("simple", "numpy", "fast", "cuda")
 
 STEP = "[[steps]]"
 
-
-class ConceptError(ToolError):
-    """The map of concepts is not what it should be, or has no such concept."""
+Flaw = Literal["wrong", "slow", "refused"]
+"""What is bad about a counterexample: its result, its time, or that it ends with an error."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +60,16 @@ class GeneratedKernel:
             `fast` also a function of the concept's input, which is fused.
         layout: for what layout of memory, as the backend calls it; empty for the usual one.
         gradient: whether the backward is meant.
+        repeats: of `fast`: for each argument, whether it stays at one element all along a row;
+            empty if none does.
+        compiled: of `cuda`: whether it is compiled as well, to say what becomes of it.
     """
 
     name: str
     layout: str = ""
     gradient: bool = False
+    repeats: tuple[bool, ...] = ()
+    compiled: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +92,28 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Counterexample:
+    """What somebody might do who does not have the idea.
+
+    Attributes:
+        name: what it is called among the results.
+        proves: what is bad about it.
+        text: what it does, and why that goes wrong.
+        shown: the functions of the concept's input that are shown.
+    """
+
+    name: str
+    proves: Flaw
+    text: str
+    shown: tuple[str, ...]
+
+    @property
+    def program(self) -> str:
+        """The name of the function that is run."""
+        return self.name.replace(" ", "_")
+
+
+@dataclass(frozen=True)
 class Concept:
     """An idea, and where it is.
 
@@ -85,14 +121,18 @@ class Concept:
         name: what it is called.
         text: a sentence on what it is.
         steps: where it is, in the order of the columns.
+        counterexamples: what goes wrong without it.
         also: other names under which it is found.
+        asks: questions of a newcomer that its page answers, in a newcomer's words.
         file: where all of this stands.
     """
 
     name: str
     text: str
     steps: tuple[Step, ...]
+    counterexamples: tuple[Counterexample, ...]
     also: tuple[str, ...]
+    asks: tuple[str, ...]
     file: Path
 
 
@@ -118,12 +158,15 @@ def read_map(folder: Path = FOLDER) -> dict[str, Concept]:
 
 
 def _concept(file: Path) -> Concept:
+    table = read_table(file)
+    check_table(
+        f"{file.name}:1",
+        table,
+        {"text": str, "asks": list, "steps": list},
+        {"also": list, "counterexamples": list},
+        held={"steps": dict, "counterexamples": dict},
+    )
     text = file.read_text(encoding="utf-8")
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConceptError(f"{file.name}: {error}") from error
-    _check(f"{file.name}:1", table, {"text": str, "steps": list}, {"also": list})
     lines = _lines_of(STEP, text)
     if len(lines) != len(table["steps"]):
         raise ConceptError(f"{file.name}:1: each step must be a table of its own, below {STEP}.")
@@ -136,14 +179,22 @@ def _concept(file: Path) -> Concept:
             )
     also = tuple(table.get("also", ()))
     for other in also:
-        if other != _spoken(other):
-            raise ConceptError(f"{file.name}:1: write {other!r} as {_spoken(other)!r} in 'also'.")
-    return Concept(_spoken(file.stem), _joined(table["text"]), tuple(steps), also, file)
+        if other != spoken(other):
+            raise ConceptError(f"{file.name}:1: write {other!r} as {spoken(other)!r} in 'also'.")
+    return Concept(
+        spoken(file.stem),
+        joined(table["text"]),
+        tuple(steps),
+        tuple(_counterexample(file.name, each) for each in table.get("counterexamples", ())),
+        also,
+        tuple(table["asks"]),
+        file,
+    )
 
 
 def _step(file: Path, line: int, table: Mapping[str, Any]) -> Step:
     where = f"{file.name}:{line}"
-    _check(where, table, {"column": str, "text": str, "symbols": list}, {"kernel": dict})
+    check_table(where, table, {"column": str, "text": str, "symbols": list}, {"kernel": dict})
     column = table["column"]
     if column not in COLUMNS:
         raise ConceptError(
@@ -151,31 +202,30 @@ def _step(file: Path, line: int, table: Mapping[str, Any]) -> Step:
         )
     kernel = None
     if "kernel" in table:
-        _check(where, table["kernel"], {"name": str}, {"layout": str, "gradient": bool})
-        if column not in ("fast", "cuda"):
-            raise ConceptError(f"{where}: {column!r} generates no kernels; fast and cuda do.")
-        kernel = GeneratedKernel(**table["kernel"])
-    return Step(column, _joined(table["text"]), tuple(table["symbols"]), kernel, line)
+        kernel = _kernel(where, column, table["kernel"])
+    return Step(column, joined(table["text"]), tuple(table["symbols"]), kernel, line)
 
 
-def _check(
-    where: str, table: Mapping[str, Any], needed: Mapping[str, type], optional: Mapping[str, type]
-) -> None:
-    """Raise ConceptError unless a table has what is needed, nothing unknown, and fitting values."""
-    known = {**needed, **optional}
-    for key in needed:
-        if key not in table:
-            raise ConceptError(f"{where}: {key!r} is missing.")
-    for key, value in table.items():
-        if key not in known:
-            raise ConceptError(f"{where}: {key!r} is unknown; there are {', '.join(known)}.")
-        if not isinstance(value, known[key]):
-            raise ConceptError(
-                f"{where}: {key!r} must be of type {known[key].__name__}; {value!r} was given."
-            )
-        names = value if isinstance(value, list) and key != "steps" else []
-        if not all(isinstance(name, str) for name in names):
-            raise ConceptError(f"{where}: {key!r} must hold names; {value!r} was given.")
+def _kernel(where: str, column: str, table: Mapping[str, Any]) -> GeneratedKernel:
+    only = {"repeats": list} if column == "fast" else {"compiled": bool}
+    optional = {"layout": str, "gradient": bool, **only}
+    check_table(where, table, {"name": str}, optional, held={"repeats": bool})
+    if column not in ("fast", "cuda"):
+        raise ConceptError(f"{where}: {column!r} generates no kernels; fast and cuda do.")
+    return GeneratedKernel(**{**table, "repeats": tuple(table.get("repeats", ()))})
+
+
+def _counterexample(where: str, table: Mapping[str, Any]) -> Counterexample:
+    check_table(where, table, {"name": str, "proves": str, "text": str}, {"shown": list})
+    name, proves = table["name"], table["proves"]
+    if proves not in get_args(Flaw):
+        raise ConceptError(
+            f"{where}: {name!r} proves {proves!r}; it can be {', '.join(get_args(Flaw))}."
+        )
+    if name in COLUMNS:
+        raise ConceptError(f"{where}: a counterexample cannot be called {name!r}, as a column is.")
+    shown = table.get("shown", [name.replace(" ", "_")])
+    return Counterexample(name, proves, joined(table["text"]), tuple(shown))
 
 
 def _lines_of(wanted: str, text: str, after: int = 0) -> list[int]:
@@ -184,33 +234,7 @@ def _lines_of(wanted: str, text: str, after: int = 0) -> list[int]:
     return [number for number, line in enumerate(lines, 1) if number > after and wanted in line]
 
 
-def _joined(text: str) -> str:
-    """Return a text in one line."""
-    return " ".join(text.split())
-
-
-def _spoken(name: str) -> str:
-    """Return a name in the spelling of the map: in small letters, and with spaces."""
-    return name.lower().replace("_", " ").replace("-", " ")
-
-
-# --- Using it -----------------------------------------------------------------------------------
-
-
-def concept_of(concepts: Mapping[str, Concept], name: str) -> Concept:
-    """Return the concept of a name, one of its other names too, in any spelling of its words.
-
-    Raises:
-        ConceptError: there is none; names the nearest.
-    """
-    by_name = {each: concept for concept in concepts.values() for each in concept.also}
-    by_name |= concepts
-    wanted = _spoken(name)
-    if wanted in by_name:
-        return by_name[wanted]
-    near = difflib.get_close_matches(wanted, by_name, 3, 0.5)
-    hint = f"Is it {' or '.join(near)}? " if near else ""
-    raise ConceptError(f"no concept is called {name!r}. {hint}There are {', '.join(concepts)}.")
+# --- Checking it ----------------------------------------------------------------------------------
 
 
 def unresolved(concepts: Iterable[Concept], symbols: Symbols) -> Iterator[str]:

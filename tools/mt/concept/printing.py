@@ -9,18 +9,33 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from mt.concept.view import ConceptView, StepView
+from mt.concept.order import Order
+from mt.concept.view import ConceptView, CounterexampleView, StepView
 
 
-def show(view: ConceptView, console: Console) -> None:
-    """Print a concept."""
-    console.rule(f"[bold]{escape(view.concept.name)}")
+def show(view: ConceptView, console: Console, order: Order) -> None:
+    """Print a concept.
+
+    Args:
+        view: what is shown of it.
+        console: where to.
+        order: that of reading, for the concepts before and after it.
+    """
+    name = view.concept.name
+    console.rule(f"[bold]{escape(name)}")
     console.print(Text(view.concept.text))
+    console.print(Text("\n".join(view.concept.asks), style="italic"))
     for step in view.steps:
         console.print(_step(step))
+    for counterexample in view.counterexamples:
+        console.print(_counterexample(counterexample))
     console.print(Text(view.input, style="italic"))
     if view.results:
         console.print(_results(view))
+    before, after = order.neighbours(name)
+    places = [("before it", before), ("after it", after)]
+    around = [f"{place}: {concept.name}" for place, concept in places if concept]
+    console.print(Text(f"{order.theme_of(name).name}; {', '.join(around)}", style="dim"))
 
 
 def _step(view: StepView) -> Panel:
@@ -31,7 +46,19 @@ def _step(view: StepView) -> Panel:
     if view.kernel:
         parts.append(Text("\nwhat is generated from it", style="dim"))
         parts.append(_code(view.kernel))
+    if view.compiled:
+        parts.append(Text(f"\n{view.compiled}"))
     return Panel(Group(*parts), title=f"[bold]{view.step.column}", title_align="left")
+
+
+def _counterexample(view: CounterexampleView) -> Panel:
+    shown = view.counterexample
+    return Panel(
+        Group(Text(shown.text), Text(), _code(view.code)),
+        title=f"[bold]{shown.name}[/]: a counterexample",
+        title_align="left",
+        border_style="red",
+    )
 
 
 def _code(text: str) -> Syntax:
@@ -41,5 +68,6 @@ def _code(text: str) -> Syntax:
 def _results(view: ConceptView) -> Table:
     table = Table("column", "value", "gradient", "largest error", "time")
     for column, result in view.results.items():
-        table.add_row(column, *map(escape, result.cells()))
+        style = None if result.is_right else "red"
+        table.add_row(column, *map(escape, result.cells()), style=style)
     return table

@@ -4,8 +4,7 @@ What is run for a concept is a file of `mt/concept/inputs`: a docstring that say
 a function for each of the stages `operators`, `autodiff`, `tensor` and `nn` that can do it, which
 returns a value and its gradient, or None if it has no gradient. `tensor` runs on every backend that
 has no function of its own, and `nn` on the default one. `reference` returns what is right, in
-float64. Any other function is run beside the columns, as the one of `topological sort` that goes
-wrong; those whose names begin with an underscore only help.
+float64. The counterexamples of the map are run beside the columns. Any other function only helps.
 """
 
 from __future__ import annotations
@@ -14,18 +13,21 @@ import ast
 import math
 import runpy
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mt.concept.maps import BACKENDS, COLUMNS
+from mt.concept.maps import BACKENDS, Counterexample
 
 Program = Callable[[], tuple[Any, Any]]
 
 FOLDER = Path(__file__).parent / "inputs"
 ROUNDS = 5
 """How often it is run; the fastest counts, as the first may have to compile."""
+
+TOLERANCE = 1e-5
+"""How far a right result may be off: float32 has seven digits."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Result:
         error: the largest difference from what is right, of value and gradient.
         seconds: how long the fastest run took.
         failure: why there is no result; empty if there is.
+        simulated: whether a simulator of a GPU took this time, for want of one.
     """
 
     value: Any = None
@@ -45,13 +48,22 @@ class Result:
     error: float = 0.0
     seconds: float = 0.0
     failure: str = ""
+    simulated: bool = False
+
+    @property
+    def is_right(self) -> bool:
+        """Whether there is a result, and it is what it should be."""
+        return not self.failure and self.error <= TOLERANCE
 
     def cells(self) -> tuple[str, str, str, str]:
         """Return value, gradient, error and time as the cells of a table."""
         if self.failure:
             return self.failure, "", "", ""
         gradient = "none here" if self.gradient is None else _short(self.gradient)
-        return _short(self.value), gradient, f"{self.error:.1e}", f"{1e6 * self.seconds:,.1f} µs"
+        error = f"{self.error:.1e}" if self.error else "0"
+        error += "" if self.is_right else ": wrong"
+        seconds = f"{1e6 * self.seconds:,.1f} µs{', simulated' if self.simulated else ''}"
+        return _short(self.value), gradient, error, seconds
 
 
 @dataclass(frozen=True)
@@ -61,42 +73,51 @@ class Input:
     Attributes:
         text: what it does.
         functions: those of the file, by name.
+        sources: their text.
     """
 
     text: str
-    functions: dict[str, Any]
+    functions: Mapping[str, Any]
+    sources: Mapping[str, str]
 
     def programs(self, columns: Iterable[str]) -> dict[str, Program]:
-        """Return what is run, by the name of a column, or else of the function itself."""
+        """Return what is run, by the name of a column."""
         own = self.functions
         names = {
             column: "tensor" if column in BACKENDS and column not in own else column
             for column in columns
         }
-        names |= {name: name for name in own if name not in (*COLUMNS, "reference")}
-        return {
-            column: own[name]
-            for column, name in names.items()
-            if name in own and not name.startswith("_")
-        }
+        return {column: own[name] for column, name in names.items() if name in own}
 
 
 def input_of(concept: str) -> Input:
     """Return what is run for a concept."""
     file = FOLDER / f"{concept.replace(' ', '_')}.py"
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
     found = runpy.run_path(str(file))
-    own = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)]
-    return Input(ast.get_docstring(tree) or "", {name: found[name] for name in own})
+    own = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
+    return Input(
+        ast.get_docstring(tree) or "",
+        {each.name: found[each.name] for each in own},
+        {each.name: ast.get_source_segment(text, each) or "" for each in own},
+    )
 
 
-def results(given: Input, columns: Iterable[str]) -> dict[str, Result]:
-    """Return what each column makes of an input, where it can be run, and what is run beside."""
+def results(
+    given: Input, columns: Iterable[str], counterexamples: Iterable[Counterexample] = ()
+) -> dict[str, Result]:
+    """Return what each column makes of an input, where it can be run, and each counterexample.
+
+    Args:
+        given: the input.
+        columns: stages and backends.
+        counterexamples: what is run beside them.
+    """
     right = given.functions["reference"]()
-    return {
-        column: _result(column, program, right)
-        for column, program in given.programs(columns).items()
-    }
+    programs = given.programs(columns)
+    programs |= {each.name: given.functions[each.program] for each in counterexamples}
+    return {name: _result(name, program, right) for name, program in programs.items()}
 
 
 def _result(column: str, program: Program, right: tuple[Any, Any]) -> Result:
@@ -105,21 +126,22 @@ def _result(column: str, program: Program, right: tuple[Any, Any]) -> Result:
             return _measured(program, right)
         import mt_tensor as mt
 
-        with mt.use_backend(_backend(column)):
-            return _measured(program, right)
+        backend, simulated = backend_of(column)
+        with mt.use_backend(backend):
+            return replace(_measured(program, right), simulated=simulated)
     except (ImportError, KeyError, RuntimeError) as error:
         return Result(failure=f"{type(error).__name__}: {error}")
 
 
-def _backend(column: str) -> Any:
-    """Return the backend of a column, which for a GPU that is not there is the simulator."""
+def backend_of(column: str) -> tuple[Any, bool]:
+    """Return the backend of a column, and whether it is a simulator, for want of a GPU."""
     import mt_tensor as mt
 
     if column == "cuda" and mt.backends()["cuda"].status() != "ready":
         from mt_cuda import CudaOps, Simulator
 
-        return CudaOps(Simulator())
-    return column
+        return CudaOps(Simulator()), True
+    return column, False
 
 
 def _measured(program: Program, right: tuple[Any, Any]) -> Result:
@@ -146,10 +168,10 @@ def _lists(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
-    """Return nested lists of numbers with four digits each."""
+    """Return nested lists of numbers with six digits each."""
     if isinstance(value, list):
         return f"[{', '.join(map(_short, value))}]"
-    return f"{value:.4g}"
+    return f"{value:.6g}"
 
 
 def _difference(found: Any, right: Any) -> float:

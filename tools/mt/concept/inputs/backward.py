@@ -11,8 +11,8 @@ def operators() -> tuple[Any, Any]:
     div, add = OPERATORS["div"], OPERATORS["add"]
     quotient = div.function(X, Y)
     total = add.function(quotient, X)
-    by_quotient, by_x = (partial(quotient, X, total) for partial in add.partials)
-    through_x, through_y = (by_quotient * partial(X, Y, quotient) for partial in div.partials)
+    by_quotient, by_x = add.gradient((True, True)).function(1.0, quotient, X, total)
+    through_x, through_y = div.gradient((True, True)).function(by_quotient, X, Y, quotient)
     return total, [by_x + through_x, through_y]
 
 
@@ -44,6 +44,7 @@ def nn() -> tuple[Any, Any]:
     optimizer.zero_grad()
     total = x / y + x
     total.backward()
+    optimizer.step()
     return total, [x.grad, y.grad]
 
 

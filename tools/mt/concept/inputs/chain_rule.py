@@ -11,9 +11,9 @@ def operators() -> tuple[Any, Any]:
     square, sin = OPERATORS["square"], OPERATORS["sin"]
     inner = [square.function(x) for x in X]
     outer = [sin.function(y) for y in inner]
-    (by_inner,), (by_x,) = sin.partials, square.partials
+    through_sin, through_square = (row.gradient((True,)).function for row in (sin, square))
     known = zip(X, inner, outer, strict=True)
-    return outer, [by_inner(y, z) * by_x(x, y) for x, y, z in known]
+    return outer, [through_square(through_sin(1.0, y, z), x, y) for x, y, z in known]
 
 
 def autodiff() -> tuple[Any, Any]:

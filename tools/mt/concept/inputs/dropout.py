@@ -27,8 +27,9 @@ def nn() -> tuple[Any, Any]:
     from mt_tensor.randomness.generator import use_generator
 
     x = mt.tensor(X, requires_grad=True)
+    layer = nn.Dropout(P)
     with use_generator(mt.Generator().manual_seed(SEED)):
-        out = nn.functional.dropout(x, P)
+        out = layer(x)
     out.sum().backward()
     return out, x.grad
 

@@ -5,22 +5,30 @@ from typing import Any
 X = [-1.5, 0.5, 2.0]
 
 
+def cube(x: Any) -> Any:
+    return x * x * x
+
+
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar, central_difference
+    from mt_autodiff import Scalar, central_difference, derivative_check
 
     scalars = [Scalar(x) for x in X]
-    numeric = [central_difference(lambda x: x * x * x, x) for x in X]
+    numeric = [central_difference(cube, x) for x in X]
     for scalar in scalars:
-        (scalar * scalar * scalar).backward()
+        cube(scalar).backward()
+        derivative_check(cube, scalar)
     return numeric, [scalar.grad for scalar in scalars]
+
+
+def tiny_step() -> tuple[Any, Any]:
+    from mt_autodiff import central_difference
+
+    return [central_difference(cube, x, epsilon=1e-13) for x in X], None
 
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_tensor.autograd.gradcheck import grad_central_difference
-
-    def cube(x: Any) -> Any:
-        return x * x * x
 
     x = mt.tensor(X, dtype="float64", requires_grad=True)
     numeric = [grad_central_difference(cube, x, ind=(i,)) for i in range(len(X))]

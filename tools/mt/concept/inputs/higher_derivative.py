@@ -6,10 +6,12 @@ X = [-1.5, 0.5, 2.0]
 
 
 def operators() -> tuple[Any, Any]:
-    from mt_operators import OPERATORS
+    import math
 
-    sin = OPERATORS["sin"]
-    return [sin.partials[0](x, sin.function(x)) for x in X], None
+    from mt_operators import OPERATORS, lift
+
+    slope = lift(OPERATORS["sin"].partials[0], {"cos": math.cos})
+    return [slope(x, math.sin(x)) for x in X], None
 
 
 def autodiff() -> tuple[Any, Any]:

@@ -1,4 +1,8 @@
-"""Four numbers are mapped by `exp`."""
+"""Four numbers are mapped by `exp`.
+
+In tensors they lie apart in memory. The value is that of the function, lifted as in the course, and
+the gradient that of the operation `exp`.
+"""
 
 from typing import Any
 
@@ -11,7 +15,7 @@ def operators() -> tuple[Any, Any]:
     return list(operators.map(operators.exp)(X)), None
 
 
-def _exp(scalar: Any) -> Any:
+def of_scalar(scalar: Any) -> Any:
     return scalar.exp()
 
 
@@ -20,7 +24,7 @@ def autodiff() -> tuple[Any, Any]:
     from mt_operators import operators
 
     scalars = [Scalar(x) for x in X]
-    values = list(operators.map(_exp)(scalars))
+    values = list(operators.map(of_scalar)(scalars))
     for value in values:
         value.backward()
     return values, [scalar.grad for scalar in scalars]
@@ -28,11 +32,13 @@ def autodiff() -> tuple[Any, Any]:
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
+    from mt_operators.elementary import exp
+    from mt_tensor.lifting import TensorOps
 
-    x = mt.tensor(X, requires_grad=True)
-    out = x.exp()
-    out.sum().backward()
-    return out, x.grad
+    table = mt.tensor([[x, 0.0] for x in X])
+    x = table[:, 0].requires_grad_()
+    x.exp().sum().backward()
+    return TensorOps().map(exp)(x), x.grad
 
 
 def reference() -> tuple[Any, Any]:

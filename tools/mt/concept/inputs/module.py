@@ -58,6 +58,7 @@ def nn() -> tuple[Any, Any]:
     with mt.no_grad():
         for name, value in VALUES.items():
             tree.get_parameter(name).fill_(value)
+    tree.to(mt.float32)
     out = tree(mt.tensor([X])).sum()
     out.backward()
     parameters: list[Any] = list(tree.parameters())

@@ -21,7 +21,7 @@ def tensor() -> tuple[Any, Any]:
 
     x = mt.tensor(X, requires_grad=True)
     with mt.no_grad():
-        k = x * x
+        k = x.square()
     out = k * x
     out.backward()
     return out, x.grad

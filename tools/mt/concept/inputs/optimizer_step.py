@@ -29,6 +29,15 @@ def tensor() -> tuple[Any, Any]:
     return x, x.grad
 
 
+def recorded() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x = mt.tensor(X, requires_grad=True)
+    x.square().sum().backward()
+    x.sub_(x.grad, alpha=RATE)
+    return x, x.grad
+
+
 def numpy() -> tuple[Any, Any]:
     return nn()
 

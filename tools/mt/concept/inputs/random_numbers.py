@@ -10,8 +10,10 @@ SEED = 3
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
+    from mt_tensor.randomness.generator import use_generator
 
-    return mt.rand(4, generator=mt.Generator().manual_seed(SEED)), None
+    with use_generator(mt.Generator().manual_seed(SEED)):
+        return mt.rand(4), None
 
 
 def nn() -> tuple[Any, Any]:

@@ -1,4 +1,8 @@
-"""The product of the columns of a table, folded with `mul`."""
+"""The product of the columns of a table, folded with `mul`.
+
+For tensors the value is that of the function, lifted as in the course, and the gradient that of the
+operation.
+"""
 
 from typing import Any
 
@@ -26,11 +30,12 @@ def autodiff() -> tuple[Any, Any]:
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
+    from mt_operators import operators
+    from mt_tensor.lifting import TensorOps
 
     x = mt.tensor(X, requires_grad=True)
-    out = x.prod(0)
-    out.sum().backward()
-    return out, x.grad
+    x.prod(0).sum().backward()
+    return TensorOps().reduce(operators.mul, 1.0)(x, 0).squeeze(0), x.grad
 
 
 def reference() -> tuple[Any, Any]:

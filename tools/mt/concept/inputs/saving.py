@@ -45,7 +45,10 @@ def nn() -> tuple[Any, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.safetensors"
         nn.save(model.state_dict(), file)
+        checkpoint = Path(folder) / "run.safetensors"
+        nn.save_checkpoint(checkpoint, model=model)
         other.load_state_dict(nn.load(file))
+        nn.load_checkpoint(checkpoint, model=other)
     return other.weight.flatten(), None
 
 

@@ -1,8 +1,8 @@
-"""The softmax of four numbers, and the gradient of its last element."""
+"""The softmax of four numbers around 100, and the gradient of its last element."""
 
 from typing import Any
 
-X = [1.0, -0.5, 2.0, 0.25]
+X = [101.0, 99.5, 102.0, 100.25]
 
 
 def autodiff() -> tuple[Any, Any]:
@@ -31,6 +31,16 @@ def nn() -> tuple[Any, Any]:
 
     x = mt.tensor(X, requires_grad=True)
     out = nn.Softmax(0)(x)
+    out[-1].backward()
+    return out, x.grad
+
+
+def without_maximum() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    x = mt.tensor(X, requires_grad=True)
+    powers = x.exp()
+    out = powers / powers.sum()
     out[-1].backward()
     return out, x.grad
 

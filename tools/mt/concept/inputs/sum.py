@@ -1,14 +1,18 @@
-"""The sum of six numbers, and how it changes with each of them."""
+"""The sum of six numbers, with its gradient, and that of a thousand times 0.01.
+
+All are kept in float32, except floats and Scalars, which have 16 digits.
+"""
 
 from typing import Any
 
 X = [0.5, -1.25, 2.0, 3.5, -0.75, 4.0]
+MANY = [0.01] * 1000
 
 
 def operators() -> tuple[Any, Any]:
     from mt_operators import operators
 
-    return operators.sum(X), None
+    return [operators.sum(X), operators.sum(MANY)], None
 
 
 def autodiff() -> tuple[Any, Any]:
@@ -17,7 +21,7 @@ def autodiff() -> tuple[Any, Any]:
     scalars = [Scalar(x) for x in X]
     total = sum(scalars, Scalar(0.0))
     total.backward()
-    return total.data, [scalar.grad for scalar in scalars]
+    return [total, sum(map(Scalar, MANY), Scalar(0.0))], [scalar.grad for scalar in scalars]
 
 
 def tensor() -> tuple[Any, Any]:
@@ -26,8 +30,20 @@ def tensor() -> tuple[Any, Any]:
     x = mt.tensor(X, requires_grad=True)
     total = x.sum()
     total.backward()
-    return total, x.grad
+    return [total, mt.tensor(MANY).sum()], x.grad
+
+
+def one_after_the_other() -> tuple[Any, Any]:
+    import mt_tensor as mt
+
+    def total(numbers: list[float]) -> Any:
+        running = mt.tensor(0.0)
+        for number in mt.tensor(numbers):
+            running = running + number
+        return running
+
+    return [total(X), total(MANY)], None
 
 
 def reference() -> tuple[Any, Any]:
-    return sum(X), [1.0] * len(X)
+    return [sum(X), 10.0], [1.0] * len(X)

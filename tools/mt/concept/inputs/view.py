@@ -8,11 +8,13 @@ WEIGHTS = [[0.5, -1.0], [2.0, 0.25], [-3.0, 1.5]]
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
+    from mt_operators import operators
+    from mt_tensor.lifting import TensorOps
 
     x = mt.tensor(X, requires_grad=True)
-    out = x.permute(1, 0).flip(0) * mt.tensor(WEIGHTS)
-    out.sum().backward()
-    return out, x.grad
+    turned = x.permute(1, 0).flip(0)
+    (turned * mt.tensor(WEIGHTS)).sum().backward()
+    return TensorOps().zip(operators.mul)(turned, mt.tensor(WEIGHTS)), x.grad
 
 
 def reference() -> tuple[Any, Any]:

@@ -1,4 +1,8 @@
-"""Four pairs of numbers are multiplied; the gradients are those of both lists."""
+"""Four pairs of numbers are multiplied; the gradients are those of both lists.
+
+For tensors the value is that of the function, lifted as in the course, and the gradients those of
+the operation.
+"""
 
 from typing import Any
 
@@ -29,11 +33,12 @@ def autodiff() -> tuple[Any, Any]:
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
+    from mt_operators import operators
+    from mt_tensor.lifting import TensorOps
 
     x, y = mt.tensor(X, requires_grad=True), mt.tensor(Y, requires_grad=True)
-    out = x * y
-    out.sum().backward()
-    return out, [x.grad, y.grad]
+    (x * y).sum().backward()
+    return TensorOps().zip(operators.mul)(x, y), [x.grad, y.grad]
 
 
 def reference() -> tuple[Any, Any]:

@@ -1,0 +1,152 @@
+"""Which code runs when a concept's input does: that the map names the code that really does it.
+
+Python reports every call of a function of its own; of what Numba has compiled there is no report,
+but Numba knows what it has compiled or loaded, and the functions which that refers to. Code that
+prepares something only once, as the writer of a kernel's text, is seen as well, for each column
+runs in a process that has run nothing before.
+
+`python -m mt.concept.calls` prints, for each concept and column, what is named but does not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from mt.concept.maps import BACKENDS, Concept, read_map
+from mt.concept.running import Program, backend_of, input_of
+from mt.source.symbols import Symbol, Symbols
+from mt.workspace import Workspace
+
+Place = tuple[str, int]
+"""File and first line of a piece of code."""
+
+COMPOSED = ("tensor", "nn")
+"""Columns whose compositions run where a backend has no kernel, which is so for `simple`."""
+
+
+def uncalled(concept: Concept, column: str, symbols: Symbols) -> list[str]:
+    """Return the names of functions that the map gives for a column, and that do not run there.
+
+    It must be the first thing that a process runs.
+    """
+    (step,) = [step for step in concept.steps if step.column == column]
+    program = input_of(concept.name).programs([column])[column]
+    seen = called(program, column if column in BACKENDS else None)
+    if column in COMPOSED:
+        seen |= called(program, "simple")
+    named = map(symbols.find, step.symbols)
+    return [symbol.name for symbol in named if _can_run(symbol) and not _runs(symbol, seen)]
+
+
+def _can_run(symbol: Symbol) -> bool:
+    """Whether a symbol has code of its own; a method that others must define has none."""
+    for node in ast.walk(symbol.node):
+        if isinstance(node, ast.Lambda):
+            return True
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
+            if "abstractmethod" not in decorators:
+                return True
+    return False
+
+
+def _runs(symbol: Symbol, seen: Iterable[Place]) -> bool:
+    first, last = symbol.lines
+    file = str(symbol.module.file)
+    return any(file == where and first <= line <= last for where, line in seen)
+
+
+def called(program: Program, column: str | None) -> set[Place]:
+    """Return all code that a program runs.
+
+    Args:
+        program: what is run.
+        column: the backend on which it is; None for the default.
+    """
+    seen: set[Place] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            seen.add(_place(frame.f_code))
+
+    sys.setprofile(note)
+    threading.setprofile(note)
+    try:
+        if column is None:
+            program()
+        else:
+            import mt_tensor as mt
+
+            with mt.use_backend(backend_of(column)[0]):
+                program()
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    if column == "fast":
+        seen |= {_place(function.__code__) for function in _compiled()}
+    return seen
+
+
+def _place(code: CodeType) -> Place:
+    return code.co_filename, code.co_firstlineno
+
+
+def _compiled() -> Iterator[FunctionType]:
+    """Yield the functions of which Numba has machine code, and those that they refer to."""
+    from numba.core.dispatcher import Dispatcher
+
+    everything = gc.get_objects()  # of which some only stand for what is no more
+    pending = [each for each in everything if issubclass(type(each), Dispatcher) and each.overloads]
+    known: set[int] = set()
+    while pending:
+        function = _of_python(pending.pop())
+        if function is None or id(function) in known:
+            continue
+        known.add(id(function))
+        yield function
+        pending += [
+            function.__globals__[name]
+            for name in function.__code__.co_names
+            if name in function.__globals__
+        ]
+
+
+def _of_python(thing: Any) -> FunctionType | None:
+    """Return the function of Python behind one of Numba's; None if it is something else."""
+    function = getattr(thing, "py_func", None) or getattr(thing, "_defn", None)
+    return function if isinstance(function, FunctionType) else None
+
+
+# --- All of them --------------------------------------------------------------------------------
+
+
+def main(names: Iterable[str]) -> None:
+    """Print a line of JSON for each column: the concept, the column, and what does not run."""
+    concepts = read_map()
+    symbols = Symbols(Workspace.read().library())
+    for package in symbols.library.folders:
+        import_module(package)
+    for name in names or concepts:
+        concept = concepts[name]
+        for column in input_of(name).programs([step.column for step in concept.steps]):
+            child = os.fork()
+            if not child:
+                row = name, column, uncalled(concept, column, symbols)
+                print(json.dumps(row), flush=True)
+                os._exit(0)
+            _, status = os.waitpid(child, 0)
+            if status:
+                raise SystemExit(f"{name}, {column}: the process ended with status {status}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,52 @@
+"""The map is true: the code that it names for a column is what runs there."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mt.concept.order import Theme, read_order
+
+TOOLS = Path(__file__).parents[1]
+
+UNSEEN = {
+    "mt_cuda.compiler.compile_kernel": "the simulator does without",
+    "mt_cuda.gpu.Gpu.launch": "the simulator does without",
+    "mt_fast.vector_math.exponentials.sigmoid": "a kernel that is loaded from disk has it in it",
+}
+"""Code that runs, but that cannot be seen to run everywhere, and why."""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each column runs in a fork of a process")
+@pytest.mark.parametrize("theme", read_order().themes, ids=lambda theme: theme.name)
+def test_the_named_code_runs(theme: Theme) -> None:
+    names = [concept.name for concept in theme.concepts]
+    command = [sys.executable, "-m", "mt.concept.calls", *names]
+    done = subprocess.run(command, cwd=TOOLS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {name for name, _, _ in rows} == set(names)
+    uncalled = {
+        (name, column): missing
+        for name, column, named in rows
+        if (missing := set(named) - set(UNSEEN))
+    }
+    assert uncalled == {}
+
+
+def test_code_that_does_not_run_is_noticed(tmp_path: Path) -> None:
+    program = """
+from mt.concept.calls import called
+from mt_operators import operators
+
+places = called(lambda: operators.sum([1.0, 2.0]), None)
+for function in (operators.sum, operators.mul):
+    code = function.__code__
+    print((code.co_filename, code.co_firstlineno) in places)
+"""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=TOOLS, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]
