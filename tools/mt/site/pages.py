@@ -1,24 +1,29 @@
-"""Turning what is known into pages: the templates, and how text, code and links become HTML."""
+"""Turning what is known into pages: where they lie, the templates, and how text becomes HTML."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import DiffLexer, PythonLexer
 
 from mt.concept.maps import Concept
-from mt.source.modules import Module
+from mt.site.code import documented, listing, place, plain_lines, source_path, summary
+from mt.site.grouping import described, length, within
 from mt.workspace import Stage
 
 TEMPLATES = Path(__file__).with_name("templates")
-PLACES = (("Stages and ideas", "index.html"), ("All names", "names.html"))
-"""Title and path of the pages to which every page leads."""
+PLACES = (
+    ("A framework in stages", "index.html"),
+    ("Ideas", "index.html#ideas"),
+    ("Questions", "index.html#questions"),
+    ("Names", "names.html"),
+)
+"""Where every page leads: a title, and the path of a page or of a part of it."""
 
 
 def rendered(template: str, path: str, title: str, **values: Any) -> str:
@@ -35,6 +40,7 @@ def rendered(template: str, path: str, title: str, **values: Any) -> str:
     return _environment().get_template(template).render(**shared, **values)
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
@@ -44,20 +50,34 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters |= {
+        "anchor": anchor,
+        "breakable": breakable,
         "concept_path": concept_path,
+        "described": described,
         "diff_path": diff_path,
         "difference": difference,
-        "folded": folded,
+        "documented": documented,
+        "length": length,
+        "listing": listing,
         "marked": marked,
-        "numbered": numbered,
         "paragraphs": paragraphs,
         "path": source_path,
+        "place": place,
         "python": python,
+        "stage_path": stage_path,
+        "summary": summary,
+        "titled": titled,
+        "within": within,
     }
     return environment
 
 
 # --- Where pages lie ----------------------------------------------------------------------------
+
+
+def stage_path(stage: Stage) -> str:
+    """Return the path of the page of a stage."""
+    return f"stage-{stage.short}.html"
 
 
 def diff_path(before: Stage, after: Stage) -> str:
@@ -67,15 +87,21 @@ def diff_path(before: Stage, after: Stage) -> str:
 
 def concept_path(concept: Concept) -> str:
     """Return the path of the page of a concept."""
-    return f"concept-{concept.name.replace(' ', '-')}.html"
+    return f"concept-{anchor(concept.name)}.html"
 
 
-def source_path(module: Module) -> str:
-    """Return the path of the page that shows a module; its lines are at #L1, #L2, ..."""
-    return f"source/{module.name}.html"
+def anchor(text: str) -> str:
+    """Return what a heading is called in links: words in small letters, joined by hyphens."""
+    kept = "".join(letter for letter in text.lower() if letter.isalnum() or letter in " -_.")
+    return "-".join(kept.split())
 
 
 # --- Text and code as HTML ----------------------------------------------------------------------
+
+
+def titled(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def marked(text: str) -> Markup:
@@ -86,30 +112,30 @@ def marked(text: str) -> Markup:
 
 
 def paragraphs(text: str) -> Markup:
-    """Return plain text whose paragraphs are set apart by empty lines."""
-    parts = (" ".join(part.split()) for part in text.split("\n\n"))
-    return Markup("\n").join(Markup("<p>{}</p>").format(marked(part)) for part in parts)
+    """Return plain text whose paragraphs are set apart by empty lines; code is indented."""
+    return Markup("\n").join(
+        python(textwrap.dedent(part))
+        if part.startswith("    ")
+        else Markup("<p>{}</p>").format(marked(" ".join(part.split())))
+        for part in text.split("\n\n")
+    )
+
+
+def breakable(name: str) -> Markup:
+    """Return a dotted name that may be broken behind its dots."""
+    return Markup(".<wbr>").join(name.split("."))
 
 
 def python(text: str) -> Markup:
     """Return a piece of Python in colours."""
-    return Markup(highlight(text, PythonLexer(), HtmlFormatter(cssclass="code")))
-
-
-def folded(text: str, title: str) -> Markup:
-    """Return a piece of Python that is opened by a click on its title."""
-    return Markup("<details><summary>{}</summary>\n{}</details>").format(title, python(text))
+    return listing(plain_lines(text))
 
 
 def difference(lines: Iterable[str]) -> Markup:
-    """Return the lines of a diff in colours."""
-    return Markup(highlight("\n".join(lines), DiffLexer(), HtmlFormatter(cssclass="code")))
-
-
-def numbered(text: str) -> Markup:
-    """Return a whole file in colours, each line with its number and an anchor."""
-    formatter = HtmlFormatter(
-        cssclass="code", linenos="inline", linespans="L", lineanchors="", wrapcode=True
+    """Return the lines of a diff, each marked as what has gone, has come or has stayed."""
+    tags = {"-": "del", "+": "ins"}
+    rows = (
+        Markup("<{0}>{1}\n</{0}>").format(Markup(tags.get(line[:1], "span")), line)
+        for line in lines
     )
-    found: str = highlight(text, PythonLexer(stripnl=False), formatter)
-    return Markup(found.replace('id="L-', 'id="L'))
+    return Markup('<pre class="code"><code>{}</code></pre>').format(Markup("").join(rows))

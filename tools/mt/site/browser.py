@@ -1,0 +1,147 @@
+"""A browser without a window, to see what a page does in it.
+
+Any Chromium that is installed is driven by Selenium and the browser's own driver.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from mt.errors import ToolError, reported
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+"""What a Chromium may be called; the environment variable MT_BROWSER names another."""
+
+DRIVER = "chromedriver"
+
+OPTIONS = (
+    "--headless",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-smooth-scrolling",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-sandbox",
+)
+
+
+class BrowserError(ToolError):
+    """There is no browser, or it did not do what it was asked for."""
+
+
+def programs() -> tuple[str, str]:
+    """Return the paths of a browser and of its driver.
+
+    Raises:
+        BrowserError: there is none; says how to get one.
+    """
+    names = (os.environ.get("MT_BROWSER", ""), *BROWSERS)
+    browser = next(filter(None, (shutil.which(name) for name in names if name)), None)
+    driver = shutil.which(DRIVER)
+    if browser is None or driver is None:
+        raise BrowserError(
+            f"no {'browser' if browser is None else DRIVER}: install Chromium and its driver (on "
+            "Debian, `apt-get install chromium chromium-driver`), or name a browser by the "
+            "environment variable MT_BROWSER."
+        )
+    return browser, driver
+
+
+@contextmanager
+def page() -> Iterator[Page]:
+    """Start a browser, and yield an empty page of it in which no scripts run."""
+    browser, driver = programs()
+    options = ChromeOptions()
+    options.binary_location = browser
+    for option in OPTIONS:
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    with Chrome(options, Service(driver)) as chrome:
+        yield Page(chrome)
+
+
+class Page:
+    """A page of a browser, in which no scripts run but those of `value`.
+
+    Args:
+        chrome: the browser.
+    """
+
+    def __init__(self, chrome: Chrome) -> None:
+        self._chrome = chrome
+        self._tell("Emulation.setScriptExecutionDisabled", value=True)
+
+    def _tell(self, command: str, **arguments: Any) -> None:
+        """Send a command for which Selenium has no words of its own."""
+        self._chrome.execute_cdp_cmd(command, arguments)
+
+    def _log(self, kind: str) -> list[dict[str, Any]]:
+        """Return what has been logged since this was asked last."""
+        entries: list[dict[str, Any]] = self._chrome.get_log(kind)  # type: ignore[no-untyped-call]
+        return entries
+
+    def open(self, url: str) -> None:
+        """Show a page, and wait until it is there."""
+        self.requests(), self.complaints()  # those of the page before
+        try:
+            self._chrome.get(url)
+        except WebDriverException as error:
+            raise BrowserError(f"{url}: {error.msg}") from error
+
+    def requests(self) -> list[str]:
+        """Return what has been loaded since the page was opened, or since this was asked last."""
+        entries = (json.loads(entry["message"]) for entry in self._log("performance"))
+        return [
+            entry["message"]["params"]["request"]["url"]
+            for entry in entries
+            if entry["message"]["method"] == "Network.requestWillBeSent"
+        ]
+
+    def complaints(self) -> list[str]:
+        """Return what the browser has written to its console, since this was asked last."""
+        return [entry["message"] for entry in self._log("browser")]
+
+    def value(self, expression: str) -> Any:
+        """Return what an expression of JavaScript is worth in the page."""
+        try:
+            return self._chrome.execute_script(f"return {expression.strip()}")
+        except WebDriverException as error:
+            raise BrowserError(f"{expression}: {error.msg}") from error
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the window a size, in pixels."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._tell("Emulation.setDeviceMetricsOverride", **size)
+
+    def prefer(self, scheme: Literal["light", "dark"]) -> None:
+        """Let the reader's system be light or dark."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self._tell("Emulation.setEmulatedMedia", features=[feature])
+
+    def press(self, key: str) -> None:
+        """Press a key, by the name that Selenium has for it: "TAB"."""
+        ActionChains(self._chrome).send_keys(getattr(Keys, key)).perform()
+
+    def picture(self, file: Path) -> None:
+        """Write what is in view as a PNG."""
+        self._chrome.save_screenshot(file)
+
+
+if __name__ == "__main__":
+    with reported("site"):
+        print(*programs(), sep="\n")

@@ -1,0 +1,225 @@
+"""Python as HTML: in colours, and each name that the workspace defines a link to where it does.
+
+A line of a page is a line of the file, in an element of its own: the style sheet numbers it, and
+where it has to be broken, lets the rest hang below its beginning.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+from pygments.lexers import PythonLexer
+from pygments.token import Token
+
+from mt.diff.functions import Function
+from mt.source.modules import Definition, Module, documentation, lines_of
+from mt.source.symbols import Symbol, Symbols
+from mt.source.uses import Use, uses
+
+COLOURS = (
+    (Token.Comment, "c"),
+    (Token.Literal.String.Doc, "c"),
+    (Token.Literal.String, "s"),
+    (Token.Literal.Number, "m"),
+    (Token.Keyword, "k"),
+    (Token.Operator.Word, "k"),
+    (Token.Name.Decorator, "d"),
+    (Token.Name.Function, "d"),
+    (Token.Name.Class, "d"),
+)
+"""The classes of the style sheet for the tokens that have a colour; the first that fits counts."""
+
+DEEPEST = 8
+"""Up to how many steps of indentation a broken line hangs below its own beginning."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a line that looks and leads the same.
+
+    Attributes:
+        text: what stands there.
+        colour: a class of the style sheet; empty for none.
+        target: what it stands for; None if it leads nowhere.
+    """
+
+    text: str
+    colour: str = ""
+    target: Symbol | None = None
+
+
+Line = list[Piece]
+
+
+# --- Where code lies ------------------------------------------------------------------------------
+
+
+def source_path(module: Module) -> str:
+    """Return the path of the page that shows a module; its lines are at #L1, #L2, ..."""
+    return f"source/{module.name}.html"
+
+
+def place(definition: Function | Symbol) -> str:
+    """Return the path and the line at which something is defined."""
+    return f"{source_path(definition.module)}#L{lines_of(definition.node)[0]}"
+
+
+# --- Lines and excerpts ---------------------------------------------------------------------------
+
+
+def plain_lines(text: str) -> list[Line]:
+    """Return a piece of Python as lines in colours."""
+    return _cut(text, {})
+
+
+def _cut(text: str, links: dict[int, list[Use]]) -> list[Line]:
+    """Return the lines of a text, cut where the colour changes and where a link begins or ends."""
+    lines: list[Line] = [[]]
+    column = 0
+    for token, written in PythonLexer(stripnl=False).get_tokens(text):
+        colour = next((name for family, name in COLOURS if token in family), "")
+        for count, part in enumerate(written.split("\n")):
+            if count:
+                lines.append([])
+                column = 0
+            lines[-1] += _linked(part, colour, column, links.get(len(lines), []))
+            column += len(part)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _linked(text: str, colour: str, column: int, links: list[Use]) -> Iterator[Piece]:
+    """Yield a token of a line in pieces that lead to one place each."""
+    start = 0
+    for use in links:
+        first, last = use.start - column, use.end - column
+        if start <= first < last <= len(text):
+            if start < first:
+                yield Piece(text[start:first], colour)
+            yield Piece(text[first:last], colour, use.symbol)
+            start = last
+    if start < len(text):
+        yield Piece(text[start:], colour)
+
+
+class Listings:
+    """The lines of modules, of which each is read once.
+
+    Args:
+        symbols: what their names lead to.
+    """
+
+    def __init__(self, symbols: Symbols) -> None:
+        self._symbols = symbols
+        self._read: dict[str, list[Line]] = {}
+
+    def lines(self, module: Module) -> list[Line]:
+        """Return the lines of a module."""
+        if module.name not in self._read:
+            links = defaultdict(list)
+            for use in sorted(uses(module, self._symbols), key=lambda use: use.start):
+                links[use.line].append(use)
+            self._read[module.name] = _cut(module.text, links)
+        return self._read[module.name]
+
+    def excerpt(self, symbol: Symbol) -> list[Line]:
+        """Return the lines of a definition, without its docstring and with one line of the others.
+
+        What the docstring says stands in `documented`.
+        """
+        lines = self.lines(symbol.module)
+        first, last = symbol.lines
+        kept = {number: lines[number - 1] for number in range(first, last + 1)}
+        for node in ast.walk(symbol.node):
+            if not isinstance(node, Definition) or not documentation(node.body[0]):
+                continue
+            start, end = lines_of(node.body[0])
+            if start == node.lineno:
+                continue
+            if node is symbol.node:
+                is_followed_by_space = kept.get(end + 1) == []
+                for number in range(start, end + 1 + is_followed_by_space):
+                    kept.pop(number)
+            elif end > start:
+                kept[start] = [*kept[start], Piece(' …"""', "c")]
+                for number in range(start + 1, end + 1):
+                    kept.pop(number)
+        return _dedented(list(kept.values()))
+
+
+def _dedented(lines: list[Line]) -> list[Line]:
+    """Return lines without the indentation of the first."""
+    indent = _indent(lines[0]) if lines else 0
+    return [_without(line, min(indent, _indent(line))) for line in lines]
+
+
+def _indent(line: Line) -> int:
+    text = "".join(piece.text for piece in line)
+    return len(text) - len(text.lstrip(" "))
+
+
+def _without(line: Line, count: int) -> Line:
+    """Return a line without its first `count` characters, which are spaces."""
+    found = []
+    for piece in line:
+        found.append(Piece(piece.text[count:], piece.colour, piece.target))
+        count = max(0, count - len(piece.text))
+    return [piece for piece in found if piece.text]
+
+
+def documented(symbol: Symbol) -> tuple[str, str]:
+    """Return the first line of what documents a symbol, and the rest, laid out as written."""
+    if not isinstance(symbol.node, Definition):
+        return symbol.summary, ""
+    text = inspect.cleandoc(ast.get_docstring(symbol.node) or "")
+    summary, _, rest = text.partition("\n")
+    return summary, rest.strip("\n")
+
+
+def summary(module: Module) -> str:
+    """Return the first line of what a module says of itself."""
+    return (ast.get_docstring(module.tree) or "").partition("\n")[0]
+
+
+# --- HTML -----------------------------------------------------------------------------------------
+
+
+def listing(lines: list[Line], up: str = "", *, numbered: bool = False) -> Markup:
+    """Return lines as HTML.
+
+    Args:
+        lines: what is shown.
+        up: the way from the page to the site's folder.
+        numbered: whether it is a whole file, whose lines have numbers and can be led to.
+    """
+    rows = (_row(line, up, count if numbered else 0) for count, line in enumerate(lines, 1))
+    kind = "code numbered" if numbered else "code"
+    return Markup(f'<pre class="{kind}"><code>{"".join(rows)}</code></pre>')
+
+
+def _row(line: Line, up: str, number: int) -> str:
+    step = min(_indent(line) // 4, DEEPEST)
+    anchor = f' id="L{number}"' if number else ""
+    hanging = f' class="i{step}"' if step else ""
+    parts = [
+        _leading(list(pieces), target, up)
+        for target, pieces in itertools.groupby(line, lambda piece: piece.target)
+    ]
+    return f"<span{anchor}{hanging}>{''.join(parts)}\n</span>"
+
+
+def _leading(pieces: Line, target: Symbol | None, up: str) -> str:
+    """Return pieces that lead to one place."""
+    parts = []
+    for colour, alike in itertools.groupby(pieces, lambda piece: piece.colour):
+        text = escape("".join(piece.text for piece in alike))
+        parts.append(f'<span class="{colour}">{text}</span>' if colour else text)
+    shown = "".join(parts)
+    return shown if target is None else f'<a href="{up}{place(target)}">{shown}</a>'
