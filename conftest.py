@@ -6,17 +6,29 @@ failure instead, unless it is marked `gpu`. The isolated environment of mt-cuda 
 never run on a GPU there must at least be simulated and compiled.
 
 Hypothesis has no deadline here: how long an example takes says more of what else the machine does
-than of the code.
+than of the code. In the profile `repeatable` it takes the same examples every time, too, and does
+not look for simpler ones that fail: that would take long where tests are expected to fail.
+
+The tests have the marks of the course's tasks, by the plugin `tools/task_marks.py`.
+
+The report begins with the versions of the libraries that arrays and kernels depend on.
 """
 
 import os
 from collections.abc import Generator
+from contextlib import suppress
+from importlib import metadata
 from typing import TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
+
+pytest_plugins = ["task_marks"]
 
 settings.register_profile("no deadline", deadline=None)
+settings.register_profile(
+    "repeatable", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile("no deadline")
 
 FORBIDDEN = os.environ.get("MT_FORBID_SKIPS", "") not in {"", "0"}
@@ -29,6 +41,15 @@ def _forbid(report: Report) -> Report:
         report.outcome = "failed"
         report.longrepr = f"skipped, but MT_FORBID_SKIPS is set: {report.longrepr}"
     return report
+
+
+def pytest_report_header() -> str:
+    """Say which NumPy and Numba the tests run with."""
+    installed = []
+    for name in ("numpy", "numba"):
+        with suppress(metadata.PackageNotFoundError):
+            installed.append(f"{name} {metadata.version(name)}")
+    return f"libraries: {', '.join(installed) or 'none'}"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,0 +1,208 @@
+"""Taking functions out of source text, and putting them back.
+
+Everything else stays as it is, byte for byte: what is taken out is found by its place in the text.
+A function keeps its signature, its decorators and its docstring, and its errors as comments, since
+tests ask for words of their messages. A row of the operator table keeps all but what stands right
+of the colon in its lambdas.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import textwrap
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from mt.errors import ToolError
+from mt.skeleton.course import Task
+from mt.source.modules import documentation, lines_of
+from mt.source.symbols import Symbol
+
+STAND_IN = '''
+
+def to_write(task: str) -> float:
+    """Stand where a row of the table is to be written."""
+    raise NotImplementedError(task)
+'''
+"""What the lambdas of a row call instead; it follows the imports of its file."""
+
+
+@dataclass(frozen=True, order=True)
+class Edit:
+    """A piece of text that is replaced.
+
+    Attributes:
+        start: where it begins, counted in characters.
+        end: where it ends.
+        text: what stands there then.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """Return a text with pieces replaced, which do not overlap."""
+    for edit in sorted(edits, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+class _Text:
+    """A text in which syntax trees say what stands where.
+
+    Args:
+        text: all of it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = [f"{line}\n" for line in text.split("\n")]
+        self.starts = [0]
+        for line in self.lines:
+            self.starts.append(self.starts[-1] + len(line))
+
+    def at(self, line: int, column: int) -> int:
+        """Return where a column of a line is; trees count the bytes of a line."""
+        before = self.lines[line - 1].encode()[:column]
+        return self.starts[line - 1] + len(before.decode())
+
+    def start_of(self, node: ast.expr | ast.stmt) -> int:
+        """Return where a node begins."""
+        return self.at(node.lineno, node.col_offset)
+
+    def end_of(self, node: ast.expr | ast.stmt) -> int:
+        """Return where a node ends."""
+        return self.at(node.end_lineno or node.lineno, node.end_col_offset or 0)
+
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
+        """Return the text of a node."""
+        return self.text[self.start_of(node) : self.end_of(node)]
+
+    def end_of_line(self, line: int) -> int:
+        """Return where a line ends, before what breaks it."""
+        return self.starts[line - 1] + len(self.lines[line - 1].rstrip("\r\n"))
+
+
+# --- Taking out -----------------------------------------------------------------------------------
+
+
+def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
+    """Return the text of a module without some functions.
+
+    Args:
+        text: the module.
+        left_out: functions and rows of this module, each with the task to which it belongs.
+
+    Raises:
+        ToolError: a row has no lambda.
+    """
+    place = _Text(text)
+    edits: list[Edit] = []
+    has_rows = False
+    for symbol, task in left_out:
+        if isinstance(symbol.node, ast.FunctionDef):
+            edits.append(_without_body(place, symbol, symbol.node, task))
+        else:
+            edits += _without_lambdas(place, symbol, task)
+            has_rows = True
+    if has_rows:
+        edits.append(_stand_in(place))
+    return edited(text, edits)
+
+
+def _without_body(place: _Text, symbol: Symbol, function: ast.FunctionDef, task: Task) -> Edit:
+    """Return what replaces the body of a function, from the end of its docstring on."""
+    first, last = function.body[0], function.body[-1]
+    start = place.end_of(first) if documentation(first) else _end_of_signature(place, function)
+    name = symbol.name.removeprefix(f"{symbol.module.name}.")
+    indent = " " * (function.col_offset + 4)
+    lines = (
+        f"# Task {task.number}: {task.title}.",
+        "# TASKS.md says what to write, and which tests wait for it.",
+        *_errors(place, function),
+        f'raise NotImplementedError("Task {task.number}: {name} is to be written.")',
+    )
+    body = "".join(f"\n{indent}{line}" for line in lines)
+    return Edit(start, place.end_of_line(last.end_lineno or last.lineno), body)
+
+
+def _errors(place: _Text, function: ast.FunctionDef) -> Iterator[str]:
+    """Yield comments with what a function raises, each error once, in their order."""
+    raised = [node for node in ast.walk(function) if isinstance(node, ast.Raise)]
+    raised.sort(key=place.start_of)
+    errors = dict.fromkeys(
+        textwrap.dedent(" " * each.col_offset + place.text_of(each.exc))
+        for each in raised
+        if isinstance(each.exc, ast.Call)
+    )
+    if errors:
+        yield "# Tests know the words of its errors:"
+    for error in errors:
+        for line in error.split("\n"):
+            yield f"#     {line}".rstrip()
+
+
+def _end_of_signature(place: _Text, function: ast.FunctionDef) -> int:
+    """Return the place behind the colon that ends a signature."""
+    begin = place.starts[function.lineno - 1]
+    depth = 0
+    for token in tokenize.generate_tokens(io.StringIO(place.text[begin:]).readline):
+        depth += token.string in {"(", "[", "{"} and token.type == tokenize.OP
+        depth -= token.string in {")", "]", "}"} and token.type == tokenize.OP
+        if token.string == ":" and not depth:
+            line, column = token.end
+            return place.starts[function.lineno + line - 2] + column
+    raise AssertionError(f"the signature of {function.name} has no end.")
+
+
+def _without_lambdas(place: _Text, row: Symbol, task: Task) -> Iterator[Edit]:
+    """Yield what replaces the right sides of the lambdas in a row of the table."""
+    call = row.node.value if isinstance(row.node, ast.Expr) else None
+    arguments = call.args if isinstance(call, ast.Call) else []
+    lambdas = [argument for argument in arguments if isinstance(argument, ast.Lambda)]
+    if not lambdas:
+        raise ToolError(f"{row.name} ({task.file.name}) has no lambda that could be left out.")
+    name = row.name.partition("[")[2].removesuffix("]")
+    for each in lambdas:
+        reminder = f'to_write("Task {task.number}: {name} is to be written.")'
+        yield Edit(place.start_of(each.body), place.end_of(each.body), reminder)
+
+
+def _stand_in(place: _Text) -> Edit:
+    """Return the insertion of what rows call, below the imports."""
+    body = ast.parse(place.text).body
+    imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
+    end = place.end_of_line(imports[-1].end_lineno or 1) + 1
+    return Edit(end, end, STAND_IN)
+
+
+# --- Putting back ---------------------------------------------------------------------------------
+
+
+def restored(text: str, solved: Iterable[tuple[Symbol, Symbol]]) -> str:
+    """Return the text of a module with some functions as they are in another.
+
+    Args:
+        text: the module.
+        solved: pairs of a function or row of this module, and what to put in its place.
+    """
+    edits = [Edit(*_span(symbol), _whole(solution)) for symbol, solution in solved]
+    text = edited(text, edits)
+    rest = text.replace(STAND_IN, "", 1)
+    return text if "to_write(" in rest else rest
+
+
+def _span(symbol: Symbol) -> tuple[int, int]:
+    """Return where the lines of a symbol begin and end."""
+    place = _Text(symbol.module.text)
+    first, last = lines_of(symbol.node)
+    return place.starts[first - 1], place.end_of_line(last)
+
+
+def _whole(symbol: Symbol) -> str:
+    start, end = _span(symbol)
+    return symbol.module.text[start:end]

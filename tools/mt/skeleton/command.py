@@ -1,0 +1,96 @@
+"""`mt skeleton STAGE OUT`: a stage as exercises."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mt.errors import reported
+from mt.skeleton.course import TaskError, check, read_tasks, tasks_of
+from mt.skeleton.folder import existing, make
+from mt.skeleton.proof import mark, prove
+from mt.source.symbols import Symbols
+from mt.workspace import Workspace
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write exercises, solve some, or mark or prove which tests wait for them."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if (options.task or options.solve) and options.out is None:
+        parser.error("--task and --solve need a folder, behind the stage.")
+    if (options.mark or options.prove) and options.out is not None:
+        parser.error("--mark and --prove make a folder of their own; name none.")
+    with reported("skeleton"):
+        workspace = Workspace.read()
+        stage = workspace[options.stage]
+        every = read_tasks()
+        check(every, Symbols(workspace.library()))
+        tasks = tasks_of(every, stage.short)
+        if options.mark:
+            return mark(workspace, stage, tasks, options.processes)
+        if options.prove:
+            return prove(workspace, stage, tasks, options.processes, at_once=options.at_once)
+        if not tasks:
+            raise TaskError(f"the stage {stage.short!r} has no tasks yet.")
+        if options.solve:
+            skeleton = existing(workspace, stage, options.out)
+            for task in tasks_of(every, stage.short, options.solve):
+                skeleton.solve(task)
+                done = f"is solved in {options.out}" if task.functions else "leaves nothing out"
+                print(f"Task {task.number} {done}.")
+        elif options.out is not None:
+            make(workspace, stage, options.out, tasks, tasks_of(every, stage.short, options.task))
+            print(f"{options.out / 'TASKS.md'} tells what to do.")
+        else:
+            for task in tasks:
+                print(f"{task.name}  {task.title}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="mt skeleton",
+        description="A stage as exercises: its tests, and its code without what is to be written.",
+    )
+    parser.add_argument("stage", help="which one, as in `tensor`")
+    parser.add_argument(
+        "out", nargs="?", type=Path, help="the folder to write; without it the tasks are listed"
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--task",
+        action="append",
+        type=_task_name,
+        default=[],
+        help="leave out only this task, as in 2_3; may be repeated",
+    )
+    what.add_argument(
+        "--solve",
+        action="append",
+        type=_task_name,
+        default=[],
+        metavar="TASK",
+        help="put the solution of a task into a folder that exists; may be repeated",
+    )
+    what.add_argument(
+        "--mark", action="store_true", help="write which task each test waits for, tests/tasks.toml"
+    )
+    what.add_argument(
+        "--prove", action="store_true", help="prove that exactly the marked tests wait for tasks"
+    )
+    parser.add_argument(
+        "--at-once",
+        action="store_true",
+        help="with --prove: solve all tasks together",
+    )
+    parser.add_argument(
+        "-n", "--processes", default="auto", help="how many run these tests (auto)", metavar="N"
+    )
+    return parser
+
+
+def _task_name(text: str) -> str:
+    """Return the name of a task, which may be written like its number, 2.3, or like its mark."""
+    return text.removeprefix("task").replace(".", "_")

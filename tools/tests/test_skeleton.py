@@ -1,0 +1,679 @@
+"""Stages as exercises: what is left out, what stays as it is, and which tests wait for what."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import task_marks
+from mt.__main__ import main
+from mt.errors import ToolError
+from mt.skeleton.blanking import blanked, restored
+from mt.skeleton.course import Task, TaskError, awaited, check, places, read_tasks, tasks_of
+from mt.skeleton.folder import existing, make
+from mt.skeleton.patterns import shortened, written
+from mt.skeleton.proof import mark, prove
+from mt.source.modules import Module
+from mt.source.normal import definitions
+from mt.source.symbols import Symbol, Symbols
+from mt.workspace import ROOT, Stage, Workspace
+
+WORKSPACE = Workspace.read()
+SYMBOLS = Symbols(WORKSPACE.library())
+TASKS = read_tasks()
+STAGES = [WORKSPACE[name] for name in dict.fromkeys(task.stage for task in TASKS.values())]
+
+each_stage = pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.short)
+
+
+# --- The tasks ------------------------------------------------------------------------------------
+
+
+def test_every_name_in_the_tasks_leads_to_something_of_its_stage() -> None:
+    check(TASKS, SYMBOLS)
+
+
+def test_tasks_come_in_their_order_and_those_without_functions_wait_for_the_one_before() -> None:
+    names = list(TASKS)
+    assert names == sorted(names, key=lambda name: [int(part) for part in name.split("_")])
+    tasks = tasks_of(TASKS, "operators")
+    assert [awaited(task, tasks).name for task in tasks] == ["0_1", "0_1", "0_3", "0_4", "0_5"]
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.name)
+def test_a_student_can_read_the_task_and_begin_with_its_tests(task: Task) -> None:
+    assert len(task.text.splitlines()) >= 5
+    assert len(task.functions) <= 8
+    folder = WORKSPACE[task.stage].folder
+    assert task.start
+    for file in task.start:
+        assert (folder / file).is_file()
+        marks = task_marks.read(folder / "tests" / task_marks.NAME)
+        assert Path(file).name in marks[task.mark]
+
+
+def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
+    settings: dict[str, Any] = {
+        "stage": "operators",
+        "title": "A title",
+        "start": [],
+        "functions": ["mt_operators.operators.map"],
+        "text": "What to do.",
+    }
+    settings |= changes
+    lines = [
+        f"{key} = {json.dumps(value, separators=(', ', ' = '))}"
+        for key, value in settings.items()
+        if value is not None
+    ]
+    (folder / f"{name}.toml").write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"name": "two"}, r"two\.toml: a task is named by its number"),
+        ({"title": None}, r"2_3\.toml: 'title' is missing"),
+        ({"stage": 2}, r"2_3\.toml: 'stage' must be of type str; 2 was given"),
+        ({"start": [1]}, r"'start' must hold names; \[1\] was given"),
+        ({"hint": "none"}, "'hint' is unknown; there are stage, title"),
+        ({"functions": []}, r"has functions, which are left out, or else a table \[tests\]"),
+        ({"functions": [], "tests": 3}, "'tests' must be of type dict"),
+        ({"functions": [], "tests": {"a": 3}}, "'tests': a table or \"all\" must say"),
+        ({"functions": [], "tests": {"a": "all"}}, "it has no functions, nor has any task before"),
+        ({"functions": ["mt_operators.operators.mop"]}, r"2_3\.toml:4: .*no 'mop'. Is it map"),
+        ({"functions": ["mt_operators.operators"]}, "is a module; name functions, methods or rows"),
+        ({"functions": ["mt_operators.operators.mul"]}, "is a value; name functions, methods"),
+        ({"functions": ["mt_autodiff.numeric.central_difference"]}, "belongs to mt_autodiff, not"),
+        ({"functions": ["mt_operators.table[no_such]"]}, "no statement of table.py defines"),
+    ],
+)
+def test_mistakes_in_a_task_are_named(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    task_file(tmp_path, **changes)
+    with pytest.raises(TaskError, match=message):
+        check(read_tasks(tmp_path), SYMBOLS)
+
+
+def test_what_is_left_out_belongs_to_one_task(tmp_path: Path) -> None:
+    task_file(tmp_path, "0_1")
+    task_file(tmp_path, "0_2")
+    with pytest.raises(TaskError, match=r"0_2\.toml: .*operators.map is left out by 0_1"):
+        check(read_tasks(tmp_path), SYMBOLS)
+
+
+def test_a_task_is_asked_of_its_stage() -> None:
+    assert tasks_of(TASKS, "nowhere") == []
+    with pytest.raises(TaskError, match="no task '0_1'; its tasks are none"):
+        tasks_of(TASKS, "nowhere", ["0_1"])
+    with pytest.raises(TaskError, match="no task '1_1'; its tasks are 0_1, 0_2"):
+        tasks_of(TASKS, "operators", ["1_1"])
+
+
+# --- Leaving out and putting back -----------------------------------------------------------------
+
+TASK = TASKS["0_1"]
+
+
+def module_of(text: str) -> Module:
+    return Module("m", Path("m.py"), text, ast.parse(text))
+
+
+def functions_of(module: Module) -> list[Symbol]:
+    return [
+        Symbol(name, module, node)
+        for name, node in definitions(module.tree, module.name)
+        if isinstance(node, ast.FunctionDef)
+    ]
+
+
+def everything_else(module: Module) -> str:
+    """Return what is computed besides functions, and what those say of themselves."""
+    tree = ast.parse(module.text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.body = [ast.Expr(ast.Constant(ast.get_docstring(node, clean=False)))]
+    return ast.dump(tree)
+
+
+@pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
+def test_any_function_can_be_left_out_and_put_back(stage: Stage) -> None:
+    for module in SYMBOLS.library.modules(stage.import_name):
+        symbols = functions_of(module)
+        text = blanked(module.text, [(symbol, TASK) for symbol in symbols])
+        holes = Module(module.name, module.file, text, ast.parse(text))
+        assert everything_else(holes) == everything_else(module)
+        left_out = functions_of(holes)
+        for symbol in left_out:
+            *docstring, last = symbol.node.body  # type: ignore[union-attr]
+            assert isinstance(last, ast.Raise)
+            assert len(docstring) <= 1
+        pairs = list(zip(left_out, symbols, strict=True))
+        assert restored(text, pairs) == module.text
+        for begin in range(2):  # half of them, then the others
+            half = restored(text, pairs[begin::2])
+            again = functions_of(Module(module.name, module.file, half, ast.parse(half)))
+            others = list(zip(again, symbols, strict=True))[1 - begin :: 2]
+            assert restored(half, others) == module.text
+
+
+FUNCTION = """\
+import math
+
+
+@cached
+def area(
+    radius: float,  # of the circle: in metres
+    scale: dict[str, int] = {"m": 1},
+) -> float:
+    # pi r^2
+    return math.pi * radius**2  # not 2 pi r
+
+
+LIMIT = 3
+"""
+
+WITHOUT_BODY = """\
+import math
+
+
+@cached
+def area(
+    radius: float,  # of the circle: in metres
+    scale: dict[str, int] = {"m": 1},
+) -> float:
+    # Task 0.1: Operators and their derivatives.
+    # TASKS.md says what to write, and which tests wait for it.
+    raise NotImplementedError("Task 0.1: area is to be written.")
+
+
+LIMIT = 3
+"""
+
+ROWS = """\
+from table import (
+    define,
+)
+
+define(
+    "π",
+    lambda x: x * x,
+    lambda x, out: (
+        2.0 * x  # é
+    ),
+    note="x: y",
+)
+define("next", lambda x: x + 1.0, one)
+"""
+
+WITHOUT_LAMBDAS = """\
+from table import (
+    define,
+)
+
+
+def to_write(task: str) -> float:
+    \"""Stand where a row of the table is to be written.\"""
+    raise NotImplementedError(task)
+
+define(
+    "π",
+    lambda x: to_write("Task 0.1: π is to be written."),
+    lambda x, out: (
+        to_write("Task 0.1: π is to be written.")  # é
+    ),
+    note="x: y",
+)
+define("next", lambda x: x + 1.0, one)
+"""
+
+
+def test_a_function_keeps_all_but_its_body() -> None:
+    module = module_of(FUNCTION)
+    assert blanked(FUNCTION, [(functions_of(module)[0], TASK)]) == WITHOUT_BODY
+
+
+def test_the_errors_of_a_function_stay_as_comments() -> None:
+    text = """\
+def first(values: list[int]) -> int:
+    if not values:
+        raise ValueError(
+            f"nothing is first of {values}: "
+            "give something."
+        )
+    for value in values:
+        if value < 0:
+            raise KeyError("negative") from None
+        if value > 9:
+            raise KeyError("negative")
+    raise
+"""
+    lines = blanked(text, [(functions_of(module_of(text))[0], TASK)]).splitlines()
+    assert lines[3:-1] == [
+        "    # Tests know the words of its errors:",
+        "    #     ValueError(",
+        '    #         f"nothing is first of {values}: "',
+        '    #         "give something."',
+        "    #     )",
+        '    #     KeyError("negative")',
+    ]
+
+
+def test_a_row_keeps_all_but_what_its_lambdas_compute() -> None:
+    rows = [Symbol("m[π]", module_of(ROWS), module_of(ROWS).tree.body[1])]  # type: ignore[arg-type]
+    text = blanked(ROWS, [(row, TASK) for row in rows])
+    assert text == WITHOUT_LAMBDAS
+    now = Symbol("m[π]", module_of(text), module_of(text).tree.body[2])  # type: ignore[arg-type]
+    assert restored(text, [(now, rows[0])]) == ROWS
+
+
+def test_a_row_without_a_lambda_cannot_be_left_out() -> None:
+    text = 'define("exp", exp, one)'
+    row = Symbol("m[exp]", module_of(text), module_of(text).tree.body[0])  # type: ignore[arg-type]
+    with pytest.raises(ToolError, match=r"m\[exp\] \(0_1.toml\) has no lambda"):
+        blanked(text, [(row, TASK)])
+
+
+# --- Patterns -------------------------------------------------------------------------------------
+
+NAMES = st.builds(
+    lambda file, test: f"test_{file}.py::test_{test}",
+    st.sampled_from("ab"),
+    st.sampled_from(["plain", "class::test"])
+    | st.builds(
+        lambda name, parts: f"{name}[{'-'.join(parts)}]",
+        st.sampled_from("gh"),
+        st.lists(st.sampled_from(["", "1", ".", "tanh", "]", '"', "é"]), min_size=1, max_size=4),
+    ),
+)
+MARKED = st.dictionaries(NAMES, st.sampled_from(["task0_1", "task0_2", None]), max_size=20)
+
+
+@given(MARKED)
+def test_patterns_mean_the_marked_tests_and_no_others(tests: dict[str, str | None]) -> None:
+    marks = {test: each for test, each in tests.items() if each is not None}
+    patterns = tomllib.loads(written(shortened(marks, tests), "tensor"))
+    for test, each in tests.items():
+        assert task_marks.marks_of(patterns, test) == ([each] if each else [])
+
+
+def test_patterns_are_short() -> None:
+    backends, operators = ("simple", "numpy"), [f"operator{number}" for number in range(20)]
+    tests = [f"a.py::t[{o}-{b}]" for o in operators for b in backends]
+    tests += ["a.py::u[1]", "a.py::u[2]", "a.py::v", "b.py::w"]
+    marks = {test: "task2_3" for test in tests if "numpy" not in test and not test.endswith("v")}
+    assert shortened(marks, tests) == {
+        "task2_3": {"a.py": {"t": ["*-simple"], "u": "all"}, "b.py": "all"}
+    }
+
+
+def test_a_star_in_a_parameter_must_not_mean_other_tests() -> None:
+    tests = ["a.py::t[.*]", "a.py::t[x]", "a.py::t[.x]"]
+    assert shortened({tests[1]: "task2_3"}, tests) == {"task2_3": {"a.py": {"t": ["x"]}}}
+    with pytest.raises(ToolError, match=r"t\[\.\*\] cannot be told from t\[\.x\]"):
+        shortened({tests[0]: "task2_3"}, tests)
+
+
+# --- A whole stage --------------------------------------------------------------------------------
+
+
+@each_stage
+def test_a_students_folder_holds_the_package_without_what_is_to_be_written(
+    stage: Stage, tmp_path: Path
+) -> None:
+    tasks = tasks_of(TASKS, stage.short)
+    skeleton = make(WORKSPACE, stage, tmp_path / "out", tasks, tasks)
+    for module in skeleton.symbols().library.modules(stage.import_name):
+        assert module.file.is_relative_to(tmp_path)
+    changed = {file for file in skeleton.changed() if file.suffix == ".py"}
+    assert changed == {
+        symbol.module.file.relative_to(stage.folder)
+        for task in tasks
+        for symbol in places(task, SYMBOLS)
+    }
+    text = (tmp_path / "out" / "TASKS.md").read_text(encoding="utf-8")
+    for task in tasks:
+        assert f"## Task {task.number}: {task.title}\n\n{task.text}\n" in text
+        assert f"    pytest -m {task.mark}\n" in text
+    for task in tasks:
+        skeleton.solve(task)
+    assert skeleton.changed() == []
+
+
+@each_stage
+def test_the_tests_of_a_stage_have_marks_of_its_tasks(stage: Stage) -> None:
+    marks = task_marks.read(stage.folder / "tests" / task_marks.NAME)
+    assert list(marks) == [task.mark for task in tasks_of(TASKS, stage.short)]
+    for files in marks.values():
+        assert all((stage.folder / "tests" / file).is_file() for file in files)
+
+
+def test_only_some_tasks_are_left_out_and_a_students_work_stays(tmp_path: Path) -> None:
+    stage, tasks = WORKSPACE["operators"], tasks_of(TASKS, "operators")
+    out = tmp_path / "a" / "b"
+    skeleton = make(WORKSPACE, stage, out, tasks, [TASKS["0_3"], TASKS["0_1"]])
+    assert "Task 0.4" not in (out / "TASKS.md").read_text(encoding="utf-8")
+    file = skeleton.source / "operators.py"
+    mine = file.read_text().replace("def prod(", "# mine\ndef prod(")
+    file.write_text(mine)
+    existing(WORKSPACE, stage, out).solve(TASKS["0_1"])
+    assert skeleton.changed() == [Path("src/mt_operators/operators.py")]
+    assert "# mine" in file.read_text()
+    assert "Task 0.3" in file.read_text()
+    file.write_text(mine.replace("def prod(", "def product("))
+    with pytest.raises(ToolError, match="has no 'prod'. Is it "):
+        skeleton.solve(TASKS["0_3"])
+    file.write_text(mine + "def more(:\n")
+    with pytest.raises(ToolError, match=r"operators.py:\d+: invalid syntax. Mend this first"):
+        skeleton.solve(TASKS["0_3"])
+
+
+def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    inside = WORKSPACE["operators"].folder / "exercises"
+    for arguments, message in (
+        ([str(tmp_path)], "is not empty, and nothing is overwritten"),
+        ([str(tmp_path / "mine.txt")], "is not empty, and nothing is overwritten"),
+        ([str(inside)], "lies in the package that is copied"),
+        ([str(tmp_path), "--solve", "0_1"], "holds no exercises of the stage 'operators'"),
+        ([str(tmp_path / "new"), "--task", "9_9"], "has no task '9_9'; its tasks are 0_1"),
+    ):
+        with pytest.raises(SystemExit, match="1"):
+            main(["skeleton", "operators", *arguments])
+        assert message in capsys.readouterr().err
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+    assert not inside.exists()
+
+
+def test_the_command_lists_the_tasks_and_writes_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["skeleton", "operators"]) == 0
+    assert capsys.readouterr().out.splitlines()[2] == "0_3  Functions of functions"
+    out = tmp_path / "out"
+    assert main(["skeleton", "operators", str(out), "--task", "0_3"]) == 0
+    file = out / "src" / "mt_operators" / "operators.py"
+    assert file.read_text().count("NotImplementedError") == 7
+    capsys.readouterr()
+    assert main(["skeleton", "operators", str(out), "--solve", "0.3", "--solve", "0_2"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said == ["Task 0.2 leaves nothing out.", f"Task 0.3 is solved in {out}."]
+    assert "NotImplementedError" not in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--task", "0_3"], "--task and --solve need a folder"),
+        (["--solve", "0_3"], "--task and --solve need a folder"),
+        (["somewhere", "--mark"], "--mark and --prove make a folder of their own"),
+        (["somewhere", "--prove"], "--mark and --prove make a folder of their own"),
+    ],
+)
+def test_a_folder_is_named_where_it_is_used(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["skeleton", "operators", *arguments])
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["0_3", "0.3", "task0_3"])
+def test_a_task_may_be_named_by_its_number_or_its_mark(name: str, tmp_path: Path) -> None:
+    assert main(["skeleton", "operators", str(tmp_path / "out"), "--task", name]) == 0
+    assert "## Task 0.3" in (tmp_path / "out" / "TASKS.md").read_text(encoding="utf-8")
+
+
+# --- Which test waits for which task --------------------------------------------------------------
+
+SOURCE = """\
+def one():
+    return 1
+
+
+def two():
+    return one() + 1
+"""
+
+TESTS = """\
+import pytest
+
+from mt_count import one, two
+
+
+@pytest.mark.parametrize(("function", "number"), [(one, 1), (two, 2)], ids=["one", "two"])
+def test_numbers(function, number):
+    assert function() == number
+
+
+def test_law():
+    assert one() == 1
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(2, marks=pytest.mark.skip)])
+def test_again(times):
+    assert one() * times == times
+
+
+def test_what_is_missing():
+    assert one() == 1
+    pytest.importorskip("mt_missing")
+
+
+def test_nothing():
+    pass
+
+
+@pytest.mark.skip
+def test_skipped():
+    assert two() == 2
+"""
+
+MARKS = """\
+# Which task of the course each test waits for: `pytest -m task0_1` runs those of one.
+# Written by `hatch run mt skeleton count --mark`.
+
+[task0_1]
+"test_one.py" = "all"
+
+[task0_1."test_numbers.py"]
+test_numbers = ["one"]
+test_again = "all"
+
+[task0_2."test_numbers.py"]
+test_law = "all"
+
+[task0_3."test_numbers.py"]
+test_numbers = ["two"]
+test_skipped = "all"
+"""
+
+
+class Counting:
+    """A workspace of one stage, which counts, with tasks of its own."""
+
+    def __init__(self, root: Path) -> None:
+        folder = root / "packages" / "mt-count"
+        self.tests = folder / "tests"
+        for name, text in {
+            "pyproject.toml": '[project]\nname = "mt-count"\n',
+            "src/mt_count/__init__.py": SOURCE,
+            "tests/test_numbers.py": TESTS,
+            "tests/test_one.py": "from mt_count import one\n\n\ndef test_it():\n    one()\n",
+            "tests/tasks.toml": '[task0_3."test_numbers.py"]\ntest_skipped = "all"\n',
+        }.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+        task_file(root, "0_1", stage="count", functions=["mt_count.one"])
+        task_file(root, "0_2", stage="count", functions=[])
+        with (root / "0_2.toml").open("a") as file:
+            file.write('\n[tests."test_numbers.py"]\ntest_law = "all"\ntest_numbers = ["two"]\n')
+        task_file(root, "0_3", stage="count", functions=["mt_count.two"])
+        self.workspace = Workspace.read(root)
+        self.stage = self.workspace["count"]
+        self.tasks = tasks_of(read_tasks(root), "count")
+
+    def mark(self) -> int:
+        return mark(self.workspace, self.stage, self.tasks, "0")
+
+    def prove(self, at_once: bool = False) -> int:
+        return prove(self.workspace, self.stage, self.tasks, "0", at_once=at_once)
+
+
+def test_tests_are_marked_by_the_task_with_which_they_pass_and_that_is_proved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = Counting(tmp_path)
+    assert count.mark() == 0
+    assert (count.tests / "tasks.toml").read_text() == MARKS
+    assert "marks 6 of 9 tests" in capsys.readouterr().out
+    assert count.prove() == 0
+    printed = capsys.readouterr().out
+    assert "with nothing solved: 1 passed, 6 failed, 2 skipped" in printed
+    assert "with task 0.1 solved: 4 passed, 1 failed, 1 skipped" in printed
+    assert printed.endswith("mt-count: 5 tests wait for 3 tasks, as marked.\n")
+
+
+def test_with_all_tasks_solved_at_once_it_is_proved_that_tests_wait_for_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = Counting(tmp_path)
+    marks = """
+        [task0_3]
+        "test_one.py" = "all"
+
+        [task0_3."test_numbers.py"]
+        test_numbers = ["one", "two"]
+        test_again = "all"
+        test_law = "all"
+        """
+    (count.tests / "tasks.toml").write_text(marks)
+    assert count.prove(at_once=True) == 0
+    assert "with every task solved: 5 passed, 0 failed, 1 skipped" in capsys.readouterr().out
+    (count.tests / "tasks.toml").write_text(marks.replace('test_again = "all"', ""))
+    assert count.prove(at_once=True) == 1
+    assert (
+        "test_again[1]: waits for task 0.1 or task 0.2 or task 0.3, but is marked as waiting for "
+        "no task." in capsys.readouterr().out
+    )
+
+
+def test_whatever_is_not_as_marked_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    count = Counting(tmp_path)
+    (count.tests / "tasks.toml").write_text(
+        """
+        [task0_1."test_numbers.py"]
+        test_numbers = ["*"]
+        test_again = "all"
+        test_nothing = "all"
+        test_gone = "all"
+
+        [task0_2."test_numbers.py"]
+        test_law = "all"
+        test_skipped = "all"
+        """
+    )
+    (count.tests / "test_wrong.py").write_text("def test_it():\n    assert 1 == 2\n")
+    assert count.prove() == 1
+    _, _, report = capsys.readouterr().out.partition("once more")
+    assert report.splitlines()[1:] == [
+        "tests/test_wrong.py::test_it: fails with everything solved.",
+        "tests/test_numbers.py::test_numbers[two]: waits for task 0.3, but is marked as waiting "
+        "for task 0.1.",
+        "tests/test_numbers.py::test_nothing: waits for no task, but is marked as waiting for "
+        "task 0.1.",
+        "tests/test_one.py::test_it: waits for task 0.1, but is marked as waiting for no task.",
+        "tests/tasks.toml: [task0_1] test_numbers.py::test_gone: there is no such test.",
+        "The cure: hatch run mt skeleton count --mark",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        (
+            "test_early.py",
+            "from mt_count import two\n\nTWO = two()\n",
+            "tests cannot be collected, .*test_early.py: .*Task 0.3: two is to be written",
+        ),
+        ("tasks.toml", '[task9_9]\n"test_one.py" = "all"', "no task of the mark 'task9_9'"),
+        (
+            "tasks.toml",
+            '[task0_1]\n"test_one.py" = "all"\n[task0_3]\n"test_one.py" = "all"',
+            "test_one.py::test_it waits for one task, and has the marks task0_1 and task0_3",
+        ),
+    ],
+    ids=["early", "unknown", "two"],
+)
+def test_tests_that_cannot_be_run_are_no_proof(
+    tmp_path: Path, file: str, text: str, message: str
+) -> None:
+    count = Counting(tmp_path)
+    (count.tests / file).write_text(text)
+    with pytest.raises(ToolError, match=f"(?s){message}"):
+        count.prove()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[task0_1", "Expected ']'"),
+        ("task0_1 = 3", 'a table or "all" must say which tests are meant; 3 was given'),
+        ("[task0_1]\na = 3", 'a table or "all" must say which tests are meant; 3 was given'),
+        ("[task0_1.a]\nb = 3", 'a: b must be "all" or a list of parameters; 3 was given'),
+        ("[task0_1.a]\nb = [3]", r"\[3\] was given"),
+    ],
+)
+def test_mistakes_in_marks_are_named(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "tasks.toml"
+    file.write_text(text)
+    with pytest.raises(pytest.UsageError, match=f"tasks.toml: .*{message}"):
+        task_marks.read(file)
+
+
+def run_pytest(*arguments: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_marks_are_registered_and_choose_tests() -> None:
+    marks = [line for line in run_pytest("--markers") if line.startswith("@pytest.mark.task")]
+    assert marks == [f"@pytest.mark.{task.mark}: {task.title}" for task in TASKS.values()]
+    chosen = run_pytest("packages/mt-operators", "--collect-only", "-q", "-m", "task0_3")
+    names = {line.rpartition("::")[2] for line in chosen if "::" in line}
+    assert "test_reduce_folds_from_the_left" in names
+    assert "test_scalar_operators" not in names
+
+
+def test_a_students_code_is_what_must_be_tested(tmp_path: Path) -> None:
+    count = Counting(tmp_path)
+    make(count.workspace, count.stage, tmp_path / "out", count.tasks, count.tasks)
+    path = os.pathsep.join([str(count.stage.folder / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
+        cwd=tmp_path / "out",
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"mt_count is imported from {count.stage.folder}" in done.stderr
+    assert f"pip install --no-deps -e {tmp_path / 'out'}" in done.stderr
