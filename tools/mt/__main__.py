@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from importlib import import_module
 
 COMMANDS = {
+    "bench": "how fast it is beside torch",
     "concept": "one idea in every stage and backend, side by side",
     "diff": "what one stage adds to another",
     "doctor": "what ails this machine or environment, and the cure",
     "matrix": "which tests a change can break, as jobs of continuous integration",
     "parallel-check": "what Numba runs in parallel of the loops of the course",
     "site": "all stages and ideas as pages for a browser",
+    "skeleton": "a stage as exercises: its tests, and its code without what is to be written",
 }
 
 
@@ -34,7 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     options = parser.parse_args(arguments)
     folder = options.command.replace("-", "_")
-    status: int = import_module(f"mt.{folder}.command").main(options.arguments)
+    try:
+        command = import_module(f"mt.{folder}.command")
+    except ModuleNotFoundError as error:
+        needed = "Python 3.11" if error.name == "tomllib" else error.name
+        print(
+            f"mt {options.command}: this needs {needed}, which is not there: use `hatch run mt`, "
+            "or an environment with what requirements-dev.txt lists",
+            file=sys.stderr,
+        )
+        return 1
+    status: int = command.main(options.arguments)
     return status
 
 

@@ -7,9 +7,11 @@ a new stage exists for the tools as soon as it has a folder.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -22,6 +24,12 @@ from mt.errors import ToolError
 from mt.source.modules import Library
 
 ROOT = Path(__file__).resolve().parents[2]
+
+PYTHON = re.compile(r"Programming Language :: Python :: (\d+\.\d+)")
+"""The classifier by which a package promises to run on a Python."""
+
+PLUGINS = "mt_tensor.backends"
+"""The group of entry points by which a package announces a backend of tensors."""
 
 
 class WorkspaceError(ToolError):
@@ -41,12 +49,16 @@ class Stage:
         folder: Where it lives, holding its `pyproject.toml`.
         dependencies: What it always needs.
         extras: What each of its extras adds.
+        pythons: The Pythons that it promises to run on, the oldest first: `3.11`.
+        plugins: The backends of tensors that it announces by entry points.
     """
 
     name: NormalizedName
     folder: Path
     dependencies: tuple[Requirement, ...]
     extras: Mapping[str, tuple[Requirement, ...]]
+    pythons: tuple[str, ...]
+    plugins: tuple[str, ...]
 
     @property
     def short(self) -> str:
@@ -57,6 +69,11 @@ class Stage:
     def import_name(self) -> str:
         """What a program imports: `mt_tensor`."""
         return self.name.replace("-", "_")
+
+    @property
+    def source(self) -> Path:
+        """The folder of what a program imports."""
+        return self.folder / "src" / self.import_name
 
 
 class Workspace:
@@ -107,17 +124,16 @@ class Workspace:
             if wanted in {stage.name, stage.short}:
                 return stage
         known = ", ".join(self.stages)
-        message = f"no stage is called {name!r}; the stages are {known}"
+        near = get_close_matches(
+            wanted, [*self.stages, *(s.short for s in self.stages.values())], 1
+        )
+        hint = f"; is it {near[0]}?" if near else ""
+        message = f"no stage is called {name!r}; the stages are {known}{hint}"
         raise UnknownStageError(message)
 
     def library(self) -> Library:
         """Return the source of all stages."""
-        return Library(
-            {
-                stage.import_name: stage.folder / "src" / stage.import_name
-                for stage in self.stages.values()
-            }
-        )
+        return Library({stage.import_name: stage.source for stage in self.stages.values()})
 
     @cached_property
     def _direct(self) -> dict[NormalizedName, set[NormalizedName]]:
@@ -173,6 +189,8 @@ def _read_stage(file: Path) -> Stage:
                 extra: _requirements(requirements)
                 for extra, requirements in project.get("optional-dependencies", {}).items()
             },
+            pythons=_pythons(project.get("classifiers", [])),
+            plugins=tuple(project.get("entry-points", {}).get(PLUGINS, {})),
         )
     except tomllib.TOMLDecodeError as error:
         message = f"{file} is not valid TOML: {error}"
@@ -183,6 +201,13 @@ def _read_stage(file: Path) -> Stage:
     except InvalidRequirement as error:
         message = f"{file} has a dependency that cannot be read: {error}"
         raise WorkspaceError(message) from error
+
+
+def _pythons(classifiers: Iterable[str]) -> tuple[str, ...]:
+    """Return the versions, of two numbers, among the lines that classify a package."""
+    found = (PYTHON.fullmatch(line) for line in classifiers)
+    versions = (match[1] for match in found if match)
+    return tuple(sorted(versions, key=lambda version: tuple(map(int, version.split(".")))))
 
 
 def _requirements(lines: Iterable[str]) -> tuple[Requirement, ...]:

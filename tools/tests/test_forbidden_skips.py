@@ -20,8 +20,11 @@ PASSING = "def test_pass():\n    pass\n"
 
 
 def run(folder: Path, test: str, forbid: str) -> subprocess.CompletedProcess[str]:
-    shutil.copy(ROOT / "conftest.py", folder)
-    (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\nmarkers = ['gpu']\n")
+    for name in ("conftest.py", "tools/task_marks.py"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "pyproject.toml").write_text(
+        "[tool.pytest.ini_options]\nmarkers = ['gpu']\npythonpath = ['.']\n"
+    )
     (folder / "test_skipping.py").write_text(test)
     (folder / "test_passing.py").write_text(PASSING)
     return subprocess.run(

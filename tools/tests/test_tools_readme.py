@@ -1,0 +1,71 @@
+"""The README of the tools has a line for each command, and its examples give what they show."""
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mt.__main__ import COMMANDS, main
+from mt.workspace import ROOT
+
+README = ROOT / "tools" / "mt" / "README.md"
+TEXT = README.read_text()
+EXAMPLES = re.findall(r"^```console\n\$ (.*)\n((?s:.*?))^```", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("command", "wanted"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_an_example_gives_what_it_shows(command: str, wanted: str) -> None:
+    if "mt matrix" in command and shutil.which("hatch") is None:
+        pytest.skip("hatch is not on the search path")
+    done = subprocess.run(
+        command.replace("hatch run mt", f'"{sys.executable}" -m mt'),
+        shell=True,
+        cwd=ROOT,
+        env={
+            **{name: value for name, value in os.environ.items() if name != "MT_BACKEND"},
+            "PYTHONPATH": f"{ROOT / 'tools'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}",
+            "COLUMNS": "100",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == ("doctor" in command), done.stderr
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(wanted, done.stdout, options), done.stdout
+
+
+def test_every_command_has_a_section_and_a_line() -> None:
+    for command in COMMANDS:
+        assert f"\n## mt {command}\n" in TEXT
+        assert f"| [`mt {command}`](#mt-{command}) |" in TEXT
+    assert set(re.findall(r"^## mt (\S+)", TEXT, re.MULTILINE)) == COMMANDS.keys()
+
+
+def test_what_is_linked_is_there() -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", TEXT):
+        assert (README.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    assert f"usage: mt {command}" in capsys.readouterr().out
+
+
+def test_a_command_whose_library_is_missing_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in ("mt.diff.command", "rich", "rich.console"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "rich", None)
+    assert main(["diff", "a", "b"]) == 1
+    said = capsys.readouterr().err
+    assert "mt diff: this needs rich" in said
+    assert "requirements-dev.txt" in said
