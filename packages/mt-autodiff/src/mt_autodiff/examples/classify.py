@@ -6,26 +6,23 @@ python -m mt_autodiff.examples.classify spiral --hidden 16 16 --epochs 600 --pic
 
 from __future__ import annotations
 
-from mt_autodiff.examples.command import command_line, print_every, show
+from mt_autodiff.examples.command import add_picture, print_every, show
 from mt_autodiff.examples.network import Network
 from mt_autodiff.examples.training import train
 from mt_operators.datasets import DATASETS
-from mt_operators.examples.arguments import positive_float, positive_int
+from mt_operators.examples.arguments import add_choices, training_command
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Train, show the decision boundary, and print the training accuracy."""
-    parser = command_line(
-        "classify",
+    parser = training_command(
+        "python -m mt_autodiff.examples.classify",
         "Train a network of Scalars to tell two classes of points apart.",
         points=50,
         epochs=300,
     )
-    parser.add_argument("data", nargs="?", default="xor", choices=DATASETS, help="what to learn")
-    parser.add_argument(
-        "--hidden", type=positive_int, nargs="*", default=[10], help="widths of the hidden layers"
-    )
-    parser.add_argument("--rate", type=positive_float, default=0.2, help="how far to step")
+    add_choices(parser, data="xor", hidden=[10], rate=0.2)
+    add_picture(parser)
     options = parser.parse_args(arguments)
     dataset = DATASETS[options.data](options.points, options.seed)
     network = Network(hidden=options.hidden, seed=options.seed)

@@ -1,4 +1,4 @@
-"""What the commands have in common: their options, and how they tell of the training."""
+"""What the commands have in common: how they tell of the training, in lines and in a picture."""
 
 from __future__ import annotations
 
@@ -12,29 +12,12 @@ from mt_autodiff.examples.training import Epoch, accuracy
 from mt_autodiff.mode import no_grad
 from mt_operators import Module
 from mt_operators.datasets import Dataset
-from mt_operators.examples.arguments import positive_int
 from mt_operators.examples.text_plot import text_plot
 
 
-def command_line(name: str, description: str, points: int, epochs: int) -> argparse.ArgumentParser:
-    """Return a parser of the options that every command has.
-
-    Args:
-        name: the command's module.
-        description: what it does.
-        points: how many points there are by default.
-        epochs: how many steps are taken by default.
-    """
-    parser = argparse.ArgumentParser(
-        prog=f"python -m mt_autodiff.examples.{name}",
-        description=description,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument("--points", type=positive_int, default=points, help="how many points")
-    parser.add_argument("--epochs", type=positive_int, default=epochs, help="how many steps")
-    parser.add_argument("--seed", type=int, default=0, help="of points and weights")
+def add_picture(parser: argparse.ArgumentParser) -> None:
+    """Let a command draw what it has learned, with `--picture`."""
     parser.add_argument("--picture", type=_picture, help="where to write a PNG; needs matplotlib")
-    return parser
 
 
 def _picture(text: str) -> Path:

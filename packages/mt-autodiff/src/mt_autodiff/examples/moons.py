@@ -8,15 +8,19 @@ weights, and a step that becomes smaller from 1.0 to 0.1 in 100 epochs, without 
 
 from __future__ import annotations
 
-from mt_autodiff.examples.command import command_line, print_every, show
+from mt_autodiff.examples.command import add_picture, print_every, show
 from mt_autodiff.examples.network import Network
 from mt_autodiff.examples.training import hinge, train
 from mt_operators.datasets import moons
+from mt_operators.examples.arguments import training_command
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Train, show the decision boundary, and print the training accuracy."""
-    parser = command_line("moons", "Tell two moons apart.", points=100, epochs=100)
+    parser = training_command(
+        "python -m mt_autodiff.examples.moons", "Tell two moons apart.", points=100, epochs=100
+    )
+    add_picture(parser)
     options = parser.parse_args(arguments)
     dataset = moons(options.points, options.seed)
     network = Network(hidden=(16, 16), seed=options.seed)

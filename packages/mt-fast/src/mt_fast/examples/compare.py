@@ -10,7 +10,6 @@ down to be smooth, as with `--rate 0.1`, each step makes such a difference large
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from statistics import median
 import mt_tensor as mt
 from mt_autodiff.examples.training import Epoch
 from mt_operators.datasets import DATASETS, Dataset
-from mt_operators.examples.arguments import positive_float, positive_int
+from mt_operators.examples.arguments import add_choices, training_command
 from mt_tensor.errors import BackendError
 from mt_tensor.examples.network import Network
 from mt_tensor.examples.training import accuracy, train
@@ -94,20 +93,14 @@ def largest_difference(one: Run, other: Run) -> float:
 
 def main(arguments: list[str] | None = None) -> None:
     """Train on each backend, and print how long an epoch takes and what was learned."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mt_fast.examples.compare",
-        description="Train the same network on several backends.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    parser = training_command(
+        "python -m mt_fast.examples.compare",
+        "Train the same network on several backends.",
+        points=1000,
+        epochs=300,
     )
-    parser.add_argument("data", nargs="?", default="spiral", choices=DATASETS, help="what to learn")
+    add_choices(parser, data="spiral", hidden=[100, 100], rate=0.03)
     parser.add_argument("--backends", nargs="+", default=["numpy", "fast"], help="where to compute")
-    parser.add_argument("--points", type=positive_int, default=1000, help="how many points")
-    parser.add_argument("--epochs", type=positive_int, default=300, help="how many steps")
-    parser.add_argument("--seed", type=int, default=0, help="of points and weights")
-    parser.add_argument(
-        "--hidden", type=positive_int, nargs="*", default=[100, 100], help="widths of hidden layers"
-    )
-    parser.add_argument("--rate", type=positive_float, default=0.03, help="how far to step")
     options = parser.parse_args(arguments)
     dataset = DATASETS[options.data](options.points, options.seed)
     settings = {name: getattr(options, name) for name in ("hidden", "epochs", "rate", "seed")}

@@ -6,12 +6,10 @@ python -m mt_tensor.examples.classify xor --hidden 10 --points 50 --epochs 300
 
 from __future__ import annotations
 
-import argparse
-
 import mt_tensor as mt
 from mt_autodiff.examples.command import print_every
 from mt_operators.datasets import DATASETS
-from mt_operators.examples.arguments import positive_float, positive_int
+from mt_operators.examples.arguments import add_choices, training_command
 from mt_operators.examples.text_plot import text_plot
 from mt_tensor.errors import BackendError
 from mt_tensor.examples.network import Network
@@ -20,19 +18,13 @@ from mt_tensor.examples.training import accuracy, train
 
 def main(arguments: list[str] | None = None) -> None:
     """Train, show the decision boundary, and print the training accuracy."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mt_tensor.examples.classify",
-        description="Train a network of tensors to tell two classes of points apart.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    parser = training_command(
+        "python -m mt_tensor.examples.classify",
+        "Train a network of tensors to tell two classes of points apart.",
+        points=200,
+        epochs=1000,
     )
-    parser.add_argument("data", nargs="?", default="spiral", choices=DATASETS, help="what to learn")
-    parser.add_argument("--points", type=positive_int, default=200, help="how many points")
-    parser.add_argument("--epochs", type=positive_int, default=1000, help="how many steps")
-    parser.add_argument("--seed", type=int, default=0, help="of points and weights")
-    parser.add_argument(
-        "--hidden", type=positive_int, nargs="*", default=[32, 32], help="widths of hidden layers"
-    )
-    parser.add_argument("--rate", type=positive_float, default=0.1, help="how far to step")
+    add_choices(parser, data="spiral", hidden=[32, 32], rate=0.1)
     parser.add_argument("--backend", help="where to compute; MT_BACKEND, or numpy, if not given")
     options = parser.parse_args(arguments)
     try:
