@@ -25,8 +25,8 @@ from mt.concept.maps import (
 )
 from mt.concept.running import FOLDER as INPUTS
 from mt.concept.running import Input, Result, input_of, results
-from mt.concept.tables import ConceptError
 from mt.source.symbols import Symbols
+from mt.tables import TableError
 from mt.testing import Shape, check_shape
 from mt.workspace import Workspace
 
@@ -99,7 +99,7 @@ def test_a_map_that_is_not_what_it_should_be_is_refused(
 ) -> None:
     (tmp_path / "bad.toml").write_text(text)
     (tmp_path / "good.toml").write_text(HEAD + STEP)
-    with pytest.raises(ConceptError, match=message):
+    with pytest.raises(TableError, match=message):
         read_map(tmp_path)
 
 
@@ -149,7 +149,7 @@ def test_a_kernel_without_a_compiler_is_no_error(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_kernel_of_nothing_is_refused() -> None:
-    with pytest.raises(ConceptError, match="'bump' is no operator of the table"):
+    with pytest.raises(TableError, match="'bump' is no operator of the table"):
         kernel_text("fast", GeneratedKernel("bump"), input_of("fusing").functions)
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from mt.__main__ import main
-from mt.concept.finding import Answer, found
+from mt.concept.finding import Answer, ConceptError, found
 from mt.concept.maps import read_map
 from mt.concept.order import Addition, read_order
-from mt.concept.tables import ConceptError
 from mt.site.build import neighbours
+from mt.tables import TableError
 from mt.workspace import Workspace
 
 CONCEPTS = read_map()
@@ -84,7 +84,7 @@ def test_an_order_that_is_not_what_it_should_be_is_refused(
 ) -> None:
     file = tmp_path / "order.toml"
     file.write_text(text)
-    with pytest.raises(ConceptError, match=message):
+    with pytest.raises(TableError, match=message):
         read_order(CONCEPTS, file)
 
 

@@ -24,6 +24,7 @@ from mt.skeleton.proof import mark, prove
 from mt.source.modules import Module
 from mt.source.normal import definitions
 from mt.source.symbols import Symbol, Symbols
+from mt.tables import TableError
 from mt.workspace import ROOT, Stage, Workspace
 
 WORKSPACE = Workspace.read()
@@ -83,7 +84,7 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
         ({"name": "two"}, r"two\.toml: a task is named by its number"),
         ({"title": None}, r"2_3\.toml: 'title' is missing"),
         ({"stage": 2}, r"2_3\.toml: 'stage' must be of type str; 2 was given"),
-        ({"start": [1]}, r"'start' must hold names; \[1\] was given"),
+        ({"start": [1]}, r"'start' must hold values of type str; \[1\] was given"),
         ({"hint": "none"}, "'hint' is unknown; there are stage, title"),
         ({"functions": []}, r"has functions, which are left out, or else a table \[tests\]"),
         ({"functions": [], "tests": 3}, "'tests' must be of type dict"),
@@ -100,14 +101,14 @@ def test_mistakes_in_a_task_are_named(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     task_file(tmp_path, **changes)
-    with pytest.raises(TaskError, match=message):
+    with pytest.raises(TableError, match=message):
         check(read_tasks(tmp_path), SYMBOLS)
 
 
 def test_what_is_left_out_belongs_to_one_task(tmp_path: Path) -> None:
     task_file(tmp_path, "0_1")
     task_file(tmp_path, "0_2")
-    with pytest.raises(TaskError, match=r"0_2\.toml: .*operators.map is left out by 0_1"):
+    with pytest.raises(TableError, match=r"0_2\.toml: .*operators.map is left out by 0_1"):
         check(read_tasks(tmp_path), SYMBOLS)
 
 

@@ -13,9 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from mt.concept.maps import Concept
+from mt.concept.maps import Concept, spoken
 from mt.concept.order import Addition, Order
-from mt.concept.tables import ConceptError, spoken
+from mt.errors import ToolError
 
 Answer = Concept | Addition
 
@@ -30,6 +30,10 @@ that the then there this to two was what when where which who why will with
 
 ENDINGS = ("ing", "ed", "es", "s", "e")
 """Endings of words that are taken off, so that `fails` finds `fail`."""
+
+
+class ConceptError(ToolError):
+    """There is no such concept."""
 
 
 def found(order: Order, asked: str) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mt.concept.maps import GeneratedKernel
-from mt.concept.tables import ConceptError
+from mt.tables import TableError
 
 
 def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, Any]) -> str:
@@ -18,7 +18,7 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
         functions: those of the concept's input, of which `fast` can fuse one.
 
     Raises:
-        ConceptError: there is nothing of its name that `fast` could make a kernel of.
+        TableError: there is nothing of its name that `fast` could make a kernel of.
     """
     layout = {"layout": kernel.layout} if kernel.layout else {}
     try:
@@ -34,7 +34,7 @@ def kernel_text(column: str, kernel: GeneratedKernel, functions: Mapping[str, An
             what: Any = kernel.name
             operator = OPERATORS[kernel.name]
         elif kernel.name not in functions:
-            raise ConceptError(
+            raise TableError(
                 f"{kernel.name!r} is no operator of the table, and no function of the input; the "
                 f"input has {', '.join(functions)}."
             )

@@ -35,8 +35,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from mt.concept.tables import ConceptError, check_table, joined, read_table, spoken
 from mt.source.symbols import Symbols, UnknownSymbolError
+from mt.tables import TableError, check_table, read_table
 
 FOLDER = Path(__file__).with_name("map")
 
@@ -143,7 +143,7 @@ def read_map(folder: Path = FOLDER) -> dict[str, Concept]:
     """Read the map.
 
     Raises:
-        ConceptError: something in it is missing, unknown, or in the wrong order; says where.
+        TableError: something in it is missing, unknown, or in the wrong order; says where.
     """
     concepts = [_concept(file) for file in sorted(folder.glob("*.toml"))]
     owners: dict[str, Concept] = {}
@@ -151,7 +151,7 @@ def read_map(folder: Path = FOLDER) -> dict[str, Concept]:
         for name in (concept.name, *concept.also):
             owner = owners.setdefault(name, concept)
             if owner is not concept:
-                raise ConceptError(
+                raise TableError(
                     f"{concept.file.name}: {name!r} is what {owner.file.name} is called, too."
                 )
     return {concept.name: concept for concept in concepts}
@@ -169,18 +169,18 @@ def _concept(file: Path) -> Concept:
     text = file.read_text(encoding="utf-8")
     lines = _lines_of(STEP, text)
     if len(lines) != len(table["steps"]):
-        raise ConceptError(f"{file.name}:1: each step must be a table of its own, below {STEP}.")
+        raise TableError(f"{file.name}:1: each step must be a table of its own, below {STEP}.")
     steps = [_step(file, *each) for each in zip(lines, table["steps"], strict=True)]
     for before, step in itertools.pairwise(steps):
         if COLUMNS.index(before.column) >= COLUMNS.index(step.column):
-            raise ConceptError(
+            raise TableError(
                 f"{file.name}:{step.line}: {step.column!r} comes after {before.column!r}; columns "
                 f"are in the order {', '.join(COLUMNS)}, and each is there at most once."
             )
     also = tuple(table.get("also", ()))
     for other in also:
         if other != spoken(other):
-            raise ConceptError(f"{file.name}:1: write {other!r} as {spoken(other)!r} in 'also'.")
+            raise TableError(f"{file.name}:1: write {other!r} as {spoken(other)!r} in 'also'.")
     return Concept(
         spoken(file.stem),
         joined(table["text"]),
@@ -197,7 +197,7 @@ def _step(file: Path, line: int, table: Mapping[str, Any]) -> Step:
     check_table(where, table, {"column": str, "text": str, "symbols": list}, {"kernel": dict})
     column = table["column"]
     if column not in COLUMNS:
-        raise ConceptError(
+        raise TableError(
             f"{where}: there is no column {column!r}; the columns are {', '.join(COLUMNS)}."
         )
     kernel = None
@@ -211,7 +211,7 @@ def _kernel(where: str, column: str, table: Mapping[str, Any]) -> GeneratedKerne
     optional = {"layout": str, "gradient": bool, **only}
     check_table(where, table, {"name": str}, optional, held={"repeats": bool})
     if column not in ("fast", "cuda"):
-        raise ConceptError(f"{where}: {column!r} generates no kernels; fast and cuda do.")
+        raise TableError(f"{where}: {column!r} generates no kernels; fast and cuda do.")
     return GeneratedKernel(**{**table, "repeats": tuple(table.get("repeats", ()))})
 
 
@@ -219,11 +219,11 @@ def _counterexample(where: str, table: Mapping[str, Any]) -> Counterexample:
     check_table(where, table, {"name": str, "proves": str, "text": str}, {"shown": list})
     name, proves = table["name"], table["proves"]
     if proves not in get_args(Flaw):
-        raise ConceptError(
+        raise TableError(
             f"{where}: {name!r} proves {proves!r}; it can be {', '.join(get_args(Flaw))}."
         )
     if name in COLUMNS:
-        raise ConceptError(f"{where}: a counterexample cannot be called {name!r}, as a column is.")
+        raise TableError(f"{where}: a counterexample cannot be called {name!r}, as a column is.")
     shown = table.get("shown", [name.replace(" ", "_")])
     return Counterexample(name, proves, joined(table["text"]), tuple(shown))
 
@@ -232,6 +232,16 @@ def _lines_of(wanted: str, text: str, after: int = 0) -> list[int]:
     """Return the numbers of the lines below `after` in which something stands."""
     lines = text.splitlines()
     return [number for number, line in enumerate(lines, 1) if number > after and wanted in line]
+
+
+def joined(text: str) -> str:
+    """Return a text in one line."""
+    return " ".join(text.split())
+
+
+def spoken(name: str) -> str:
+    """Return a name in the spelling of the map: in small letters, and with spaces."""
+    return name.lower().replace("_", " ").replace("-", " ")
 
 
 # --- Checking it ----------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mt.concept.maps import Concept, read_map
-from mt.concept.tables import ConceptError, check_table, joined, read_table
+from mt.concept.maps import Concept, joined, read_map
+from mt.tables import TableError, check_table, read_table
 
 FILE = Path(__file__).with_name("order.toml")
 
@@ -150,7 +150,7 @@ def read_order(concepts: Mapping[str, Concept] | None = None, file: Path = FILE)
         file: where the order stands.
 
     Raises:
-        ConceptError: it is not what it should be, leaves a concept out, or has one twice.
+        TableError: it is not what it should be, leaves a concept out, or has one twice.
     """
     concepts = read_map() if concepts is None else concepts
     table = read_table(file)
@@ -159,7 +159,7 @@ def read_order(concepts: Mapping[str, Concept] | None = None, file: Path = FILE)
     left = dict(concepts)
     themes = tuple(_theme(file.name, each, concepts, left) for each in table["themes"])
     if left:
-        raise ConceptError(f"{file.name}: no theme has {', '.join(left)}.")
+        raise TableError(f"{file.name}: no theme has {', '.join(left)}.")
     additions = tuple(_addition(file.name, each) for each in table["additions"])
     return Order(themes, additions)
 
@@ -171,9 +171,9 @@ def _theme(
     check_table(where, table, {"name": str, "text": str, "concepts": list})
     for name in table["concepts"]:
         if name not in concepts:
-            raise ConceptError(f"{where}: theme {table['name']!r}: there is no concept {name!r}.")
+            raise TableError(f"{where}: theme {table['name']!r}: there is no concept {name!r}.")
         if left.pop(name, None) is None:
-            raise ConceptError(f"{where}: theme {table['name']!r}: {name!r} is there twice.")
+            raise TableError(f"{where}: theme {table['name']!r}: {name!r} is there twice.")
     own = tuple(concepts[name] for name in table["concepts"])
     return Theme(table["name"], joined(table["text"]), own)
 

@@ -21,21 +21,20 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import task_marks
 from mt.errors import ToolError
 from mt.source.symbols import Symbol, Symbols, UnknownSymbolError
+from mt.tables import TableError, check_table, read_table
 
 FOLDER = Path(__file__).with_name("tasks")
 
 
 class TaskError(ToolError):
-    """The tasks are not what they should be, or there is no such task."""
+    """There is no such task."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def read_tasks(folder: Path = FOLDER) -> dict[str, Task]:
     """Read the tasks, and return them by name, in their order.
 
     Raises:
-        TaskError: something in a file is missing, unknown or of the wrong kind; says where.
+        TableError: something in a file is missing, unknown or of the wrong kind; says where.
     """
     tasks = [_task(file) for file in folder.glob("*.toml")]
     return {task.name: task for task in sorted(tasks, key=lambda task: _order(task.name))}
@@ -92,14 +91,16 @@ def _order(name: str) -> tuple[int, ...]:
 
 def _task(file: Path) -> Task:
     if not re.fullmatch(r"\d+_\d+", file.stem):
-        raise TaskError(f"{file.name}: a task is named by its number, as in 2_3.toml.")
+        raise TableError(f"{file.name}: a task is named by its number, as in 2_3.toml.")
+    table = read_table(file)
+    needed = {"stage": str, "title": str, "start": list, "functions": list, "text": str}
+    check_table(file.name, table, needed, {"tests": dict})
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise TaskError(f"{file.name}: {error}") from error
-    _check(file, table)
+        task_marks.check(table.get("tests", {}))
+    except ValueError as error:
+        raise TableError(f"{file.name}: 'tests': {error}") from error
     if bool(table["functions"]) == ("tests" in table):
-        raise TaskError(
+        raise TableError(
             f"{file.name}: a task has functions, which are left out, or else a table [tests]: "
             "those that are about what was written before."
         )
@@ -113,38 +114,6 @@ def _task(file: Path) -> Task:
         tests=table.get("tests", {}),
         file=file,
     )
-
-
-KEYS: dict[str, type] = {
-    "stage": str,
-    "title": str,
-    "start": list,
-    "functions": list,
-    "text": str,
-    "tests": dict,
-}
-"""What a task has; the tests only if it has no functions."""
-
-
-def _check(file: Path, table: Mapping[str, Any]) -> None:
-    """Raise TaskError unless a table has what is needed, nothing unknown, and fitting values."""
-    for key, kind in KEYS.items():
-        if key not in table and key != "tests":
-            raise TaskError(f"{file.name}: {key!r} is missing.")
-        value: Any = table.get(key, kind())
-        if not isinstance(value, kind):
-            raise TaskError(
-                f"{file.name}: {key!r} must be of type {kind.__name__}; {value!r} was given."
-            )
-        if isinstance(value, list) and not all(isinstance(name, str) for name in value):
-            raise TaskError(f"{file.name}: {key!r} must hold names; {value!r} was given.")
-    try:
-        task_marks.check(table.get("tests", {}))
-    except ValueError as error:
-        raise TaskError(f"{file.name}: 'tests': {error}") from error
-    for key in table:
-        if key not in KEYS:
-            raise TaskError(f"{file.name}: {key!r} is unknown; there are {', '.join(KEYS)}.")
 
 
 def tasks_of(tasks: Mapping[str, Task], stage: str, names: Sequence[str] = ()) -> list[Task]:
@@ -169,11 +138,11 @@ def awaited(task: Task, tasks: Sequence[Task]) -> Task:
         tasks: those of its stage, in their order.
 
     Raises:
-        TaskError: there is nothing to write up to this task.
+        TableError: there is nothing to write up to this task.
     """
     before = [each for each in tasks[: tasks.index(task) + 1] if each.functions]
     if not before:
-        raise TaskError(f"{task.file.name}: it has no functions, nor has any task before it.")
+        raise TableError(f"{task.file.name}: it has no functions, nor has any task before it.")
     return before[-1]
 
 
@@ -184,7 +153,7 @@ def places(task: Task, symbols: Symbols) -> list[Symbol]:
     """Return what a task leaves out.
 
     Raises:
-        TaskError: a name leads nowhere, or to what is no function or row of the task's stage.
+        TableError: a name leads nowhere, or to what is no function or row of the task's stage.
     """
     found = []
     for name, line in _named(task):
@@ -192,14 +161,16 @@ def places(task: Task, symbols: Symbols) -> list[Symbol]:
         try:
             symbol = symbols.find(name)
         except UnknownSymbolError as error:
-            raise TaskError(f"{where}: {error}") from error
+            raise TableError(f"{where}: {error}") from error
         if not isinstance(symbol.node, ast.FunctionDef) and not name.endswith("]"):
-            raise TaskError(
+            raise TableError(
                 f"{where}: {name} is a {symbol.kind}; name functions, methods or rows of the table."
             )
         package = symbol.module.name.partition(".")[0]
         if package != f"mt_{task.stage}":
-            raise TaskError(f"{where}: {name} belongs to {package}, not to the stage {task.stage}.")
+            raise TableError(
+                f"{where}: {name} belongs to {package}, not to the stage {task.stage}."
+            )
         found.append(symbol)
     return found
 
@@ -213,13 +184,13 @@ def _named(task: Task) -> Iterator[tuple[str, int]]:
 
 
 def check(tasks: Mapping[str, Task], symbols: Symbols) -> None:
-    """Raise TaskError if something in the tasks leads nowhere, or is left out twice."""
+    """Raise TableError if something in the tasks leads nowhere, or is left out twice."""
     owners: dict[str, Task] = {}
     for task in tasks.values():
         awaited(task, tasks_of(tasks, task.stage))
         for symbol in places(task, symbols):
             owner = owners.setdefault(symbol.name, task)
             if owner is not task:
-                raise TaskError(
+                raise TableError(
                     f"{task.file.name}: {symbol.name} is left out by {owner.file.name}, too."
                 )

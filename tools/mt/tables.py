@@ -1,4 +1,8 @@
-"""Reading tables of TOML: what is missing, unknown or of the wrong type is refused."""
+"""Reading tables of TOML: what is missing, unknown or of the wrong type is refused.
+
+The map of concepts, its order and the tasks of the course are files that people write. Each mistake
+in one is a `TableError` that says where it is.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,20 @@ from typing import Any
 from mt.errors import ToolError
 
 
-class ConceptError(ToolError):
-    """The map of concepts is not what it should be, or has no such concept."""
+class TableError(ToolError):
+    """What a file says is not what it should be."""
 
 
 def read_table(file: Path) -> dict[str, Any]:
     """Return what a file holds.
 
     Raises:
-        ConceptError: it is no TOML; says where.
+        TableError: it is no TOML; says where.
     """
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise ConceptError(f"{file.name}: {error}") from error
+        raise TableError(f"{file.name}: {error}") from error
 
 
 def check_table(
@@ -34,7 +38,7 @@ def check_table(
     *,
     held: Mapping[str, type] | None = None,
 ) -> None:
-    """Raise ConceptError unless a table has what is needed, nothing unknown, and fitting values.
+    """Raise TableError unless a table has what is needed, nothing unknown, and fitting values.
 
     Args:
         where: where it stands, for the message.
@@ -46,26 +50,16 @@ def check_table(
     known = {**needed, **(optional or {})}
     for key in needed:
         if key not in table:
-            raise ConceptError(f"{where}: {key!r} is missing.")
+            raise TableError(f"{where}: {key!r} is missing.")
     for key, value in table.items():
         if key not in known:
-            raise ConceptError(f"{where}: {key!r} is unknown; there are {', '.join(known)}.")
+            raise TableError(f"{where}: {key!r} is unknown; there are {', '.join(known)}.")
         if not isinstance(value, known[key]):
-            raise ConceptError(
+            raise TableError(
                 f"{where}: {key!r} must be of type {known[key].__name__}; {value!r} was given."
             )
         kind = (held or {}).get(key, str)
         if isinstance(value, list) and not all(isinstance(each, kind) for each in value):
-            raise ConceptError(
+            raise TableError(
                 f"{where}: {key!r} must hold values of type {kind.__name__}; {value!r} was given."
             )
-
-
-def joined(text: str) -> str:
-    """Return a text in one line."""
-    return " ".join(text.split())
-
-
-def spoken(name: str) -> str:
-    """Return a name in the spelling of the map: in small letters, and with spaces."""
-    return name.lower().replace("_", " ").replace("-", " ")
