@@ -9,20 +9,24 @@ Hypothesis has no deadline here: how long an example takes says more of what els
 than of the code. In the profile `repeatable` it takes the same examples every time, too, and does
 not look for simpler ones that fail: that would take long where tests are expected to fail.
 
-The tests have the marks of the course's tasks, by the plugin `tools/task_marks.py`.
+The tests have the marks of the course's tasks, by the plugin `tools/task_marks.py`. It is found
+wherever pytest is started, as for the conformance kit of an editable package.
 
 The report begins with the versions of the libraries that arrays and kernels depend on.
 """
 
 import os
+import sys
 from collections.abc import Generator
 from contextlib import suppress
 from importlib import metadata
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from hypothesis import Phase, settings
 
+sys.path.append(str(Path(__file__).with_name("tools")))
 pytest_plugins = ["task_marks"]
 
 settings.register_profile("no deadline", deadline=None)
