@@ -44,6 +44,7 @@ def accesses(ptx, kind):
     return [line.split()[0] for line in ptx.splitlines() if line.strip().startswith(kind)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*OPERATORS, *OTHERS])
 def test_every_kernel_compiles(kind):
     found = [kernel for name, kernel in kernels().items() if group(name) == kind]

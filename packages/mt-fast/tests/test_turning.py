@@ -70,6 +70,7 @@ def run(backend, name, inputs, shape, dtype="float32", gradient=None):
     return [out.numpy() for out in outputs]
 
 
+@pytest.mark.slow  # each combination is a kernel to compile
 @settings(max_examples=40, deadline=None)
 @given(
     shape=st.sampled_from(SHAPES),

@@ -37,6 +37,7 @@ def test_a_short_training_writes_its_files(
     assert nn.functional.accuracy(model.eval()(images), labels) > 0.8
 
 
+@pytest.mark.slow
 def test_the_backends_agree(tmp_path: Path) -> None:
     few = ["--epochs", "1", "--batches", "2", "--batch-size", "4"]
     for backend in ("numpy", "simple"):

@@ -129,12 +129,21 @@ def _of_python(thing: Any) -> FunctionType | None:
 # --- All of them --------------------------------------------------------------------------------
 
 
+def _prepare(symbols: Symbols) -> None:
+    """Do once what every process would do for itself, and what no name of the map stands for."""
+    import numba
+
+    for package in symbols.library.folders:
+        import_module(package)
+    nothing: Any = numba.njit(lambda: None)
+    nothing()  # Numba prepares itself when it first compiles
+
+
 def main(names: Iterable[str]) -> None:
     """Print a line of JSON for each column: the concept, the column, and what does not run."""
     concepts = read_map()
     symbols = Symbols(Workspace.read().library())
-    for package in symbols.library.folders:
-        import_module(package)
+    _prepare(symbols)
     for name in names or concepts:
         concept = concepts[name]
         for column in input_of(name).programs([step.column for step in concept.steps]):

@@ -7,11 +7,13 @@ where it has to be broken, lets the rest hang below its beginning.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup, escape
 from pygments.lexers import PythonLexer
@@ -83,7 +85,7 @@ def _cut(text: str, links: dict[int, list[Use]]) -> list[Line]:
     lines: list[Line] = [[]]
     column = 0
     for token, written in PythonLexer(stripnl=False).get_tokens(text):
-        colour = next((name for family, name in COLOURS if token in family), "")
+        colour = _colour(token)
         for count, part in enumerate(written.split("\n")):
             if count:
                 lines.append([])
@@ -93,6 +95,12 @@ def _cut(text: str, links: dict[int, list[Use]]) -> list[Line]:
     while lines and not lines[-1]:
         lines.pop()
     return lines
+
+
+@functools.cache
+def _colour(token: Any) -> str:
+    """Return the class of a token of Pygments, whose tests of membership are slow."""
+    return next((name for family, name in COLOURS if token in family), "")
 
 
 def _linked(text: str, colour: str, column: int, links: list[Use]) -> Iterator[Piece]:

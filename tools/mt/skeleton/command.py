@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--at-once",
         action="store_true",
-        help="with --prove: solve all tasks together",
+        help="with --prove: solve all tasks together, and leave out slow tests",
     )
     parser.add_argument(
         "-n", "--processes", default="auto", help="how many run these tests (auto)", metavar="N"

@@ -68,12 +68,13 @@ def needs(
         skeleton: a folder in which all tasks are left out; in the end all are solved.
         tasks: those of the stage.
         processes: how many run the tests, for pytest-xdist.
-        at_once: whether all tasks are solved together, which spares runs.
+        at_once: whether all tasks are solved together, and slow tests left out, which spares time.
 
     Raises:
         ToolError: the tests cannot be collected without what is left out.
     """
-    first = _run(skeleton, "with nothing solved", processes)
+    chosen = "not conformance and not slow" if at_once else "not conformance"
+    first = _run(skeleton, "with nothing solved", processes, chosen)
     waiting = first.that("failed")
     found: dict[str, Sequence[Task]] = {}
     for solved in [list(tasks)] if at_once else [[task] for task in tasks]:
@@ -81,12 +82,12 @@ def needs(
             skeleton.solve(task)
         if waiting and any(task.functions for task in solved):
             which = "every task" if at_once else f"task {solved[0].number}"
-            now = _run(skeleton, f"with {which} solved", processes, waiting)
+            now = _run(skeleton, f"with {which} solved", processes, chosen, waiting)
             found |= dict.fromkeys(now.that("passed"), solved)
             first.outcomes.update(dict.fromkeys(now.that("skipped"), "skipped"))
             waiting = now.that("failed")
     if waiting:
-        _run(skeleton, "once more, as they should not fail", processes, waiting, shown=True)
+        _run(skeleton, "once more, as they should not fail", processes, chosen, waiting, shown=True)
     return Needs(first, found, waiting)
 
 
@@ -94,16 +95,18 @@ def _run(
     skeleton: Skeleton,
     when: str,
     processes: str,
+    chosen: str,
     only: Sequence[str] | None = None,
     shown: bool = False,
 ) -> Outcomes:
-    """Run the tests, all but those of the conformance kit or only some, and say how it went.
+    """Run the tests, and say how it went.
 
     Args:
         skeleton: the folder.
         when: what is solved, for messages.
         processes: how many run the tests.
-        only: which are run; all, if None.
+        chosen: which marks they have, for pytest's `-m`.
+        only: which of them are run; all, if None.
         shown: whether pytest itself says how it goes, too.
 
     Raises:
@@ -112,7 +115,7 @@ def _run(
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
-            _command(Path(scratch), processes, only, "short" if shown else "no"),
+            _command(Path(scratch), processes, chosen, only, "short" if shown else "no"),
             cwd=skeleton.folder,
             env=_environment(skeleton),
             capture_output=not shown,
@@ -138,19 +141,21 @@ def _run(
 
 
 def _command(
-    scratch: Path, processes: str, only: Sequence[str] | None, traceback: str
+    scratch: Path, processes: str, chosen: str, only: Sequence[str] | None, traceback: str
 ) -> list[str]:
     command = [
-        *(sys.executable, "-m", "pytest", "-q", f"--tb={traceback}", "-m", "not conformance"),
+        *(sys.executable, "-m", "pytest", "-q", f"--tb={traceback}", "-m", chosen),
         *("-p", "no:cacheprovider", "--hypothesis-profile=repeatable"),
         *("-p", "mt.skeleton.recording", f"--record={scratch}"),
     ]
     if only is not None:
-        chosen = scratch / "only.json"
-        chosen.write_text(json.dumps(only), encoding="utf-8")
+        listed = scratch / "only.json"
+        listed.write_text(json.dumps(only), encoding="utf-8")
         # Without these files' names all others would be collected, too, which takes its time.
-        command += [f"--only={chosen}", *sorted({test.partition("::")[0] for test in only})]
-    return [*command, "-n", processes] if importlib.util.find_spec("xdist") else command
+        command += [f"--only={listed}", *sorted({test.partition("::")[0] for test in only})]
+    if not importlib.util.find_spec("xdist"):
+        return command
+    return [*command, "-n", processes, "--dist=worksteal"]
 
 
 def _environment(skeleton: Skeleton) -> dict[str, str]:
