@@ -50,6 +50,12 @@ def _signs(side: Library) -> tuple[Any, ...]:
     return t.randn(256, 128), t.randn(256, 128), t.randint(0, 2, (256,)) * 2 - 1
 
 
+def _spoken(side: Library) -> tuple[Any, ...]:
+    t = side.tensors
+    labels = t.randint(1, 32, (16, 20))
+    return t.randn(100, 16, 32).log_softmax(-1), labels, (100,) * 16, (20,) * 16
+
+
 def _step(layer: str, inputs: Inputs, arguments: tuple[Any, ...], **settings: Any) -> Make:
     def make(side: Library) -> Program:
         module = getattr(side.nn, layer)(*arguments, **settings)
@@ -129,5 +135,6 @@ for _name in ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss"):
 _enter("BCEWithLogitsLoss", _logits)
 _enter("BCELoss", _probabilities)
 _enter("KLDivLoss", _logits, reduction="batchmean")
+_enter("CTCLoss", _spoken)
 _enter("TripletMarginLoss", _normal(*[(256, 128)] * 3))
 _enter("CosineEmbeddingLoss", _signs)

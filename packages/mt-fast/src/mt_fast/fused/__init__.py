@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from mt_fast.fused.attention import ATTENTION
 from mt_fast.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
+from mt_fast.fused.ctc import CTC
 from mt_fast.fused.embedding import EMBEDDING
 from mt_fast.fused.groups import GROUP_NORM
 from mt_fast.fused.gru import GRU
@@ -35,6 +36,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "conv2d": CONVOLUTION,
     "conv_transpose2d": TRANSPOSED_CONVOLUTION,
     "cross_entropy": CROSS_ENTROPY,
+    "ctc": CTC,
     "dropout": DROPOUT,
     "embedding": EMBEDDING,
     "gru": GRU,

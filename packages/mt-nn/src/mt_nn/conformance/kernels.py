@@ -139,6 +139,23 @@ def cross_entropies() -> Iterator[Arguments]:
     yield draw(0, 5), np.zeros(0, np.int64), "sum"
 
 
+@of("ctc")
+def label_sequences() -> Iterator[Arguments]:
+    """Log-probabilities, labels with blanks around, durations, lengths, and the blank."""
+    numbers = np.random.default_rng(5)
+    for dtype, blank in itertools.product(("float32", "float64"), (0, 2)):
+        scores = np.log(numbers.dirichlet(np.ones(6), (12, 4)) + 1e-3).astype(dtype)
+        states = np.full((4, 9), blank)
+        states[:, 1::2] = numbers.integers(3, 5, (4, 4))  # some follow themselves
+        yield scores, states, np.array([12, 8, 10, 9]), np.array([4, 0, 1, 3]), blank
+    yield draw(3, 2, 2), np.full((2, 1), 1), np.array([3, 0]), np.array([0, 0]), 1
+    impossible = np.where(np.arange(6) % 3, -1.0, -np.inf) * np.ones((7, 1, 6))
+    labels = np.array([[1, 2, 1, 4, 1]])
+    yield impossible.astype(np.float32), labels, np.array([7]), np.array([2]), 1
+    long = draw(400, 1, 30, dtype="float64") - 4
+    yield long, np.arange(41)[None] % 2 * 7, np.array([400]), np.array([20]), 0
+
+
 @of("layer_norm")
 def layer_norms() -> Iterator[Arguments]:
     """Elements, weight and bias, how many dimensions are normalized, eps."""

@@ -10,6 +10,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_tensor import Tensor, cat, float16, full, tensor
 from mt_tensor.dtypes import Array
+from mt_tensor.fused import fused
 
 IMPOSSIBLE = -1e30
 """The logarithm of a probability of 0: finite, so that differences of such numbers are, too."""
@@ -63,7 +64,14 @@ def ctc_loss(
     durations = _lengths("input_lengths", input_lengths, batch, times)
     lengths = _lengths("target_lengths", target_lengths, batch, None)
     states = _states(targets, lengths, blank, batched)
-    losses = _spread(scores, states, durations, lengths, blank)
+    scores = scores.float() if scores.dtype is float16 else scores
+    losses = _spread(
+        scores,
+        tensor(states, backend=scores.backend),
+        tensor(durations, backend=scores.backend),
+        tensor(lengths, backend=scores.backend),
+        blank,
+    )
     infinite = losses.detach() > -0.5 * IMPOSSIBLE
     losses = losses.masked_fill(infinite, 0.0 if zero_infinity else float("inf"))
     if reduction == "mean":
@@ -112,20 +120,31 @@ def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array
     return states
 
 
-def _spread(scores: Tensor, states: Array, durations: Array, lengths: Array, blank: int) -> Tensor:
-    """Return minus the log-probability of each sample's sequence, over all ways to spread it."""
+@fused("ctc")
+def _spread(
+    scores: Tensor, states: Tensor, durations: Tensor, lengths: Tensor, blank: int
+) -> Tensor:
+    """Return minus the log-probability of each sample's sequence, over all ways to spread it.
+
+    Args:
+        scores: log-probabilities of labels, shape (time, batch, labels).
+        states: the labels of each sample with blanks before, between and after, int64 of shape
+            (batch, states).
+        durations: how many times each sample has, int64 of shape (batch,).
+        lengths: how many labels each sample has, without blanks, int64 of shape (batch,).
+        blank: which label is the blank.
+    """
     backend = scores.backend
-    scores = scores.float() if scores.dtype is float16 else scores
     times, batch, _ = scores.shape
     count = states.shape[1]
-    numbers = tensor(states, backend=backend)
-    emitted = scores.clamp_min(IMPOSSIBLE).gather(2, numbers.expand(times, batch, count))
-    through_blank = np.ones(states.shape, bool)  # whether the state before cannot be left out
-    through_blank[:, 2:] = (states[:, 2:] == blank) | (states[:, 2:] == states[:, :-2])
+    emitted = scores.clamp_min(IMPOSSIBLE).gather(2, states.expand(times, batch, count))
+    labels = states.numpy()
+    through_blank = np.ones(labels.shape, bool)  # whether the state before cannot be left out
+    through_blank[:, 2:] = (labels[:, 2:] == blank) | (labels[:, 2:] == labels[:, :-2])
     no_leap = tensor(through_blank, backend=backend)
-    running = tensor(np.arange(times)[:, None, None] < durations[:, None], backend=backend)
+    running = tensor(np.arange(times)[:, None, None] < durations.numpy()[:, None], backend=backend)
 
-    start = np.full(states.shape, IMPOSSIBLE)
+    start = np.full(labels.shape, IMPOSSIBLE)
     start[:, 0] = 0.0  # before the first time, so that it leads to the first blank or label
     forward = tensor(start, dtype=scores.dtype, backend=backend)
     before = full((batch, 2), IMPOSSIBLE, dtype=scores.dtype, backend=backend)
@@ -135,7 +154,7 @@ def _spread(scores: Tensor, states: Array, durations: Array, lengths: Array, bla
         ways = ways.logaddexp(padded[:, :-2].masked_fill(no_leap, IMPOSSIBLE))
         forward = (ways + emitted[time]).where(running[time], forward)
 
-    last = tensor(2 * lengths[:, None], backend=backend)
+    last = 2 * lengths.unsqueeze(1)
     at_blank = forward.gather(1, last)
     at_label = forward.gather(1, (last - 1).clamp_min(0)).masked_fill(last == 0, IMPOSSIBLE)
     return at_blank.logaddexp(at_label).squeeze(1).neg()
