@@ -17,7 +17,7 @@ from mt_fast.fused.gru import GRU
 from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.lstm import LSTM
-from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM
+from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_fast.fused.positions import ARGMAX, ARGMIN
 from mt_fast.fused.regularization import DROPOUT
@@ -47,6 +47,7 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "lstm": LSTM,
     "max_pool2d": MAX_POOL,
     "resample": RESAMPLE,
+    "rms_norm": RMS_NORM,
     "rnn": RNN,
     "softmax": SOFTMAX,
 }

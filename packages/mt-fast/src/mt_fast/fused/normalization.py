@@ -1,9 +1,10 @@
-"""Layer and batch normalization, forward and backward, in as few passes as there can be.
+"""Layer and batch normalization, and by the mean square alone, in as few passes as there can be.
 
 A row (a sample, or a channel of one image) is in the cache when its mean is known, so that variance
 and result cost little more. Kept are a mean and a scale for each row; the gradient works the
 normalized elements out again. Its formula is that of Ioffe and Szegedy, 2015: with `n` normalized
 elements y and upstream gradients g (times the weight), `scale * (g - mean(g) - y * mean(g * y))`.
+A row that is only scaled, to a mean square of 1, has 0 for its mean, and its gradient no `mean(g)`.
 """
 
 from __future__ import annotations
@@ -34,13 +35,22 @@ _summing = jit(fastmath=set(REASSOCIATE))
 
 
 def _layer_rows(
-    lo: Any, hi: Any, x: Any, weight: Any, bias: Any, eps: Any, out: Any, mean: Any, scale: Any
+    lo: Any,
+    hi: Any,
+    x: Any,
+    weight: Any,
+    bias: Any,
+    eps: Any,
+    is_centered: Any,
+    out: Any,
+    mean: Any,
+    scale: Any,
 ) -> None:
     """Write each row normalized, scaled and shifted."""
-    total = sum_of(x[lo])
+    total, zero = sum_of(x[lo]), x.dtype.type(0)
     for i in range(lo, hi):
         row, result = x[i], out[i]
-        center = total / row.dtype.type(row.size)
+        center = total / row.dtype.type(row.size) if is_centered else zero
         variance = sum_of_squares(row, center) / row.dtype.type(row.size)
         factor = row.dtype.type(1) / np.sqrt(variance + row.dtype.type(eps))
         mean[i], scale[i] = center, factor
@@ -78,12 +88,13 @@ def _layer_gradient_parts(
     weight: Any,
     mean: Any,
     scale: Any,
+    is_centered: Any,
     out: Any,
     weights: Any,
     biases: Any,
 ) -> None:
     """Write the gradients of a part of the rows, and that part's share in those of the others."""
-    parts, rows = len(weights), len(x)
+    parts, rows, zero = len(weights), len(x), x.dtype.type(0)
     for part in range(lo, hi):
         of_weight, of_bias = weights[part], biases[part]
         of_weight[:] = 0
@@ -92,6 +103,8 @@ def _layer_gradient_parts(
             row, given, result = x[i], grad[i], out[i]
             center, factor = mean[i], scale[i]
             first, second = _two_means(row, given, weight, center, factor)
+            if not is_centered:
+                first = zero
             for j in range(row.size):
                 y = (row[j] - center) * factor
                 result[j] = factor * (given[j] * weight[j] - first - y * second)
@@ -282,33 +295,79 @@ class _LayerNorm(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result; the gradient reads mean and scale of each row."""
-        x, weight, bias, folded, eps = arguments
-        rows = _rows(x, folded)
-        size = rows.shape[1]
-        out, (mean, scale) = empty_like(rows), np.empty((2, len(rows)), rows.dtype)
-        factors, shifts = filled(weight, size, 1, x), filled(bias, size, 0, x)
-        _LAYER.run(len(rows), shared(rows.size, x), rows, factors, shifts, eps, out, mean, scale)
-        return tensor_of(out.reshape(x.shape), x), (mean, scale)
+        return _layers(*arguments, is_centered=True)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, folded, _ = arguments
-        rows, upstream = _rows(x, folded), _rows(grad, folded)
-        size = rows.shape[1]
-        out = empty_like(rows)
-        weights, biases = np.empty((2, PARTS, size), rows.dtype)
-        factors = filled(weight, size, 1, x)
-        parallel = shared(rows.size, x)
-        _LAYER_GRADIENT.run(PARTS, parallel, rows, upstream, factors, *saved, out, weights, biases)
-        return (
-            tensor_of(out.reshape(x.shape), x),
-            None if weight is None else tensor_of(weights.sum(0).reshape(weight.shape), x),
-            None if bias is None else tensor_of(biases.sum(0).reshape(bias.shape), x),
-            None,
-            None,
-        )
+        return *_of_layers(grad, saved, x, weight, bias, folded, is_centered=True), None, None
+
+
+class _RMSNorm(FusedKernel):
+    """The last dimensions scaled: input, weight, how many dimensions, eps."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, float16 and mixed types to the composition."""
+        x, weight = arguments[:2]
+        return fits_kernel(x, weight, None)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the result; the gradient reads the scale of each row."""
+        x, weight, folded, eps = arguments
+        return _layers(x, weight, None, folded, eps, is_centered=False)
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradients of the elements and the weight."""
+        x, weight, folded, _ = arguments
+        found = _of_layers(grad, saved, x, weight, None, folded, is_centered=False)
+        return *found[:2], None, None
+
+
+def _layers(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    folded: int,
+    eps: float,
+    *,
+    is_centered: bool,
+) -> tuple[Tensor, tuple[Array, Array]]:
+    """Return the last dimensions normalized, and the mean and scale of each row."""
+    rows = _rows(x, folded)
+    size = rows.shape[1]
+    out, (mean, scale) = empty_like(rows), np.empty((2, len(rows)), rows.dtype)
+    factors, shifts = filled(weight, size, 1, x), filled(bias, size, 0, x)
+    given = rows, factors, shifts, eps, is_centered
+    _LAYER.run(len(rows), shared(rows.size, x), *given, out, mean, scale)
+    return tensor_of(out.reshape(x.shape), x), (mean, scale)
+
+
+def _of_layers(
+    grad: Tensor,
+    saved: tuple[Any, ...],
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    folded: int,
+    *,
+    is_centered: bool,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Return the gradients of the elements, the weight and the bias."""
+    rows, upstream = _rows(x, folded), _rows(grad, folded)
+    size = rows.shape[1]
+    out = empty_like(rows)
+    weights, biases = np.empty((2, PARTS, size), rows.dtype)
+    given = rows, upstream, filled(weight, size, 1, x), *saved, is_centered
+    _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *given, out, weights, biases)
+    return (
+        tensor_of(out.reshape(x.shape), x),
+        None if weight is None else tensor_of(weights.sum(0).reshape(weight.shape), x),
+        None if bias is None else tensor_of(biases.sum(0).reshape(bias.shape), x),
+    )
 
 
 def _rows(x: Tensor, folded: int) -> Array:
@@ -384,4 +443,4 @@ def _channels(x: Tensor) -> Array:
     return array_of(x).reshape(*x.shape[:2], -1)
 
 
-LAYER_NORM, BATCH_NORM = _LayerNorm(), _BatchNorm()
+LAYER_NORM, RMS_NORM, BATCH_NORM = _LayerNorm(), _RMSNorm(), _BatchNorm()

@@ -171,6 +171,20 @@ def layer_norms() -> Iterator[Arguments]:
     yield draw(0, 4), draw(4), draw(4), 1, 1e-5
 
 
+@of("rms_norm")
+def root_mean_squares() -> Iterator[Arguments]:
+    """Elements, a weight, how many dimensions are scaled, eps."""
+    for dtype in ("float32", "float64"):
+        x = draw(5, 3, 4, dtype=dtype)
+        yield x, draw(4, dtype=dtype), 1, 1e-5
+        yield x, draw(3, 4, dtype=dtype), 2, 0.1
+        yield x + 10, None, 3, 1e-5
+    yield draw(40, 33), draw(33), 1, 1e-5
+    yield draw(3, 1), draw(1), 1, 1e-5
+    yield extreme(9, 8), draw(8), 1, 1e-5
+    yield draw(0, 4), draw(4), 1, 1e-5
+
+
 @of("batch_norm")
 def batch_norms() -> Iterator[Arguments]:
     """Elements, weight and bias, eps, and a list for the statistics."""

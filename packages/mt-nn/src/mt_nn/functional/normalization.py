@@ -268,10 +268,16 @@ def rms_norm(
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     _check_last("rms_norm", input, shape, weight)
     common_backend(input, weight)
+    least = float(np.finfo(wide(input).dtype.numpy).eps) if eps is None else float(eps)
+    return _rms_norm(input, weight, len(shape), least)
+
+
+@fused("rms_norm")
+def _rms_norm(input: Tensor, weight: Tensor | None, folded: int, eps: float) -> Tensor:
+    """Scale the last `folded` dimensions; the arguments are those of `rms_norm`, checked."""
     x = wide(input)
-    least = float(np.finfo(x.dtype.numpy).eps) if eps is None else float(eps)
-    dims = tuple(range(x.ndim - len(shape), x.ndim))
-    scaled = (x * (x.square().mean(dims, keepdim=True) + least).rsqrt()).to(input.dtype)
+    dims = tuple(range(x.ndim - folded, x.ndim))
+    scaled = (x * (x.square().mean(dims, keepdim=True) + eps).rsqrt()).to(input.dtype)
     return scaled if weight is None else scaled * weight
 
 
