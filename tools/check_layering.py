@@ -25,7 +25,6 @@ import ast
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import venv
@@ -37,6 +36,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filename
 
+from mt.errors import ToolError
+from mt.programs import output
 from mt.workspace import ROOT, Stage, Workspace, WorkspaceError
 
 # Run inside an environment: what is installed there and what each distribution asks for.
@@ -230,13 +231,13 @@ class Environment:
         arguments = ["--quiet", "--find-links", str(wheels[0].path.parent)]
         arguments += ["--constraint", str(constraints), target]
         if self.uv:
-            run([self.uv, "pip", "install", "--python", str(self.python), *arguments])
+            output([self.uv, "pip", "install", "--python", str(self.python), *arguments])
         else:
-            run([str(self.python), "-m", "pip", "install", *arguments])
+            output([str(self.python), "-m", "pip", "install", *arguments])
 
     def ask(self, program: str, *arguments: str) -> str:
         """Run a program in this environment, seeing nothing of the tree or the user's settings."""
-        return run([str(self.python), "-I", "-c", program, *arguments], cwd=self.folder)
+        return output([str(self.python), "-I", "-c", program, *arguments], self.folder)
 
     def installed(self) -> dict[NormalizedName, list[Requirement]]:
         """What is installed, each with what it requires; without the installer itself."""
@@ -303,7 +304,7 @@ def build(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     # Named, because hatch hands its own environment down to what it runs, and that one is empty.
     members = ["--env", "default"]
-    run(["hatch", *members, "build", "--all", "--target", "wheel", str(folder)], cwd=ROOT)
+    output(["hatch", *members, "build", "--all", "--target", "wheel", str(folder)])
 
 
 def find_wheels(workspace: Workspace, folder: Path) -> list[Wheel]:
@@ -399,7 +400,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.dist is None:
             build(folder)
         report = prove(workspace, find_wheels(workspace, folder), wanted)
-    except WorkspaceError as error:
+    except ToolError as error:
         print(f"check_layering: {error}", file=sys.stderr)
         return 1
     if report.failures:
@@ -407,30 +408,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(f"{len(wanted)} stages are layered as they declare")
     return 0
-
-
-def run(command: Sequence[str], cwd: Path | None = None) -> str:
-    """Run a command to its end.
-
-    Args:
-        command: The program and its arguments.
-        cwd: Where to run it.
-
-    Returns:
-        What it printed.
-
-    Raises:
-        LayeringError: If it is not there or fails; with everything it said.
-    """
-    try:
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True)
-    except FileNotFoundError as error:
-        message = f"`{command[0]}` is not installed, or not on the search path"
-        raise LayeringError(message) from error
-    except subprocess.CalledProcessError as error:
-        message = f"`{' '.join(command)}` failed:\n{error.stdout}{error.stderr}"
-        raise LayeringError(message) from error
-    return done.stdout
 
 
 if __name__ == "__main__":

@@ -19,9 +19,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from check_layering import Environment, LayeringError, Wheel, find_wheels, run
+from check_layering import Environment, LayeringError, Wheel, find_wheels
 
-from mt.workspace import ROOT, Workspace, WorkspaceError
+from mt.errors import ToolError
+from mt.programs import output
+from mt.workspace import ROOT, Workspace
 
 EXAMPLE = ROOT / "examples" / "mt-lists"
 
@@ -88,7 +90,7 @@ def prove(wheels: Sequence[Wheel], folder: Path) -> None:
     require(True, "it is used: created on, computed with, differentiated, chosen", "")
     command = [str(environment.python), "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["--pyargs", "mt_tensor.conformance", "--mt-backend", "lists"]
-    summary = run(command, cwd=folder).splitlines()[-1]
+    summary = output(command, folder).splitlines()[-1]
     require(" passed" in summary, f"it passes the conformance kit: {summary}", summary)
 
     broken = write_package(folder, "mt-broken", "shaky", "raise RuntimeError('half installed')\n")
@@ -121,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wheels = find_wheels(Workspace.read(), options.dist)
         with tempfile.TemporaryDirectory(prefix="plugin-") as folder:
             prove(wheels, Path(folder))
-    except WorkspaceError as error:
+    except ToolError as error:
         print(f"check_plugin: {error}", file=sys.stderr)
         return 1
     return 0

@@ -18,6 +18,7 @@ from check_layering import (
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
+from mt.programs import ProgramError
 from mt.workspace import Workspace
 
 WORKSPACE = Workspace.read()
@@ -184,7 +185,7 @@ def test_an_empty_environment_answers_for_itself(tmp_path: Path) -> None:
     environment = check_layering.Environment(tmp_path / "environment")
     assert environment.installed() == {}
     assert environment.ask(check_layering.IMPORTS, "json") == "{}\n"
-    with pytest.raises(LayeringError, match="No module named 'numpy'"):
+    with pytest.raises(ProgramError, match="No module named 'numpy'"):
         environment.ask(check_layering.IMPORTS, "numpy")
 
 

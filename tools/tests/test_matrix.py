@@ -10,7 +10,8 @@ import pytest
 
 from mt.matrix import command, environments, jobs
 from mt.matrix.jobs import Job
-from mt.workspace import Workspace, WorkspaceError
+from mt.programs import ProgramError, output
+from mt.workspace import Workspace
 
 WORKSPACE = Workspace.read()
 ALL = jobs.all_jobs(WORKSPACE)
@@ -193,10 +194,10 @@ def test_environments_that_do_not_fit_are_named(fault: Fault, complaint: str) ->
 
 
 def test_a_program_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(WorkspaceError, match="`no-such-program` is not installed"):
-        environments.output("no-such-program")
-    with pytest.raises(WorkspaceError, match="failed with status"):
-        environments.output("git", "diff", "no-such-revision...HEAD")
+    with pytest.raises(ProgramError, match="`no-such-program` is not installed"):
+        output(["no-such-program"])
+    with pytest.raises(ProgramError, match="(?s)failed with status .*no-such-revision"):
+        output(["git", "diff", "no-such-revision...HEAD"])
 
 
 # --- The command ----------------------------------------------------------------------------------
@@ -245,16 +246,16 @@ def test_a_table_needs_what_draws_it(
 def test_only_what_is_changed_since_a_revision(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[tuple[str, ...]] = []
+    asked: list[list[str]] = []
 
-    def output(*words: str) -> str:
+    def output(words: list[str]) -> str:
         asked.append(words)
         return "packages/mt-cuda/README.md\n"
 
     monkeypatch.setattr(command, "output", output)
     some = json.loads(printed(capsys, "--since", "main"))["include"]
     assert {(job["stage"], job["backend"]) for job in some} == seen("mt-cuda")
-    assert asked == [("git", "diff", "--name-only", "main...HEAD")]
+    assert asked == [["git", "diff", "--name-only", "main...HEAD"]]
 
 
 def test_an_unknown_package_is_an_error_without_a_traceback(

@@ -14,8 +14,9 @@ import sys
 from collections.abc import Sequence
 
 from mt.errors import ToolError, reported
-from mt.matrix.environments import check, environments, output
+from mt.matrix.environments import check, environments
 from mt.matrix.jobs import Job, all_jobs, concerned, stages_of_files
+from mt.programs import output
 from mt.workspace import Workspace
 
 
@@ -58,7 +59,7 @@ def chosen(packages: Sequence[str], since: str | None, *, full: bool) -> list[Jo
     jobs = all_jobs(workspace)
     check(environments(), jobs)
     if since:
-        files = output("git", "diff", "--name-only", f"{since}...HEAD").splitlines()
+        files = output(["git", "diff", "--name-only", f"{since}...HEAD"]).splitlines()
         changed = stages_of_files(workspace, files)
     else:
         changed = [workspace[name] for name in packages or workspace.stages]

@@ -7,12 +7,12 @@ listed here: environments that are missing, or that nobody asks for, are an erro
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mt.matrix.jobs import OLDEST, Job
-from mt.workspace import ROOT, WorkspaceError
+from mt.programs import output
+from mt.workspace import WorkspaceError
 
 Environments = Mapping[str, Mapping[str, Any]]
 
@@ -26,7 +26,7 @@ class EnvironmentsError(WorkspaceError):
 
 def environments() -> dict[str, dict[str, Any]]:
     """Ask hatch for all environments, by name."""
-    found: dict[str, dict[str, Any]] = json.loads(output("hatch", "env", "show", "--json"))
+    found: dict[str, dict[str, Any]] = json.loads(output(["hatch", "env", "show", "--json"]))
     return found
 
 
@@ -88,16 +88,3 @@ def _check_one(job: Job, config: Mapping[str, Any]) -> None:
             f"of {table}"
         )
         raise EnvironmentsError(message)
-
-
-def output(*command: str) -> str:
-    """Run a command in the root of the workspace and return what it printed."""
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    except FileNotFoundError as error:
-        message = f"`{command[0]}` is not installed, or not on the search path"
-        raise WorkspaceError(message) from error
-    except subprocess.CalledProcessError as error:
-        message = f"`{' '.join(command)}` failed with status {error.returncode}: {error.stderr}"
-        raise WorkspaceError(message) from error
-    return done.stdout
