@@ -18,6 +18,7 @@ from mt_fast.fused.linear import LINEAR
 from mt_fast.fused.losses import CROSS_ENTROPY
 from mt_fast.fused.lstm import LSTM
 from mt_fast.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
+from mt_fast.fused.padding import SURROUND
 from mt_fast.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_fast.fused.positions import ARGMAX, ARGMIN
 from mt_fast.fused.regularization import DROPOUT
@@ -50,5 +51,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "rms_norm": RMS_NORM,
     "rnn": RNN,
     "softmax": SOFTMAX,
+    "surround": SURROUND,
 }
 """The fused operations by name."""

@@ -125,6 +125,25 @@ def windows() -> Iterator[Arguments]:
 SAMPLES["avg_pool2d"] = SAMPLES["max_pool2d"] = windows
 
 
+@of("surround")
+def surroundings() -> Iterator[Arguments]:
+    """Images, how much is added before and after the last dimensions, and the mode."""
+    for mode, dtype in itertools.product(
+        ("reflect", "replicate", "circular"), ("float32", "float64")
+    ):
+        x = draw(2, 3, 5, 7, dtype=dtype)
+        yield x, (2, 3, 4, 1), mode
+        yield x, (0, 6, 0, 0), mode
+        yield x[0], (0, 0, 1, 2), mode
+        yield x[0, 0], (4, 0), mode
+        yield x[0], (3, 1), mode
+        yield x, (-2, 1, 1, -1), mode
+        yield x, (1, 0, 2, 1, 1, 1), mode
+    yield draw(2, 1, 1, 1), (3, 0, 1, 2), "replicate"
+    yield draw(0, 3, 5, 7), (2, 3, 4, 1), "reflect"
+    yield extreme(2, 2, 4, 4), (1, 1, 2, 2), "reflect"
+
+
 @of("cross_entropy")
 def cross_entropies() -> Iterator[Arguments]:
     """Scores, classes and the reduction."""

@@ -9,6 +9,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import choice
 from mt_tensor import Tensor
 from mt_tensor.arguments import as_integers
+from mt_tensor.fused import fused
 
 
 def pad(
@@ -50,6 +51,25 @@ def pad(
         amounts = tuple(max(amount, 0) for amount in amounts)
     for dim in range(dims):
         before, after = amounts[2 * dim : 2 * dim + 2]
+        _check(input, input.ndim - 1 - dim, before, after, mode)
+    return _surrounded(input, amounts, mode)
+
+
+def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:
+    extent = input.shape[dim]
+    limit, _ = _MODES[mode]
+    if (before or after) and (max(before, after) > limit(extent) or extent + before + after < 1):
+        raise InputError(
+            f"a dimension of {extent} element(s) cannot be padded by {before} and {after} in mode "
+            f"{mode!r}; shape {input.shape} was given."
+        )
+
+
+@fused("surround")
+def _surrounded(input: Tensor, amounts: tuple[int, ...], mode: str) -> Tensor:
+    """Surround a tensor with its own elements; the arguments are those of `pad`, checked."""
+    for dim in range(len(amounts) // 2):
+        before, after = amounts[2 * dim : 2 * dim + 2]
         if before or after:
             input = _extended(input, input.ndim - 1 - dim, before, after, mode)
     return input
@@ -58,12 +78,7 @@ def pad(
 def _extended(input: Tensor, dim: int, before: int, after: int, mode: str) -> Tensor:
     """Return a tensor with elements of its own added before and after a dimension."""
     extent = input.shape[dim]
-    limit, around = _MODES[mode]
-    if max(before, after) > limit(extent) or extent + before + after < 1:
-        raise InputError(
-            f"a dimension of {extent} element(s) cannot be padded by {before} and {after} in mode "
-            f"{mode!r}; shape {input.shape} was given."
-        )
+    _, around = _MODES[mode]
     front, end = around(input, dim, max(before, 0), max(after, 0))
     extended = mt.cat([front, input, end], dim)
     if min(before, after) < 0:
