@@ -78,38 +78,35 @@ class _Surround(FusedKernel):
         return is_compiled(x) and len(amounts) <= 4 and min(amounts) >= 0
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the padded images."""
+        """Return the padded images; saved is from where they came, and what shape they had."""
         x, amounts, mode = arguments
-        images, rows, columns = _images(x, amounts, mode)
+        padded = len(amounts) // 2
+        height, width = (1, *x.shape[x.ndim - padded :])[-2:]  # one row if one dimension is padded
+        rows, columns = _places(height, amounts[2:], mode), _places(width, amounts[:2], mode)
+        images = array_of(x).reshape(-1, height, width)
         out = np.empty((len(images), rows.size, columns.size), images.dtype)
         given = images, rows, columns, amounts[0]
         _FORWARD.run(len(images), shared(out.size, x), *given, out)
-        padded = len(amounts) // 2
         ends = (rows.size, columns.size)[2 - padded :]
-        return tensor_of(out.reshape(*x.shape[: x.ndim - padded], *ends), x), ()
+        result = tensor_of(out.reshape(*x.shape[: x.ndim - padded], *ends), x)
+        return result, (rows, columns, images.shape)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the images."""
-        x, amounts, mode = arguments
-        images, rows, columns = _images(x, amounts, mode)
+        (x, amounts, _), (rows, columns, shape) = arguments, saved
         upstream = array_of(grad).reshape(-1, rows.size, columns.size)
-        out = np.empty_like(images)
+        out = np.empty(shape, upstream.dtype)
         given = upstream, rows, columns, amounts[0]
-        _BACKWARD.run(len(images), shared(upstream.size, x), *given, out)
+        _BACKWARD.run(len(out), shared(upstream.size, x), *given, out)
         return tensor_of(out.reshape(x.shape), x), None, None
 
 
-def _images(x: Tensor, amounts: tuple[int, ...], mode: str) -> tuple[Array, Array, Array]:
-    """Return images, and from where the rows and the columns of the padded ones come.
-
-    Where only one dimension is padded, an image has one row.
-    """
-    height, width = (1, *x.shape[x.ndim - len(amounts) // 2 :])[-2:]
-    columns = np.pad(np.arange(width), amounts[:2], NUMPYS[mode])  # type: ignore[call-overload]
-    rows = np.pad(np.arange(height), amounts[2:] or (0, 0), NUMPYS[mode])  # type: ignore[call-overload]
-    return array_of(x).reshape(-1, height, width), rows, columns
+def _places(extent: int, amounts: Sequence[int], mode: str) -> Array:
+    """Return from where each row, or column, comes; no amounts add nothing."""
+    places: Array = np.pad(np.arange(extent), amounts or (0, 0), NUMPYS[mode])  # type: ignore[call-overload]
+    return places
 
 
 SURROUND = _Surround()
