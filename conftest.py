@@ -9,8 +9,9 @@ Hypothesis has no deadline here: how long an example takes says more of what els
 than of the code. In the profile `repeatable` it takes the same examples every time, too, and does
 not look for simpler ones that fail: that would take long where tests are expected to fail.
 
-The tests have the marks of the course's tasks, by the plugin `tools/task_marks.py`. It is found
-wherever pytest is started, as for the conformance kit of an editable package.
+Tests have the marks of the course's tasks by the plugin `tools/task_marks.py`, and those that
+compare with torch the mark `torch` by `tools/torch_marks.py`. Both are found wherever pytest is
+started, as for the conformance kit of an editable package.
 
 The report begins with the versions of the libraries that arrays and kernels depend on.
 """
@@ -27,7 +28,7 @@ import pytest
 from hypothesis import Phase, settings
 
 sys.path.append(str(Path(__file__).with_name("tools")))
-pytest_plugins = ["task_marks"]
+pytest_plugins = ["task_marks", "torch_marks"]
 
 settings.register_profile("no deadline", deadline=None)
 settings.register_profile(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mt.bench import command, elsewhere
+from mt import elsewhere
+from mt.bench import command
 from mt.bench.chart import draw
 from mt.bench.command import main
 from mt.bench.libraries import library
@@ -96,7 +97,7 @@ def test_it_starts_itself_where_torch_is(
     hatch.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert main(arguments) == 4
-    assert log.read_text().splitlines() == ["run", "bench:mt", "bench", *arguments]
+    assert log.read_text().splitlines() == ["run", "torch:mt", "bench", *arguments]
 
 
 @pytest.mark.usefixtures("_no_torch")
@@ -111,8 +112,8 @@ def test_without_hatch_it_says_what_to_do(
 def test_it_does_not_start_itself_for_ever(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("HATCH_ENV_ACTIVE", "bench")
-    assert "torch is missing from the environment 'bench': hatch env prune" in complaint(capsys)
+    monkeypatch.setenv("HATCH_ENV_ACTIVE", "torch")
+    assert "torch is missing from the environment 'torch': hatch env prune" in complaint(capsys)
 
 
 def test_what_is_missing() -> None:

@@ -20,10 +20,10 @@ PASSING = "def test_pass():\n    pass\n"
 
 
 def run(folder: Path, test: str, forbid: str) -> subprocess.CompletedProcess[str]:
-    for name in ("conftest.py", "tools/task_marks.py"):
+    for name in ("conftest.py", "tools/task_marks.py", "tools/torch_marks.py"):
         shutil.copy(ROOT / name, folder)
     (folder / "pyproject.toml").write_text(
-        "[tool.pytest.ini_options]\nmarkers = ['gpu']\npythonpath = ['.']\n"
+        "[tool.pytest.ini_options]\nmarkers = ['gpu', 'torch']\npythonpath = ['.']\n"
     )
     (folder / "test_skipping.py").write_text(test)
     (folder / "test_passing.py").write_text(PASSING)

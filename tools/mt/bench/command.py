@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from mt.bench.elsewhere import missing, run_elsewhere
+from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
 PARTS = ("startup", "chart")

@@ -1,4 +1,4 @@
-"""Where torch is: the benchmark starts itself in hatch's environment `bench`, which holds it."""
+"""Where torch is: a tool that needs it starts itself in hatch's environment `torch`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from mt.errors import ToolError
 
-ENVIRONMENT = "bench"
+ENVIRONMENT = "torch"
 
 
 def missing(modules: Sequence[str]) -> list[str]:
