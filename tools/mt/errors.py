@@ -15,11 +15,13 @@ class ToolError(Exception):
 def reported(command: str) -> Iterator[None]:
     """Print a mistake and end the program with status 1.
 
+    A file that cannot be read or written is one, too.
+
     Args:
         command: which one was asked for.
     """
     try:
         yield
-    except ToolError as error:
+    except (ToolError, OSError) as error:
         print(f"mt {command}: {error}", file=sys.stderr)
         raise SystemExit(1) from None

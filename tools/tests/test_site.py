@@ -9,8 +9,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from mt.concept.order import read_order
-from mt.site.build import STYLE, SiteError, build, pairs
+from mt.site.build import STYLE, build, pairs
 from mt.site.code import place, source_path
+from mt.site.folder import LIST, SiteError, SiteFolder
 from mt.site.pages import concept_path, diff_path, stage_path
 from mt.site.picture import picture
 from mt.site.testing import site_for_tests
@@ -308,3 +309,20 @@ def test_what_somebody_else_has_in_a_folder_stays(tmp_path: Path) -> None:
     with pytest.raises(SiteError, match="holds something else"):
         build(tmp_path, run=False)
     assert (tmp_path / "letter.txt").is_file()
+
+
+def test_a_site_that_is_built_anew_removes_what_it_wrote_and_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "site"
+    before = SiteFolder(out)
+    for path in ("index.html", "ideas/sum.html", "ideas/old/sum.html", "names.html"):
+        before.file(path).write_text("the site's")
+    (out / "names.html").unlink()
+    for path in ("letter.txt", "ideas/mine.html"):
+        (out / path).write_text("mine")
+    after = SiteFolder(out)
+    left = {file.relative_to(out).as_posix() for file in out.rglob("*") if file.name != LIST}
+    assert left == {"letter.txt", "ideas", "ideas/mine.html"}
+    after.file("ideas/sum.html").write_text("the site's")
+    with pytest.raises(SiteError, match=r"mine\.html is not from this site and would be lost"):
+        after.file("ideas/mine.html")
+    assert (out / "ideas" / "mine.html").read_text() == "mine"

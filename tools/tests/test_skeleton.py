@@ -3,9 +3,11 @@
 import ast
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,10 @@ from mt.__main__ import main
 from mt.errors import ToolError
 from mt.skeleton.blanking import blanked, restored
 from mt.skeleton.course import Task, TaskError, awaited, check, places, read_tasks, tasks_of
-from mt.skeleton.folder import existing, make
+from mt.skeleton.folder import Skeleton, existing, make
 from mt.skeleton.patterns import shortened, written
 from mt.skeleton.proof import mark, prove
+from mt.skeleton.solving import solve
 from mt.source.modules import Module
 from mt.source.normal import definitions
 from mt.source.symbols import Symbol, Symbols
@@ -345,9 +348,11 @@ def test_a_students_folder_holds_the_package_without_what_is_to_be_written(
     for task in tasks:
         assert f"## Task {task.number}: {task.title}\n\n{task.text}\n" in text
         assert f"    pytest -m {task.mark}\n" in text
+    before = files_of(skeleton.folder)
     for task in tasks:
-        skeleton.solve(task)
+        assert solve(skeleton, [task]) == {}
     assert skeleton.changed() == []
+    assert files_of(skeleton.folder).keys() == before.keys()
 
 
 @each_stage
@@ -366,16 +371,123 @@ def test_only_some_tasks_are_left_out_and_a_students_work_stays(tmp_path: Path) 
     file = skeleton.source / "operators.py"
     mine = file.read_text().replace("def prod(", "# mine\ndef prod(")
     file.write_text(mine)
-    existing(WORKSPACE, stage, out).solve(TASKS["0_1"])
+    solve(existing(WORKSPACE, stage, out), [TASKS["0_1"]])
     assert skeleton.changed() == [Path("src/mt_operators/operators.py")]
     assert "# mine" in file.read_text()
     assert "Task 0.3" in file.read_text()
-    file.write_text(mine.replace("def prod(", "def product("))
-    with pytest.raises(ToolError, match="has no 'prod'. Is it "):
-        skeleton.solve(TASKS["0_3"])
-    file.write_text(mine + "def more(:\n")
-    with pytest.raises(ToolError, match=r"operators.py:\d+: invalid syntax. Mend this first"):
-        skeleton.solve(TASKS["0_3"])
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+@each_stage
+def test_what_a_student_wrote_is_kept_wherever_a_solution_replaces_it(
+    stage: Stage, tmp_path: Path
+) -> None:
+    tasks = tasks_of(TASKS, stage.short)
+    skeleton = make(WORKSPACE, stage, tmp_path / "out", tasks, tasks)
+    left_out = {
+        skeleton.folder / file: (skeleton.folder / file).read_text(encoding="utf-8")
+        for file in skeleton.changed()
+        if file.suffix == ".py"
+    }
+    for times in (1, 2, 3):
+        for file, text in left_out.items():
+            mine = text.replace("Error(", f"Error({times}, ").replace(
+                ": to_write", f": {times}.0 *"
+            )
+            file.write_text(mine, encoding="utf-8")
+        before = files_of(skeleton.folder)
+        kept = solve(skeleton, tasks)
+        assert kept == {file: file.with_name(f"{file.name}.bak{times}") for file in left_out}
+        after = files_of(skeleton.folder)
+        assert {file: after[copy] for file, copy in kept.items()} == {
+            file: before[file] for file in left_out
+        }
+        assert after.keys() == before.keys() | set(kept.values())
+        assert all(after[file] == before[file] for file in before.keys() - left_out.keys())
+        assert solve(skeleton, tasks) == {}
+
+
+MINE = "def prod(numbers: Iterable[float]) -> float:\n    return 42.0\n"
+
+
+def operators_with_a_solution_of_my_own(out: Path) -> tuple[Skeleton, Path]:
+    """Return a student's folder, in which one function is written, and its file."""
+    tasks = tasks_of(TASKS, "operators")
+    skeleton = make(WORKSPACE, WORKSPACE["operators"], out, tasks, [TASKS["0_3"]])
+    file = skeleton.source / "operators.py"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text[: text.index("def prod(")] + MINE, encoding="utf-8")
+    return skeleton, file
+
+
+def test_the_command_says_how_to_have_back_what_was_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "my exercises"
+    _, file = operators_with_a_solution_of_my_own(out)
+    mine = file.read_bytes()
+    assert main(["skeleton", "operators", str(out), "--solve", "0_3"]) == 0
+    solved, kept, back = capsys.readouterr().out.splitlines()
+    assert solved == f"Task 0.3 is solved in {out}."
+    assert kept == "What you wrote is kept in a copy; this brings it back:"
+    assert "return 42.0" not in file.read_text(encoding="utf-8")
+    assert main(["skeleton", "operators", str(out), "--solve", "0_3"]) == 0
+    assert capsys.readouterr().out.splitlines() == [solved]
+    subprocess.run(shlex.split(back), check=True)
+    assert file.read_bytes() == mine
+
+
+def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> None:
+    skeleton, file = operators_with_a_solution_of_my_own(tmp_path / "out")
+    mine = file.read_bytes().replace(b"\n", b"\r\n")
+    file.write_bytes(mine)
+    file.chmod(0o640)
+    solve(skeleton, [TASKS["0_3"]])
+    package = skeleton.stage.source / file.name
+    assert file.read_bytes().replace(b"\r\n", b"\n") == package.read_bytes()
+    assert file.read_bytes().count(b"\r\n") == package.read_bytes().count(b"\n")
+    assert file.with_name("operators.py.bak1").read_bytes() == mine
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text.replace("def prod(", "def product("), "has no 'prod'. Is it "),
+        (lambda text: f"{text}def more(:\n", r"operators.py:\d+: invalid syntax. Mend this first"),
+        (
+            lambda text: f"{text}NAME = 'é'\n".encode("latin-1"),
+            "operators.py is not written in UTF-8",
+        ),
+        (
+            lambda text: text.replace(MINE, "from mt_operators.special import erf as prod\n"),
+            r"operators.prod is now mt_operators.elementary.erf \(.*elementary.py, line \d+\)",
+        ),
+        (
+            lambda text: f"{text}prod = max\n",
+            r"operators.prod is no function any more \(.*\d",
+        ),
+        (lambda text: text + MINE, r"operators.prod is defined 2 times in .*operators.py"),
+        (
+            lambda text: text.replace("Callable", "Function"),
+            "operators.py has no 'Callable', which the solution of mt_operators.operators.map uses",
+        ),
+    ],
+    ids=["renamed", "syntax", "encoding", "moved", "value", "twice", "import"],
+)
+def test_where_a_solution_has_no_place_nothing_is_changed(
+    change: Callable[[str], str | bytes], message: str, tmp_path: Path
+) -> None:
+    skeleton, file = operators_with_a_solution_of_my_own(tmp_path / "out")
+    changed = change(file.read_text(encoding="utf-8"))
+    file.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
+    before = files_of(skeleton.folder)
+    with pytest.raises(ToolError, match=f"{message}.* Nothing was changed"):
+        solve(skeleton, [TASKS["0_4"], TASKS["0_3"]])
+    assert files_of(skeleton.folder) == before
 
 
 def test_no_file_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,8 @@ from mt.concept.maps import Concept
 from mt.concept.order import read_order
 from mt.concept.view import ConceptView, view
 from mt.diff.comparison import Comparison, compared
-from mt.errors import ToolError
 from mt.site.code import Listings, source_path
+from mt.site.folder import SiteFolder
 from mt.site.grouping import by_letter, new_ideas, outline, versions
 from mt.site.pages import concept_path, diff_path, rendered, stage_path, titled
 from mt.site.picture import picture
@@ -24,12 +24,6 @@ from mt.source.symbols import Symbols
 from mt.workspace import Stage, Workspace
 
 STYLE = Path(__file__).with_name("style.css")
-MARK = ".made-by-mt-site"
-"""A file that says that a folder was made by this, and may be made anew."""
-
-
-class SiteError(ToolError):
-    """The site cannot be built where it was asked for."""
 
 
 def neighbours(workspace: Workspace) -> Iterator[tuple[Stage, Stage]]:
@@ -57,33 +51,16 @@ def build(folder: Path, *, run: bool = True) -> int:
     Raises:
         SiteError: the folder holds something else.
     """
-    _empty(folder)
+    out = SiteFolder(folder)
     count = 0
     site = _Site(run)
     for path, text in site.pages():
         count += 1
-        _file(folder, path).write_text(text, encoding="utf-8")
+        out.file(path).write_text(text, encoding="utf-8")
     for path, image in site.images.items():
-        shutil.copyfile(image, _file(folder, path))
-    shutil.copyfile(STYLE, folder / "style.css")
+        shutil.copyfile(image, out.file(path))
+    shutil.copyfile(STYLE, out.file("style.css"))
     return count
-
-
-def _empty(folder: Path) -> None:
-    """Make a folder, or empty the one that was made before."""
-    if folder.exists() and any(folder.iterdir()):
-        if not (folder / MARK).is_file():
-            raise SiteError(f"{folder} holds something else: give a new folder, or an empty one.")
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / MARK).touch()
-
-
-def _file(folder: Path, path: str) -> Path:
-    """Return the file of a path in the site, in a folder that exists."""
-    file = folder / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    return file
 
 
 class _Site:

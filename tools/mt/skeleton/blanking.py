@@ -104,14 +104,32 @@ def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
     edits: list[Edit] = []
     has_rows = False
     for symbol, task in left_out:
-        if isinstance(symbol.node, ast.FunctionDef):
-            edits.append(_without_body(place, symbol, symbol.node, task))
-        else:
-            edits += _without_lambdas(place, symbol, task)
-            has_rows = True
+        edits += _holes(place, symbol, task)
+        has_rows |= not isinstance(symbol.node, ast.FunctionDef)
     if has_rows:
         edits.append(_stand_in(place))
     return edited(text, edits)
+
+
+def hole(symbol: Symbol, task: Task) -> str:
+    """Return what `blanked` leaves of a function or row: its lines, as a student finds them.
+
+    Raises:
+        ToolError: a row has no lambda.
+    """
+    start, _ = _span(symbol)
+    edits = _holes(_Text(symbol.module.text), symbol, task)
+    return edited(
+        whole(symbol), (Edit(edit.start - start, edit.end - start, edit.text) for edit in edits)
+    )
+
+
+def _holes(place: _Text, symbol: Symbol, task: Task) -> Iterator[Edit]:
+    """Yield what is replaced within a function or row that is left out."""
+    if isinstance(symbol.node, ast.FunctionDef):
+        yield _without_body(place, symbol, symbol.node, task)
+    else:
+        yield from _without_lambdas(place, symbol, task)
 
 
 def _without_body(place: _Text, symbol: Symbol, function: ast.FunctionDef, task: Task) -> Edit:
@@ -190,7 +208,7 @@ def restored(text: str, solved: Iterable[tuple[Symbol, Symbol]]) -> str:
         text: the module.
         solved: pairs of a function or row of this module, and what to put in its place.
     """
-    edits = [Edit(*_span(symbol), _whole(solution)) for symbol, solution in solved]
+    edits = [Edit(*_span(symbol), whole(solution)) for symbol, solution in solved]
     text = edited(text, edits)
     rest = text.replace(STAND_IN, "", 1)
     return text if "to_write(" in rest else rest
@@ -203,6 +221,7 @@ def _span(symbol: Symbol) -> tuple[int, int]:
     return place.starts[first - 1], place.end_of_line(last)
 
 
-def _whole(symbol: Symbol) -> str:
+def whole(symbol: Symbol) -> str:
+    """Return the lines of a symbol, its decorators included, as they stand in its file."""
     start, end = _span(symbol)
     return symbol.module.text[start:end]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from mt.errors import reported
-from mt.skeleton.course import TaskError, check, read_tasks, tasks_of
-from mt.skeleton.folder import existing, make
+from mt.skeleton.course import Task, TaskError, check, read_tasks, tasks_of
+from mt.skeleton.folder import Skeleton, existing, make
 from mt.skeleton.proof import mark, prove
+from mt.skeleton.solving import solve
 from mt.source.symbols import Symbols
 from mt.workspace import Workspace
 
@@ -35,11 +37,10 @@ def main(arguments: Sequence[str]) -> int:
         if not tasks:
             raise TaskError(f"the stage {stage.short!r} has no tasks yet.")
         if options.solve:
-            skeleton = existing(workspace, stage, options.out)
-            for task in tasks_of(every, stage.short, options.solve):
-                skeleton.solve(task)
-                done = f"is solved in {options.out}" if task.functions else "leaves nothing out"
-                print(f"Task {task.number} {done}.")
+            _solve(
+                existing(workspace, stage, options.out),
+                tasks_of(every, stage.short, options.solve),
+            )
         elif options.out is not None:
             make(workspace, stage, options.out, tasks, tasks_of(every, stage.short, options.task))
             print(f"{options.out / 'TASKS.md'} tells what to do.")
@@ -47,6 +48,17 @@ def main(arguments: Sequence[str]) -> int:
             for task in tasks:
                 print(f"{task.name}  {task.title}")
     return 0
+
+
+def _solve(skeleton: Skeleton, tasks: Sequence[Task]) -> None:
+    """Put solutions into a folder, and say so."""
+    kept = solve(skeleton, tasks)
+    for task in tasks:
+        done = f"is solved in {skeleton.folder}" if task.functions else "leaves nothing out"
+        print(f"Task {task.number} {done}.")
+    for file, copy in kept.items():
+        back = shlex.join(["cp", str(copy), str(file)])
+        print(f"What you wrote is kept in a copy; this brings it back:\n    {back}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,7 +84,8 @@ def _parser() -> argparse.ArgumentParser:
         type=_task_name,
         default=[],
         metavar="TASK",
-        help="put the solution of a task into a folder that exists; may be repeated",
+        help="put the solution of a task into a folder that exists, and keep what was written "
+        "there in a copy; may be repeated",
     )
     what.add_argument(
         "--mark", action="store_true", help="write which task each test waits for, tests/tasks.toml"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mt.errors import ToolError
-from mt.skeleton.blanking import blanked, restored
+from mt.skeleton.blanking import blanked
 from mt.skeleton.course import Task, places
 from mt.source.modules import Library, Module
 from mt.source.symbols import Symbol, Symbols
@@ -71,28 +71,6 @@ class Skeleton:
                 by_module[symbol.module].append((symbol, task))
         for module, left_out in by_module.items():
             _write(module.file, blanked(module.text, left_out))
-
-    def solve(self, task: Task) -> None:
-        """Put back what a task is about, whatever stands there by now.
-
-        Raises:
-            ToolError: a function of the task is not in the folder any more, or its file is not
-                Python.
-        """
-        solutions = places(task, Symbols(self.workspace.library()))
-        symbols = self.symbols()
-        by_module: dict[Module, list[tuple[Symbol, Symbol]]] = defaultdict(list)
-        for solution in solutions:
-            try:
-                symbol = symbols.find(solution.name)
-            except SyntaxError as error:
-                raise ToolError(
-                    f"{error.filename}:{error.lineno}: {error.msg}. Mend this first, for what "
-                    "stands in a file that is not Python cannot be found."
-                ) from error
-            by_module[symbol.module].append((symbol, solution))
-        for module, solved in by_module.items():
-            _write(module.file, restored(module.text, solved))
 
     def changed(self) -> list[Path]:
         """Return the files that are not, byte for byte, those of the package, or are missing."""
@@ -233,7 +211,8 @@ Tests ask for words of error messages, so what is to be written has the errors o
 comments. The docstring says when each is due.
 
 The solution is the package itself, `packages/{stage.name}` in the repository. There this command
-puts that of one task into this folder:
+puts that of one task into this folder. What you have written in its place is kept in a copy beside
+the file, and the command says where:
 
     hatch run mt skeleton {stage.short} FOLDER --solve {first.name}
 """

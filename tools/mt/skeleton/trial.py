@@ -18,6 +18,7 @@ import pytest
 from mt.errors import ToolError
 from mt.skeleton.course import Task
 from mt.skeleton.folder import Skeleton
+from mt.skeleton.solving import solve
 from mt.workspace import ROOT
 
 ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -78,8 +79,7 @@ def needs(
     waiting = first.that("failed")
     found: dict[str, Sequence[Task]] = {}
     for solved in [list(tasks)] if at_once else [[task] for task in tasks]:
-        for task in solved:
-            skeleton.solve(task)
+        solve(skeleton, solved)
         if waiting and any(task.functions for task in solved):
             which = "every task" if at_once else f"task {solved[0].number}"
             now = _run(skeleton, f"with {which} solved", processes, chosen, waiting)

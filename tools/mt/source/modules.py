@@ -13,8 +13,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from mt.errors import ToolError
+
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Statement = Definition | ast.Assign | ast.AnnAssign | ast.Expr
+
+
+class UnreadableModuleError(ToolError):
+    """A file that should hold a module is not Python; says where."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,11 @@ class Library:
         self._read: dict[str, Module | None] = {}
 
     def module(self, name: str) -> Module | None:
-        """Return the module of this name; None if there is none."""
+        """Return the module of this name; None if there is none.
+
+        Raises:
+            UnreadableModuleError: its file is not Python.
+        """
         if name not in self._read:
             file = self._file(name)
             self._read[name] = None if file is None else self._parsed(name, file)
@@ -149,8 +159,14 @@ class Library:
         return None
 
     def _parsed(self, name: str, file: Path) -> Module:
-        text = file.read_text(encoding="utf-8")
-        return Module(name, file, text, ast.parse(text, str(file)))
+        try:
+            text = file.read_text(encoding="utf-8")
+            return Module(name, file, text, ast.parse(text, str(file)))
+        except UnicodeDecodeError as error:
+            raise UnreadableModuleError(f"{file} is not written in UTF-8: {error}.") from error
+        except SyntaxError as error:
+            message = f"{file}:{error.lineno}: {error.msg}. Mend this first."
+            raise UnreadableModuleError(message) from error
 
     def modules(self, package: str) -> Iterator[Module]:
         """Yield the modules of a package, by name."""
