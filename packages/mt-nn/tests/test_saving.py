@@ -311,7 +311,7 @@ def test_the_last_and_the_best_are_kept(tmp_path: Path) -> None:
     assert checkpoints.last() is None
     with pytest.raises(nn.FileError, match="holds no checkpoint"):
         checkpoints.load()
-    (folder / ".step-00000001.safetensors.0123456789abcdef").write_bytes(b"half writ")
+    (folder / ".mt-nn-unfinished-0123456789abcdef").write_bytes(b"half writ")
     (folder / "notes.txt").write_text("mine")
     scores = {1: 0.5, 2: 0.1, 3: float("nan"), 4: 0.3, 5: None}
     for step, score in scores.items():

@@ -25,7 +25,7 @@ import mt_tensor
 from mt_autodiff.backpropagation import derivatives
 from mt_nn import functional
 from mt_nn.errors import SettingError
-from mt_nn.saving.files import write_atomically
+from mt_nn.files.writing import write_atomically
 from mt_tensor import Tensor, linalg
 from mt_tensor.exchange.printing import PrintingMethods
 from mt_tensor.fused import by_kernel

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from mt_nn.data.formats.reading import PathLike, read_bytes
 from mt_nn.errors import FileError, InputError, SettingError
-from mt_nn.saving import write_atomically
+from mt_nn.files.writing import write_atomically
 from mt_nn.settings import integer
 
 TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mt_nn.errors import FileError, SettingError
+from mt_nn.files.writing import make_folder
 from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
-from mt_nn.saving.files import HIDDEN, make_folder
 from mt_nn.saving.models import read_metadata
 from mt_nn.settings import integer
 
 _NAME = re.compile(r"step-(\d+)\.safetensors")
-_UNFINISHED = re.compile(rf"\.step-\d+\.safetensors\.[0-9a-f]{{{HIDDEN}}}")
 
 
 class Checkpoints:
@@ -100,13 +99,12 @@ class Checkpoints:
         return path
 
     def _remove_others(self, newest: Path) -> None:
-        """Remove what is not to be kept, and what killed processes have left half written."""
+        """Remove what is not to be kept."""
         kept = {newest, *self.paths()[-self.keep_last :]}
         if self.keep_best:
             kept.update(self._by_score()[: self.keep_best])
-        unfinished = [path for path in self._files() if _UNFINISHED.fullmatch(path.name)]
         try:
-            for path in [*self.paths(), *unfinished]:
+            for path in self.paths():
                 if path not in kept:
                     path.unlink(missing_ok=True)
         except OSError as error:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import FileError, MissingPackageError
-from mt_nn.saving.files import read_whole
+from mt_nn.files.reading import read_whole
 from mt_tensor.dtypes import Array
 
 DTYPES = {

@@ -18,8 +18,8 @@ import mt_tensor as mt
 from mt_nn import optim, saving
 from mt_nn.data import DataLoader, RandomSampler, Subset, TensorDataset, digits, mnist
 from mt_nn.errors import NetworkError
+from mt_nn.files.writing import make_folder, write_atomically
 from mt_nn.layers.loss import CrossEntropyLoss
-from mt_nn.saving.files import make_folder
 from mt_nn.train import picture
 from mt_nn.train.lenet import LeNet
 from mt_nn.train.logs import ProgressBar
@@ -147,11 +147,11 @@ def _write(folder: Path, trainer: Trainer, test_set: TensorDataset) -> None:
     batches = len(history.losses) // len(history)
     for number, loss in enumerate(history.losses):
         rows.writerow([number // batches + 1, number % batches + 1, repr(loss)])
-    saving.write_atomically(folder / "losses.csv", table.getvalue().encode())
+    write_atomically(folder / "losses.csv", table.getvalue().encode())
     images, labels = test_set[: picture.SAMPLES]
     predictions = trainer.predict([images]).argmax(1)
     content = picture.draw(history, images.numpy()[:, 0], labels.numpy(), predictions.numpy())
-    saving.write_atomically(folder / "training.png", content)
+    write_atomically(folder / "training.png", content)
     for name in ("model.safetensors", "losses.csv", "training.png"):
         print(f"wrote {folder / name}")
 

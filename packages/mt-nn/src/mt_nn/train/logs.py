@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from mt_nn.saving.files import make_folder, write_atomically
+from mt_nn.files.writing import make_folder, write_atomically
 from mt_nn.train.callbacks import Callback
 from mt_nn.train.history import History
 

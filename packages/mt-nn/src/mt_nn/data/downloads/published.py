@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from mt_nn.data.downloads.download import download
 from mt_nn.data.formats.reading import PathLike
-from mt_nn.saving.files import make_folder
+from mt_nn.files.writing import make_folder
 from mt_nn.settings import choice
 
 

@@ -1,0 +1,210 @@
+"""Files that are there whole or not at all.
+
+What is written lies beside its target under a name of its own, and is moved over the target in one
+step when it is complete and on the disk. A process that is killed leaves such a file behind. It is
+known by its name; and that nobody writes it any more, by its lock, which ends with its process. So
+whoever next writes into the folder removes it, or goes on with it if that is what it is kept for.
+Where there are no such locks, as on Windows, it is left alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from mt_nn.errors import FileError
+
+if sys.platform != "win32":
+    import fcntl
+
+_NAME = re.compile(r"\.mt-nn-([0-9a-z]+)-[0-9a-f]{16}")
+"""The names of files that are being written, with what for. They are short, however long the name
+of the target is, and nobody can know one beforehand and put something there."""
+
+_UNFINISHED = "unfinished"
+"""What those are written for which nobody goes on with."""
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file so that it is there whole or not at all; see `replacing`.
+
+    Raises:
+        FileError: it could not be written; an earlier file of that name is untouched.
+    """
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str], resumed_by: str | None = None) -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of another when the block ends, and not if it fails.
+
+    A link is followed, and stays. Permissions of an earlier file are kept, and its owner and group
+    where they can be; a new one has the process's usual. Other hard links to an earlier file keep
+    its content.
+
+    Args:
+        path: the file.
+        resumed_by: small letters and digits, under which what a block has written that fails is
+            kept for the next one, which finds it in its file. With None it is removed.
+
+    Raises:
+        FileError: it could not be written; an earlier file of that name is untouched.
+    """
+    try:
+        target, earlier = _target(path)
+        _sweep(target.parent, _UNFINISHED)
+        file, beside = _begun(target.parent, resumed_by, earlier)
+        with file:
+            try:
+                yield file
+                file.flush()
+                if earlier is not None:
+                    _make_alike(beside, earlier)
+                os.fsync(file.fileno())
+                if sys.platform == "win32":
+                    file.close()  # or it could not be moved
+                beside.replace(target)
+            except BaseException:
+                with contextlib.suppress(OSError):  # where the disk is full, this fails as well
+                    file.close()
+                if resumed_by is None:
+                    beside.unlink(missing_ok=True)
+                raise
+        _sync(target.parent)
+        if resumed_by is not None:
+            _sweep(target.parent, resumed_by)
+    except FileError:
+        raise
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"could not write {os.fspath(path)} ({getattr(error, 'strerror', None) or error}). The "
+            "folder must exist and be writable, with room on the disk; an earlier file of that "
+            "name is untouched."
+        ) from error
+
+
+def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
+    """Return where a file is to be, links followed, and what is known of an earlier one.
+
+    Raises:
+        OSError: there is something that is not to be replaced.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        earlier = Path(path).stat()
+    except FileNotFoundError:
+        return target, None
+    if stat.S_ISDIR(earlier.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder: give the name of a file")
+    if not stat.S_ISREG(earlier.st_mode):
+        raise OSError(errno.EINVAL, "it is a device, a pipe or a socket: open it, and pass that")
+    os.close(os.open(target, os.O_WRONLY))  # who may not write to a file may not replace it either
+    return target, earlier
+
+
+def _begun(
+    folder: Path, resumed_by: str | None, earlier: os.stat_result | None
+) -> tuple[BinaryIO, Path]:
+    """Return a file to write, new or to be resumed, and its path.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    if resumed_by is not None:
+        for file, path in _left_behind(folder, resumed_by):
+            return file, path
+    permissions = 0o666 if earlier is None else earlier.st_mode & 0o777
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = folder / f".mt-nn-{resumed_by or _UNFINISHED}-{os.urandom(8).hex()}"
+        new = os.fdopen(os.open(path, flags, permissions), "w+b")
+        if sys.platform != "win32":
+            with contextlib.suppress(OSError):  # not every file system has locks
+                fcntl.flock(new, fcntl.LOCK_EX)
+        if os.fstat(new.fileno()).st_nlink:
+            return new, path
+        new.close()  # before it was locked, somebody took it for one left behind
+
+
+def _left_behind(folder: Path, purpose: str) -> Iterator[tuple[BinaryIO, Path]]:
+    """Yield files that nobody writes any more, which nobody else is given until they are closed.
+
+    Only plain files of this user are, not what else has such a name.
+    """
+    if sys.platform == "win32":
+        return
+    for path in _named(folder, purpose):
+        with contextlib.suppress(OSError):
+            number = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+            if _is_abandoned(number):
+                yield os.fdopen(number, "r+b"), path
+            else:
+                os.close(number)
+
+
+def _is_abandoned(number: int) -> bool:
+    """Whether an open file is a plain one of this user's that no process holds; if so, hold it."""
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            status = os.fstat(number)
+            is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+            return is_own and status.st_nlink == 1
+    return False
+
+
+def _named(folder: Path, purpose: str) -> list[Path]:
+    """Return what has the name of a file that is being written for a purpose."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [name for entry in entries if (name := _NAME.fullmatch(entry.name))]
+    except OSError:  # one may write into a folder without being able to list it
+        return []
+    return [folder / name[0] for name in names if name[1] == purpose]
+
+
+def _sweep(folder: Path, purpose: str) -> None:
+    """Remove files that nobody writes any more."""
+    for file, path in _left_behind(folder, purpose):
+        with file, contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _make_alike(path: Path, earlier: os.stat_result) -> None:
+    """Give a file the owner, the group and the permissions of an earlier one."""
+    if sys.platform != "win32":
+        with contextlib.suppress(OSError):  # only root may give a file away
+            os.chown(path, earlier.st_uid, earlier.st_gid)
+    path.chmod(stat.S_IMODE(earlier.st_mode))
+
+
+def _sync(folder: Path) -> None:
+    """Let the new name of a file survive a power cut, where a system can be asked to."""
+    with contextlib.suppress(OSError):  # Windows opens no folders, and needs none opened
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, unless it exists.
+
+    Raises:
+        FileError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(
+            f"could not make the folder {folder} ({error.strerror or error}): choose another."
+        ) from error

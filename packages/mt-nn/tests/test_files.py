@@ -1,0 +1,266 @@
+"""Files that are written: whole or not at all, whatever happens on the way."""
+
+import os
+import resource
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import mt_nn as nn
+from mt_nn.files.writing import replacing, write_atomically
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+UNFINISHED = ".mt-nn-unfinished-0123456789abcdef"
+
+
+# --- What is there afterwards -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["file", "n" * 240, "n" * 255, "ü" * 127])
+def test_names_of_any_length(tmp_path: Path, name: str) -> None:
+    for content in (b"first", b"second"):
+        write_atomically(tmp_path / name, content)
+        assert (tmp_path / name).read_bytes() == content
+    assert names(tmp_path) == [name]
+
+
+def test_names_that_cannot_be(tmp_path: Path) -> None:
+    for name in ("n" * 256, "a\0b", "missing/file", ".", ".."):
+        with pytest.raises(nn.FileError, match="could not write"):
+            write_atomically(f"{tmp_path}/{name}", b"x")
+    assert names(tmp_path) == []
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "file").write_bytes(b"old")
+    (tmp_path / "near").symlink_to("real/file")
+    (tmp_path / "far").symlink_to(tmp_path / "near")
+    (tmp_path / "new").symlink_to("real/new")
+    for link in ("near", "far", "new"):
+        write_atomically(tmp_path / link, link.encode())
+        assert (tmp_path / link).is_symlink()
+        assert (tmp_path / link).read_bytes() == link.encode()
+    assert names(tmp_path / "real") == ["file", "new"]
+    assert names(tmp_path) == ["far", "near", "new", "real"]
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(nn.FileError, match="symbolic links"):
+        write_atomically(tmp_path / "circle", b"x")
+    assert (tmp_path / "circle").is_symlink()
+
+
+def test_another_hard_link_keeps_the_earlier_content(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"old")
+    (tmp_path / "copy").hardlink_to(tmp_path / "file")
+    write_atomically(tmp_path / "file", b"new")
+    assert (tmp_path / "file").read_bytes() == b"new"
+    assert (tmp_path / "copy").read_bytes() == b"old"
+
+
+def test_permissions_are_kept_and_new_ones_are_usual(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    before = os.umask(0o027)
+    try:
+        write_atomically(path, b"new")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+        for mode in (0o600, 0o666, 0o755):
+            path.chmod(mode)
+            with replacing(path):
+                ((held,),) = [list(tmp_path.glob(".mt-nn-*"))]
+                assert not stat.S_IMODE(held.stat().st_mode) & ~mode  # nobody sees more meanwhile
+            assert stat.S_IMODE(path.stat().st_mode) == mode
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file to others")
+def test_owner_and_group_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    os.chown(path, 12345, 54321)
+    write_atomically(path, b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_what_may_not_be_written_to_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o444)
+    with pytest.raises(nn.FileError, match="Permission denied"):
+        write_atomically(path, b"new")
+    path.chmod(0o644)
+    tmp_path.chmod(0o555)
+    try:
+        with pytest.raises(nn.FileError, match="Permission denied"):
+            write_atomically(path, b"new")
+    finally:
+        tmp_path.chmod(0o755)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+
+
+def make_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(os.path.relpath(path))  # the name of a socket is short
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, make_socket])
+def test_only_files_are_replaced(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    path = tmp_path / "thing"
+    make(path)
+    kind = stat.S_IFMT(path.stat().st_mode)
+    with pytest.raises(nn.FileError, match=r"it is a (folder|device)"):
+        write_atomically(path, b"x")
+    assert stat.S_IFMT(path.stat().st_mode) == kind
+    assert names(tmp_path) == ["thing"]
+
+
+def test_devices_are_not_replaced() -> None:
+    with pytest.raises(nn.FileError, match="it is a device"):
+        write_atomically("/dev/null", b"x")
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+# --- What happens on the way --------------------------------------------------------------------
+
+
+def write_half(path: Path, error: BaseException, resumed_by: str | None = None) -> None:
+    with replacing(path, resumed_by) as file:
+        file.write(b"half")
+        raise error
+
+
+def test_what_fails_leaves_the_earlier_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for there in ([], ["file"]):
+        for error in (OSError(28, "no room"), KeyboardInterrupt(), nn.FileError("mine")):
+            raised = nn.FileError if isinstance(error, OSError) else KeyboardInterrupt
+            with pytest.raises(raised):
+                write_half(path, error)
+            assert names(tmp_path) == there
+        path.write_bytes(b"old")
+    assert path.read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("size", [2**12, 2**20])
+def test_a_full_disk_leaves_the_earlier_file(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**11, before[1]))
+        with pytest.raises(nn.FileError, match="File too large"):
+            write_atomically(path, bytes(size))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["file"]
+
+
+def test_content_and_name_are_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The content before the name leads to it, so that no power cut leaves an empty file."""
+    path, done = tmp_path / "file", []
+    fsync, replace = os.fsync, Path.replace
+
+    def noted_fsync(number: int) -> None:
+        status = os.fstat(number)
+        done.append(("content", status.st_size) if stat.S_ISREG(status.st_mode) else "folder")
+        fsync(number)
+
+    def noted_replace(source: Path, target: Path) -> Path:
+        done.append("replace")
+        return replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    monkeypatch.setattr(Path, "replace", noted_replace)
+    write_atomically(path, b"12345")
+    assert done == [("content", 5), "replace", "folder"]
+
+
+KILLED = """
+import os, signal, sys
+from mt_nn.files.writing import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(bytes(2**20))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_process_leaves_nothing_beyond_the_next_save(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    assert len(names(tmp_path)) == 2
+    write_atomically(tmp_path / "other", b"")
+    assert names(tmp_path) == ["file", "other"]
+
+
+def test_only_own_files_that_nobody_writes_are_swept(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"mine")
+    kept = [UNFINISHED.replace("0", digit) for digit in "abc"]
+    (folder / kept[0]).symlink_to(outside)
+    (folder / kept[1]).mkdir()
+    (folder / kept[2]).hardlink_to(outside)
+    for name in (f"{UNFINISHED}x", UNFINISHED[:-1], UNFINISHED[1:], f"x{UNFINISHED}", "file.part"):
+        (folder / name).write_bytes(b"mine")
+        kept.append(name)
+    os.mkfifo(folder / UNFINISHED.replace("0", "d"))
+    kept.append(UNFINISHED.replace("0", "d"))
+    (folder / UNFINISHED).write_bytes(b"left behind")
+    with replacing(folder / "first") as file:  # which a sweep must not take away
+        file.write(b"1")
+        write_atomically(folder / "second", b"2")
+        assert len(names(folder)) == len(kept) + 2
+    assert names(folder) == sorted([*kept, "first", "second"])
+    assert (folder / "first").read_bytes() == b"1"
+    assert outside.read_bytes() == b"mine"
+
+
+def test_many_write_at_once(tmp_path: Path) -> None:
+    """None takes another's file for one that was left behind, and the target is always whole."""
+    path = tmp_path / "file"
+    contents = [bytes([number]) * 10_000 for number in range(4)]
+
+    def write(content: bytes) -> bool:
+        for _ in range(15):
+            write_atomically(path, content)
+            if path.read_bytes() not in contents:
+                return False
+        return True
+
+    with ThreadPoolExecutor(len(contents)) as pool:
+        assert all(pool.map(write, contents))
+    assert names(tmp_path) == ["file"]
+
+
+def test_what_is_to_be_resumed_is_kept_and_found(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(nn.FileError):
+        write_half(path, nn.FileError("broken off"), "abc1")
+    write_atomically(tmp_path / "other", b"")
+    with replacing(tmp_path / "another", "abc2") as file:
+        assert file.read() == b""
+    with replacing(path, "abc1") as file:
+        assert file.read() == b"half"
+        with replacing(tmp_path / "meanwhile", "abc1") as other:  # somebody else fetches it, too
+            assert other.read() == b""
+        file.write(b" and half")
+    assert path.read_bytes() == b"half and half"
+    assert names(tmp_path) == ["another", "file", "meanwhile", "other"]
