@@ -1,0 +1,11 @@
+"""`torch.autograd`: gradients as results, and operations with their own."""
+
+from typing import TYPE_CHECKING
+
+from mt_nn.torch_names import _mirror
+from mt_tensor.autograd import *
+
+if TYPE_CHECKING:
+    from mt_nn.torch_names.autograd import function
+
+_mirror.finish(__name__)

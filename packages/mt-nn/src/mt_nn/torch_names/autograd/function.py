@@ -1,0 +1,6 @@
+"""`torch.autograd.function`: operations with a derivative of their own."""
+
+from mt_nn.torch_names import _mirror
+from mt_tensor.recording.function import *
+
+_mirror.finish(__name__)
