@@ -17,6 +17,7 @@ COMMANDS = {
     "diff": "what one stage adds to another",
     "doctor": "what ails this machine or environment, and the cure",
     "matrix": "which tests a change can break, as jobs of continuous integration",
+    "mutate": "whether the tests notice faults that are planted in the code",
     "parallel-check": "what Numba runs in parallel of the loops of the course",
     "site": "all stages and ideas as pages for a browser",
     "skeleton": "a stage as exercises: its tests, and its code without what is to be written",

@@ -1,0 +1,255 @@
+"""`mt mutate`: plant faults in the code, and see whether the tests notice.
+
+mt mutate --sample 300 --seed 1       300 faults from all packages, of each 40 at least
+mt mutate mt-tensor --sample 300      only those of them that lie in one package
+mt mutate mt-tensor --again           those that were not noticed last time
+mt mutate mt-tensor --show 3fa92c01   what a fault changes
+mt mutate mt-tensor --run 3fa92c01    one fault alone
+mt mutate mt-tensor --unchanged       the tests for each fault, without the fault: all must pass
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from queue import SimpleQueue
+
+import pytest
+
+from mt.errors import ToolError, reported
+from mt.mutate.faults import Fault, effective
+from mt.mutate.judged import judged, key
+from mt.mutate.tests_of import WORK, Recording
+from mt.mutate.tree import Done, Tree
+from mt.workspace import ROOT, Stage, Workspace
+
+BESIDE = frozenset({"conformance", "testing", "__main__"})
+"""Kits and samples, which are tests themselves, and what `python -m` reads."""
+
+LEAST = 40
+"""How many faults are drawn from a package at least."""
+
+FAILED = {pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a fault.
+
+    Attributes:
+        caught: whether a test noticed it.
+        how: which one, or how many did not.
+    """
+
+    caught: bool
+    how: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Plant faults, and print how many were caught, and those that were not."""
+    options = _parser().parse_args(arguments)
+    with reported("mutate"):
+        workspace = Workspace.read()
+        stages = [workspace[name] for name in options.package or workspace.stages]
+        if options.show:
+            for fault in _named(stages, options.show):
+                print(fault.difference((ROOT / fault.file).read_bytes()))
+            return 0
+        if options.run:
+            chosen = _named(stages, options.run)
+            faults: dict[str, list[Fault]] = {
+                stage.name: [
+                    fault for fault in chosen if (ROOT / fault.file).is_relative_to(stage.folder)
+                ]
+                for stage in stages
+            }
+        else:
+            faults = _sample(workspace, options.sample, options.seed)
+        table = [_campaign(s, faults[s.name], options) for s in stages if faults[s.name]]
+    print("\n".join(table))
+    return 0
+
+
+def _places(stage: Stage) -> list[list[Fault]]:
+    return list(effective(stage.source, ROOT, BESIDE))
+
+
+def _named(stages: Sequence[Stage], names: Sequence[str]) -> list[Fault]:
+    """Return faults by their names.
+
+    Raises:
+        ToolError: there is none of a name.
+    """
+    known = {fault.name: fault for stage in stages for place in _places(stage) for fault in place}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        inside = ", ".join(stage.name for stage in stages)
+        raise ToolError(f"no fault is called {', '.join(unknown)} in {inside}")
+    return [known[name] for name in names]
+
+
+def _sample(workspace: Workspace, count: int, seed: int) -> dict[str, list[Fault]]:
+    """Draw faults from all packages."""
+    places = {str(name): _places(stage) for name, stage in workspace.stages.items()}
+    sizes = _sizes({name: len(found) for name, found in places.items()}, count)
+    return {name: drawn(found, sizes[name], seed) for name, found in places.items()}
+
+
+def _sizes(counts: dict[str, int], sample: int) -> dict[str, int]:
+    """Return how many faults to draw from each package, by the number of its places."""
+    rest = max(sample - LEAST * len(counts), 0)
+    least = min(LEAST, sample // len(counts))
+    total = sum(counts.values())
+    return {name: least + round(rest * count / total) for name, count in counts.items()}
+
+
+def drawn(places: Sequence[Sequence[Fault]], count: int, seed: int) -> list[Fault]:
+    """Return a random fault of each of so many random places.
+
+    A fault is drawn or not by its name and the seed alone: after a change of the source those that
+    are still there are drawn again.
+    """
+
+    def chance(fault: Fault) -> bytes:
+        return hashlib.sha256(f"{seed} {fault.name}".encode()).digest()
+
+    return sorted((min(place, key=chance) for place in places), key=chance)[:count]
+
+
+def _campaign(stage: Stage, faults: list[Fault], options: argparse.Namespace) -> str:
+    """Try the faults of a package, and return the line of the table."""
+    set_aside = judged(stage.name)
+    effective = [fault for fault in faults if key(fault) not in set_aside]
+    kept = WORK / stage.name / "outcomes.json"
+    before = json.loads(kept.read_text("utf-8")) if kept.is_file() else {}
+    if options.again:
+        outcomes = {f.name: Outcome(**before[f.name]) for f in effective if f.name in before}
+    else:
+        outcomes = {}
+    pending = [f for f in effective if f.name not in outcomes or not outcomes[f.name].caught]
+    print(f"{stage.name}: {len(pending)} faults to try, {len(faults)} drawn", flush=True)
+    recording = Recording.of(stage, options.processes, options.record)
+    if recording.failed:
+        print("these fail without a fault, and are left out:", *recording.failed, sep="\n  ")
+    for fault, outcome in _tried(stage, pending, recording, options):
+        outcomes[fault.name] = outcome
+        mark = "caught  " if outcome.caught else "SURVIVED"
+        print(
+            f"{fault.name} {mark} {fault.file}:{fault.number} {fault.change} {outcome.how}",
+            flush=True,
+        )
+        if not options.unchanged:
+            before[fault.name] = asdict(outcome)
+            kept.write_text(json.dumps(before, indent=1), encoding="utf-8")
+    survivors = [fault for fault in effective if not outcomes[fault.name].caught]
+    for fault in survivors:
+        print(f"\n{fault.name} in {fault.function or 'the module'}: {outcomes[fault.name].how}")
+        print(fault.difference((ROOT / fault.file).read_bytes()))
+    caught = len(effective) - len(survivors)
+    share = 100 * caught / max(len(effective), 1)
+    return (
+        f"{stage.name:14}{caught:5} of {len(effective):4} caught, {share:.1f} %; "
+        f"{len(faults) - len(effective)} more change nothing"
+    )
+
+
+def _tried(
+    stage: Stage, faults: Sequence[Fault], recording: Recording, options: argparse.Namespace
+) -> Iterator[tuple[Fault, Outcome]]:
+    """Yield what became of each fault, several at a time."""
+    trees: SimpleQueue[Tree] = SimpleQueue()
+    for _ in range(options.processes):
+        trees.put(Tree())
+
+    def attempt(fault: Fault) -> tuple[Fault, Outcome]:
+        tree = trees.get()
+        try:
+            tests = recording.tests_for(fault, options.budget, options.thorough)
+            return fault, _outcome(tree, stage, fault, tests, recording, options.unchanged)
+        finally:
+            trees.put(tree)
+
+    try:
+        with ThreadPoolExecutor(options.processes) as pool:
+            yield from pool.map(attempt, faults)
+    finally:
+        for _ in range(options.processes):
+            trees.get().__exit__(None, None, None)
+
+
+def _outcome(
+    tree: Tree,
+    stage: Stage,
+    fault: Fault,
+    tests: Sequence[str],
+    recording: Recording,
+    unchanged: bool,
+) -> Outcome:
+    """Plant a fault in a tree, run tests, and take it out again."""
+    source = (ROOT / fault.file).read_bytes()
+    limits = {test: 30 + 20 * recording.seconds[test] for test in tests}
+    listed = tree.folder / "tests.json"
+    listed.write_text(json.dumps(limits), encoding="utf-8")
+    variables = {}
+    if stage.name == "mt-fast":  # what keeps kernels may itself be at fault
+        variables["MT_FAST_CACHE"] = str(tree.folder / "scratch" / "kernels")
+    tree.write(fault.file, source if unchanged else fault.planted(source))
+    try:
+        done = tree.pytest(
+            *("-x", "--tb=line", "-p", "mt.mutate.trial", f"--tests={listed}"),
+            *dict.fromkeys(test.partition("[")[0] for test in tests),
+            seconds=600 + 20 * sum(recording.seconds[test] for test in tests),
+            **variables,
+        )
+    finally:
+        tree.write(fault.file, source)
+    return _read(done, len(tests))
+
+
+def _read(done: Done, count: int) -> Outcome:
+    """Return what a run of pytest says of a fault.
+
+    Raises:
+        ToolError: it says nothing, for it has run no test.
+    """
+    if done.status is None or "Timeout (" in done.said:
+        return Outcome(True, "by a limit of time")
+    if done.status == pytest.ExitCode.OK:
+        return Outcome(False, f"passed {count} tests")
+    if done.status < 0 or done.status in FAILED or "ERROR collecting" in done.said:
+        lines = [line for line in done.said.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        return Outcome(True, f"by {lines[0][:160]}" if lines else f"with status {done.status}")
+    raise ToolError(f"pytest could not run:\n{done.said[-3000:]}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    summary, _, examples = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="mt mutate",
+        description=summary,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("package", nargs="*", help="where to plant them; in all, if none is named")
+    parser.add_argument(
+        "--sample", type=int, default=300, metavar="N", help="how many from all packages (300)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="which of them (1)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--show", nargs="+", metavar="FAULT", help="only print what these change")
+    which.add_argument("--run", nargs="+", metavar="FAULT", help="only these")
+    which.add_argument("--again", action="store_true", help="only those not caught last time")
+    parser.add_argument("--unchanged", action="store_true", help="run tests without the faults")
+    parser.add_argument("--record", action="store_true", help="see anew which lines tests execute")
+    parser.add_argument(
+        "--budget", type=float, default=60, metavar="SECONDS", help="of tests for a fault (60)"
+    )
+    parser.add_argument(
+        "--thorough", action="store_true", help="all tests of the package, if need be"
+    )
+    parser.add_argument("-n", "--processes", type=int, default=2, metavar="N", help="at a time (2)")
+    return parser

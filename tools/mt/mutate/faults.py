@@ -1,0 +1,434 @@
+"""The faults that can be planted in a file, each a small change of its text.
+
+A *place* is a piece of code in which something can go wrong: a comparison, a number, an argument, a
+statement. It has one or more faults, which are wrong in different ways. What does not compute has
+none: docstrings, annotations, what only type checkers read, `__all__`, the texts of errors and of
+`__repr__`, and what keeps programmers from mistakes as types do: the options of `@dataclass` and
+`zip`.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+
+Edit = tuple[int, int, str]
+"""The bytes from one offset to another, and what comes in their stead."""
+
+OTHERWISE: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Lt: ("<", "<="),
+    ast.LtE: ("<=", "<"),
+    ast.Gt: (">", ">="),
+    ast.GtE: (">=", ">"),
+    ast.Eq: ("==", "!="),
+    ast.NotEq: ("!=", "=="),
+    ast.Is: ("is", "is not"),
+    ast.IsNot: (r"is\s+not", "is"),
+    ast.In: ("in", "not in"),
+    ast.NotIn: (r"not\s+in", "in"),
+    ast.And: ("and", "or"),
+    ast.Or: ("or", "and"),
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "+"),
+    ast.Div: ("/", "*"),
+    ast.FloorDiv: ("//", "*"),
+    ast.Mod: ("%", "//"),
+    ast.Pow: ("**", "*"),
+    ast.BitAnd: ("&", "|"),
+    ast.BitOr: ("|", "&"),
+    ast.BitXor: ("^", "&"),
+    ast.LShift: ("<<", ">>"),
+    ast.RShift: (">>", "<<"),
+}
+"""How each operator of Python is written, and which one is planted instead."""
+
+SILENT = {"__repr__", "__str__"}
+"""Functions that only make texts for people."""
+
+MESSAGES = {"message", "hint", "reason"}
+"""What the texts of errors are called before they are raised."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A change of the text of a file.
+
+    Attributes:
+        file: the file, from the root of the workspace.
+        function: the qualified name of the function or class that it lies in; empty outside.
+        line: the first line that it changes, without the spaces around it.
+        change: what is changed in the line, to be read.
+        number: the number of the line, from 1.
+        within: where it lies in the file, as lines: those of the innermost statement.
+        edit: what it does to the bytes of the file.
+        again: how many faults before this one read the same.
+    """
+
+    file: str
+    function: str
+    line: str
+    change: str
+    number: int
+    within: tuple[int, int]
+    edit: Edit
+    again: int = 0
+
+    @property
+    def name(self) -> str:
+        """A short name, which stays when lines move."""
+        key = "\0".join((self.file, self.function, self.line, self.change, str(self.again)))
+        return hashlib.sha256(key.encode()).hexdigest()[:8]
+
+    def planted(self, source: bytes) -> bytes:
+        """Return the text of the file with the fault in it."""
+        start, end, text = self.edit
+        return source[:start] + text.encode() + source[end:]
+
+    def difference(self, source: bytes) -> str:
+        """Return the fault as a change that can be read."""
+        before, after = (text.decode().splitlines() for text in (source, self.planted(source)))
+        lines = difflib.unified_diff(before, after, self.file, self.file, lineterm="", n=2)
+        return "\n".join(lines)
+
+
+def places(file: Path, root: Path) -> list[list[Fault]]:
+    """Return the faults that can be planted in a file, those of each place together."""
+    source = file.read_bytes()
+    reader = _Reader(source, file.relative_to(root).as_posix())
+    reader.visit(ast.parse(source))
+    found, seen = [], Counter[tuple[str, str, str]]()
+    for faults in reader.places:
+        numbered = []
+        for fault in faults:
+            key = (fault.function, fault.line, fault.change)
+            numbered.append(replace(fault, again=seen[key]))
+            seen[key] += 1
+        found.append(numbered)
+    return found
+
+
+class _Reader(ast.NodeVisitor):
+    """Walks over the code of a file, and notes what can be planted.
+
+    Args:
+        source: the text.
+        name: the file, as faults call it.
+    """
+
+    def __init__(self, source: bytes, name: str) -> None:
+        self.source = source
+        self.name = name
+        self.places: list[list[Fault]] = []
+        self._lines = source.splitlines(keepends=True)
+        self._starts = list(accumulate(map(len, self._lines), initial=0))
+        self._function: list[str] = []
+        self._bound: list[set[str]] = [set()]
+        self._statement: ast.stmt | None = None
+
+    # --- Positions and texts ----------------------------------------------------------------------
+
+    def _span(self, node: ast.AST) -> tuple[int, int]:
+        """Return the first byte of a node, and the one behind it."""
+        first, last = self._starts[node.lineno - 1], self._starts[node.end_lineno - 1]  # type: ignore[attr-defined]
+        return first + node.col_offset, last + node.end_col_offset  # type: ignore[attr-defined]
+
+    def _text(self, node: ast.AST) -> str:
+        start, end = self._span(node)
+        return self.source[start:end].decode()
+
+    def _place(self, *edits: Edit) -> None:
+        """Note the faults of a place, of which those that change nothing are none."""
+        faults = [
+            self._fault(edit)
+            for edit in edits
+            if self.source[edit[0] : edit[1]] != edit[2].encode()
+        ]
+        if faults:
+            self.places.append(faults)
+
+    def _fault(self, edit: Edit) -> Fault:
+        start, end, text = edit
+        number = bisect_right(self._starts, start)
+        statement = self._statement
+        return Fault(
+            file=self.name,
+            function=".".join(self._function),
+            line=self._lines[number - 1].decode().strip(),
+            change=_short(self.source[start:end].decode()) + " -> " + _short(text),
+            number=number,
+            within=(number, number)
+            if statement is None
+            else (statement.lineno, statement.end_lineno or statement.lineno),
+            edit=edit,
+        )
+
+    def _instead(self, node: ast.AST, *texts: str) -> None:
+        """Note that something else could stand where a node does."""
+        start, end = self._span(node)
+        self._place(*((start, end, text) for text in texts))
+
+    def _operator(self, kind: ast.AST, left: ast.AST, right: ast.AST) -> None:
+        """Note that another operator could stand between two nodes."""
+        written, planted = OTHERWISE.get(type(kind), ("", ""))
+        if not written:
+            return
+        begin, end = self._span(left)[1], self._span(right)[0]
+        # The same with one more node to its left and right, so that the change can be understood.
+        pattern = written if "\\" in written else re.escape(written)
+        found = re.search(pattern.encode(), self.source[begin:end])
+        if found is None:
+            return
+        first, last = self._span(left)[0], self._span(right)[1]
+        text = (
+            self.source[first : begin + found.start()]
+            + planted.encode()
+            + self.source[begin + found.end() : last]
+        )
+        self._place((first, last, text.decode()))
+
+    # --- Statements -------------------------------------------------------------------------------
+
+    def visit(self, node: ast.AST) -> None:
+        """Remember the innermost statement, whose lines tests have executed or not."""
+        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            before, self._statement = self._statement, node
+            super().visit(node)
+            self._statement = before
+        else:
+            super().visit(node)
+
+    def _deleted(self, node: ast.stmt) -> None:
+        self._instead(node, "pass")
+
+    def _all(self, nodes: Sequence[ast.AST]) -> None:
+        for node in nodes:
+            self.visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """Read the body and the defaults of a function, if it computes anything."""
+        names = {ast.unparse(decorator) for decorator in node.decorator_list}
+        if node.name in SILENT or names & {"overload", "abstractmethod"}:
+            return
+        for outside in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
+            if outside is not None:
+                self.visit(outside)
+        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        self._function.append(node.name)
+        self._bound.append({argument.arg for argument in arguments})
+        self._all(node.body)
+        self._bound.pop()
+        self._function.pop()
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        """Read the body of a class, and what it is given."""
+        for keyword in node.keywords:
+            self.visit(keyword.value)
+        self._function.append(node.name)
+        self._bound.append(set())
+        self._all(node.body)
+        self._bound.pop()
+        self._function.pop()
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A call whose result nobody takes can be forgotten; a text that stands alone is none."""
+        if isinstance(node.value, ast.Call):
+            self._deleted(node)
+        if not isinstance(node.value, ast.Constant):
+            self.visit(node.value)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """What a name, an attribute or an element was before can stay."""
+        names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+        if names & ({"__all__", "__version__"} | MESSAGES):
+            return
+        if not names - self._bound[-1] and not any(
+            isinstance(target, ast.Tuple) for target in node.targets
+        ):
+            self._deleted(node)
+        self._bound[-1] |= names
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """The same, and its annotation does not count."""
+        if node.value is not None:
+            if not isinstance(node.target, ast.Name):
+                self._deleted(node)
+            self.visit(node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        """What is counted up can stay, or be counted wrongly."""
+        written, planted = OTHERWISE.get(type(node.op), ("", ""))
+        if written:
+            start, end = self._span(node)
+            text = self.source[start:end].decode().replace(f"{written}=", f"{planted}=", 1)
+            self._place((start, end, "pass"), (start, end, text))
+        self.visit(node.value)
+
+    def visit_Delete(self, node: ast.Delete) -> None:
+        """What is deleted can stay."""
+        self._deleted(node)
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        """An error can go unnoticed; its text does not count."""
+        self._deleted(node)
+
+    def visit_Return(self, node: ast.Return) -> None:
+        """Nothing can be returned instead of something."""
+        if node.value is not None and ast.unparse(node.value) != "None":
+            self._instead(node, "return None")
+            self.visit(node.value)
+
+    def visit_Break(self, node: ast.Break) -> None:
+        """A loop can go on."""
+        self._instead(node, "continue")
+
+    def visit_Continue(self, node: ast.Continue) -> None:
+        """A loop can end."""
+        self._instead(node, "break")
+
+    def visit_With(self, node: ast.With) -> None:
+        """What a block is to be done in can be left out, if it gives nothing to the block."""
+        start = self._span(node)[0]
+        if not any(item.optional_vars for item in node.items):
+            end = self._span(node.items[-1].context_expr)[1]
+            end = self.source.index(b":", end)
+            self._place((start, end, "if True"))
+        self.generic_visit(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        """An error can be passed on, or one of several."""
+        start, end = self._span(node.body[0])[0], self._span(node.body[-1])[1]
+        self._place((start, end, "raise"))
+        if isinstance(node.type, ast.Tuple):
+            for element in node.type.elts:
+                kept = [self._text(other) for other in node.type.elts if other is not element]
+                self._instead(node.type, f"({', '.join(kept)},)")
+        self._all(node.body)
+
+    def visit_If(self, node: ast.If) -> None:
+        """A condition can be forced; what only type checkers or `python -m` read is no code."""
+        test = ast.unparse(node.test)
+        if test in {"TYPE_CHECKING", "not TYPE_CHECKING"} or "__name__" in test:
+            return
+        self._condition(node.test)
+        self.generic_visit(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        """A loop can be left out."""
+        if not isinstance(node.test, ast.Constant):
+            self._instead(node.test, "False")
+        self.generic_visit(node)
+
+    # --- Expressions ------------------------------------------------------------------------------
+
+    def _condition(self, test: ast.expr) -> None:
+        # In brackets if it is an assignment, as in `if (found := find()):`.
+        self._instead(test, "True", "False")
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        """A condition can be forced."""
+        self._condition(node.test)
+        self.generic_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        """What is left out can be taken."""
+        for test in node.ifs:
+            self._condition(test)
+        self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        """Each comparison can be another."""
+        operands = [node.left, *node.comparators]
+        for kind, left, right in zip(node.ops, operands, operands[1:], strict=False):
+            self._operator(kind, left, right)
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        """Any can be all, and all any."""
+        for left, right in zip(node.values, node.values[1:], strict=False):
+            self._operator(node.op, left, right)
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        """Another operation of arithmetic can be done."""
+        if not isinstance(node.left, ast.Constant) or not isinstance(node.left.value, str):
+            self._operator(node.op, node.left, node.right)
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        """A sign or a `not` can be lost."""
+        if not isinstance(node.op, ast.UAdd):
+            self._instead(node, self._text(node.operand))
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        """A number can be another, and true be false."""
+        value = node.value
+        if isinstance(value, bool):
+            self._instead(node, str(not value))
+        elif isinstance(value, int):
+            self._instead(node, str(value + 1), f"({value - 1})", *(["0"] if value else []))
+        elif isinstance(value, float) and value == value and abs(value) != float("inf"):
+            self._instead(node, repr(value * 10) if value else "1.0")
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """What stands within a text has no place in the file before Python 3.12."""
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """An argument can be left out."""
+        name = ast.unparse(node.func)
+        if name.removeprefix("dataclasses.") in {"dataclass", "TypeVar", "ParamSpec", "cast"}:
+            return
+        if name == "zip":  # that the lengths are one is for the programmer, too
+            self._all(node.args)
+            return
+        arguments: list[ast.expr | ast.keyword] = [*node.args, *node.keywords]
+        for place, argument in enumerate(arguments):
+            last = place == len(node.args) - 1 and place > 0
+            named = isinstance(argument, ast.keyword) and argument.arg
+            if (named or last) and not isinstance(argument, ast.Starred):
+                before, end = self._span(arguments[place - 1]) if place else (0, 0), 0
+                start = before[1] if place else self._span(argument)[0]
+                end = self._span(argument)[1]
+                if not place:  # the comma behind it goes with it
+                    rest = re.match(rb"\s*,\s*", self.source[end:])
+                    end += rest.end() if rest else 0
+                self._place((start, end, ""))
+        self.generic_visit(node)
+
+    def visit_Slice(self, node: ast.Slice) -> None:
+        """A slice can begin late, and end early."""
+        for bound, sign in ((node.lower, "+"), (node.upper, "-")):
+            if bound is not None and not isinstance(bound, ast.Constant):
+                self._instead(bound, f"({self._text(bound)}) {sign} 1")
+        self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> None:
+        """An annotation does not compute."""
+
+
+def _short(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(text.split())
+
+
+def effective(folder: Path, root: Path, beside: frozenset[str]) -> Iterator[list[Fault]]:
+    """Yield the places of a package, file by file.
+
+    Args:
+        folder: its source.
+        root: what the names of files begin at.
+        beside: files and folders in it that are no part of what it computes.
+    """
+    for file in sorted(folder.rglob("*.py")):
+        if not beside & set(file.relative_to(folder).with_suffix("").parts):
+            yield from places(file, root)

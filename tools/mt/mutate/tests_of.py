@@ -1,0 +1,197 @@
+"""Which tests of a package could notice a fault, the most likely first.
+
+That is known from one run of all of them (`recording.py`), kept below `build/mutate`. Tests that
+have changed since are recorded anew. After a change of the source the lines of a recording are not
+quite those of today; it serves until somebody asks for a new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from coverage import CoverageData
+
+from mt.mutate.faults import Fault
+from mt.mutate.tree import Tree
+from mt.workspace import ROOT, Stage
+
+WORK = ROOT / "build" / "mutate"
+"""Where recordings are kept, and what became of faults."""
+
+ALL = float("inf")
+
+
+@dataclass
+class Recording:
+    """What the tests of a package have done.
+
+    Attributes:
+        folder: where it is kept.
+        files: a hash of each file of tests, as it was.
+        seconds: how long each test took.
+        failed: tests that failed although there was no fault.
+        starting: tests that started programs, whose lines nobody has seen.
+        compiled: by file and line, the tests for which the function there was compiled first.
+    """
+
+    folder: Path
+    files: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    starting: list[str] = field(default_factory=list)
+    compiled: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stage: Stage, processes: int, anew: bool = False) -> Recording:
+        """Return the recording of a package, after its tests have been run if they must be."""
+        recording = cls(WORK / stage.name)
+        kept = recording.folder / "recording.json"
+        if kept.is_file() and not anew:
+            recording = cls(recording.folder, **json.loads(kept.read_text("utf-8")))
+        else:
+            recording._lines.unlink(missing_ok=True)
+        files = {file.relative_to(ROOT).as_posix(): _hash(file) for file in _test_files(stage)}
+        changed = [file for file, digest in files.items() if recording.files.get(file) != digest]
+        gone = [file for file in recording.files if files.get(file) != recording.files[file]]
+        recording._forget(gone)
+        if changed:
+            recording._record(stage, changed, processes)
+        recording.files = files
+        content = {name: value for name, value in vars(recording).items() if name in cls._kept()}
+        kept.write_text(json.dumps(content), encoding="utf-8")
+        return recording
+
+    @classmethod
+    def _kept(cls) -> set[str]:
+        return {"files", "seconds", "failed", "starting", "compiled"}
+
+    @property
+    def _lines(self) -> Path:
+        return self.folder / "lines.coverage"
+
+    def _forget(self, files: Iterable[str]) -> None:
+        """Forget what is known of the tests of some files."""
+        for file in files:
+            within = f"{file}::"
+            self.seconds = {t: s for t, s in self.seconds.items() if not t.startswith(within)}
+            self.failed = [test for test in self.failed if not test.startswith(within)]
+            self.starting = [test for test in self.starting if not test.startswith(within)]
+            with closing(sqlite3.connect(self._lines)) as lines, lines:
+                lines.execute(
+                    "DELETE FROM line_bits WHERE context_id IN "
+                    "(SELECT id FROM context WHERE substr(context, 1, ?) = ?)",
+                    (len(within), within),
+                )
+
+    def _record(self, stage: Stage, files: Sequence[str], processes: int) -> None:
+        """Run the tests of some files, and add what they do."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with Tree() as tree:
+            scratch = tree.folder / "recording"
+            scratch.mkdir()
+            source = stage.source.parent.relative_to(ROOT)
+            done = tree.pytest(
+                *(
+                    "-p",
+                    "mt.mutate.recording",
+                    f"--record={scratch}",
+                    f"--lines-of={tree.root / source}",
+                ),
+                *("-n", str(processes), "--dist=worksteal", *files),
+                MT_FAST_CACHE="off",
+            )
+            print("\n".join(done.said.splitlines()[-12:]), flush=True)
+            lines = CoverageData(str(self._lines))
+            lines.read()
+            for file in sorted(scratch.glob("*.coverage*")):
+                more = CoverageData(str(file))
+                more.read()
+                lines.update(more)
+            for file in sorted(scratch.glob("*.json")):
+                self._add(json.loads(file.read_text("utf-8")))
+
+    def _add(self, noted: Mapping[str, Any]) -> None:
+        self.seconds |= noted["seconds"]
+        self.failed += noted["failed"]
+        self.starting += noted["starting"]
+        for file, lines in noted["compiled"].items():
+            for line, tests in lines.items():
+                self.compiled.setdefault(file, {}).setdefault(line, []).extend(tests)
+
+    # --- Choosing tests ---------------------------------------------------------------------------
+
+    @cached_property
+    def _executed(self) -> Any:
+        lines = CoverageData(str(self._lines))
+        lines.read()
+        return cache(lines.contexts_by_lineno)
+
+    @cached_property
+    def _size(self) -> Counter[str]:
+        """How many files each test touches: the fewer, the more it is about each of them."""
+        with closing(sqlite3.connect(self._lines)) as lines:
+            query = (
+                "SELECT context.context, count(*) FROM line_bits JOIN context "
+                "ON context.id = line_bits.context_id GROUP BY line_bits.context_id"
+            )
+            return Counter(dict(lines.execute(query)))
+
+    def tests_for(self, fault: Fault, budget: float, thorough: bool) -> list[str]:
+        """Return the tests that could notice a fault, the most likely first.
+
+        Those that execute its line are taken, and no others. If nobody is seen to execute it, as in
+        machine code and outside of functions, there are first those for which its function was
+        compiled, then those that execute anything in its file, and all the others.
+
+        Args:
+            fault: what they should notice.
+            budget: how many seconds the tests may take that are taken.
+            thorough: whether to take all the others in any case, and all that they take.
+        """
+        executed: dict[int, list[str]] = self._executed(fault.file)
+        usable = self.seconds.keys() - set(self.failed)
+        first, last = fault.within
+        of_line = set(executed.get(fault.number, ())) & usable
+        if not of_line and fault.function:
+            of_line = {t for n in range(first, last + 1) for t in executed.get(n, ())} & usable
+        groups = [of_line]
+        if not of_line or thorough:
+            compiled = set(self.compiled.get(fault.file, {}).get(str(fault.number), ()))
+            near = {test for tests in executed.values() for test in tests}
+            groups += [compiled, near, set(self.starting), usable]
+        taken: dict[str, float] = {}
+        for group in groups:
+            for test in self._spread(group & usable - taken.keys()):
+                if taken and sum(taken.values()) + self.seconds[test] > budget and not thorough:
+                    break
+                taken[test] = self.seconds[test]
+        return list(taken)
+
+    def _spread(self, tests: Iterable[str]) -> list[str]:
+        """Return tests in order: the first of each function, then the second of each, and so on."""
+        by_function: dict[str, list[str]] = defaultdict(list)
+        for test in sorted(tests, key=lambda test: (self._size[test], self.seconds[test], test)):
+            by_function[test.partition("[")[0]].append(test)
+        turns = [
+            (turn, self.seconds[test], test)
+            for same in by_function.values()
+            for turn, test in enumerate(same)
+        ]
+        return [test for _, _, test in sorted(turns)]
+
+
+def _test_files(stage: Stage) -> list[Path]:
+    return sorted((stage.folder / "tests").rglob("test_*.py"))
+
+
+def _hash(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
