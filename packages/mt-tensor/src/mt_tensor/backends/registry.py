@@ -224,9 +224,13 @@ def _create(info: BackendInfo) -> TensorBackend:
 
 
 def _broken(info: BackendInfo, reason: str) -> BackendLoadError:
+    origin = f"from {info.distribution} {info.version}"
+    cure = "Reinstall or uninstall that package"
+    if info.name in _registered:
+        origin, cure = info.distribution, "Mend the factory that was given to register_backend()"
     return BackendLoadError(
-        f"backend {info.name!r} from {info.distribution} {info.version} could not be loaded "
-        f"({reason}). Reinstall or uninstall that package; other backends are not affected."
+        f"backend {info.name!r} {origin} could not be loaded ({reason}). {cure}; other backends "
+        "are not affected."
     )
 
 

@@ -1,6 +1,8 @@
 """The pytest plugin of the conformance kit: its options, its marker, and the fixture `backend`.
 
-pytest loads it, and with it mt_tensor, wherever mt-tensor is installed; it loads no backend.
+pytest loads it, and with it mt_tensor, wherever mt-tensor is installed. It loads no backend but one
+that is asked for by name, and if that cannot be used pytest stops before it collects anything. A
+backend registered in code is known by then if the conftest.py where pytest is started does so.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ for _module in (
     pytest.register_assert_rewrite(f"mt_tensor.conformance.{_module}")
 
 
+DEFAULT = "numpy"
+"""The backend under test if none is asked for; it is always there."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that names the backend under test."""
     parser.addoption(
         "--mt-backend",
-        default="numpy",
+        default=DEFAULT,
         metavar="NAME",
-        help="the tensor backend that mt_tensor.conformance tests (default: numpy)",
+        help=f"the tensor backend that conformance kits test (default: {DEFAULT})",
     )
     parser.addoption(
         "--mt-report",
@@ -41,13 +47,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker, and record what each operation does if a report is wanted."""
+    """Name the marker, look for the backend, and record what operations do if that is wanted.
+
+    Raises:
+        pytest.UsageError: the backend cannot be used, or the report cannot be written.
+    """
     config.addinivalue_line("markers", "conformance: a test of the kit, run on some backend")
+    name = config.getoption("--mt-backend")
+    if name != DEFAULT:
+        _check(name)
     path = config.getoption("--mt-report")
     if path:
         from mt_tensor.conformance.report import Report
 
-        config.pluginmanager.register(Report(Path(path), config.getoption("--mt-backend")))
+        config.pluginmanager.register(Report(_writable(Path(path)), name))
+
+
+def _check(name: str) -> None:
+    """Raise unless there is a backend of this name that can be used."""
+    from mt_tensor.backends import get_backend
+    from mt_tensor.errors import BackendError
+
+    try:
+        get_backend(name)
+    except BackendError as error:
+        raise pytest.UsageError(f"--mt-backend {name}: {error}") from error
+
+
+def _writable(file: Path) -> Path:
+    """Make the folder of a file, and the file, so that no report is lost in the end."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.open("a").close()
+    except OSError as error:
+        raise pytest.UsageError(f"--mt-report {file}: {error.strerror}.") from error
+    return file
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

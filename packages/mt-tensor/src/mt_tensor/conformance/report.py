@@ -51,5 +51,4 @@ class Report:
             "kernels": sorted(name for name in FUSED if backend.kernel(name) is not None),
             "operations": {name: dict(count) for name, count in sorted(self.outcomes.items())},
         }
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(json.dumps(found, indent=1) + "\n")

@@ -1,0 +1,68 @@
+"""What the kit is asked for on the command line, and cannot do, is said in one line at once."""
+
+import pytest
+
+from mt_tensor.backends import registry
+
+pytest_plugins = ["pytester"]
+
+REGISTERED = """
+from mt_tensor import register_backend
+from mt_tensor.errors import BackendUnavailableError
+
+
+def broken():
+    raise ImportError("no module of that name")
+
+
+def unavailable():
+    raise BackendUnavailableError("there is no such device here.")
+
+
+register_backend("broken", broken)
+register_backend("unavailable", unavailable)
+register_backend("none", lambda: None)
+"""
+
+NO_KIT = "test_nothing.py"
+"""A file that is never collected: whatever is wrong is said before."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--mt-backend", "brokn"],
+            "--mt-backend brokn: no backend is called 'brokn'. Did you mean 'broken'? "
+            "Installed: broken, *numpy, *simple, unavailable. Install *",
+        ),
+        (["--mt-backend", ""], "--mt-backend : no backend is called ''. Installed: broken, *"),
+        (
+            ["--mt-backend", "broken"],
+            "--mt-backend broken: backend 'broken' registered in code could not be loaded "
+            "(ImportError: no module of that name). Mend *",
+        ),
+        (["--mt-backend", "unavailable"], "--mt-backend unavailable: there is no such device *"),
+        (["--mt-backend", "none"], "*(its factory returned None, which is no *"),
+        (["--mt-report", "."], "--mt-report .: Is a directory."),
+        (["--mt-report", "conftest.py/report"], "--mt-report conftest.py/report: *"),
+    ],
+    ids=["unknown", "empty", "broken", "unavailable", "none", "folder", "below a file"],
+)
+def test_what_cannot_be_done_is_one_line(pytester, monkeypatch, arguments, message):
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    pytester.makeconftest(REGISTERED)
+    pytester.makepyfile(test_nothing="raise AssertionError('collected')")
+    run = pytester.runpytest("-p", "no:cacheprovider", *arguments, NO_KIT)
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    lines = [line for line in [*run.outlines, *run.errlines] if line]
+    assert len(lines) == 1
+    run.stderr.fnmatch_lines([f"ERROR: {message}"])
+
+
+def test_so_it_is_with_several_processes(pytester):
+    arguments = ["--pyargs", "mt_tensor.conformance", "--mt-backend", "torchbak", "-n", "2"]
+    run = pytester.runpytest_subprocess("-p", "no:cacheprovider", *arguments)
+    assert run.ret == pytest.ExitCode.USAGE_ERROR
+    assert run.outlines == []
+    run.stderr.fnmatch_lines(["ERROR: --mt-backend torchbak: no backend is called 'torchbak'.*"])
