@@ -15,6 +15,7 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
     test_elementwise,
     test_operations,
     test_primitives,
+    test_updates,
 )
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.programs import NumpyReference
@@ -104,6 +105,24 @@ class IntegersStopAtTheLargest(NumpyOps):
         if formula.name == "add" and outputs[0].dtype.name == "int8":
             total = sum(self.as_array(data).astype(np.int64) for data in inputs)
             self.as_array(outputs[0])[...] = np.clip(total, -128, 127)
+
+
+@found_by("test_updates::test_all_results_are_computed_before_the_first_is_written")
+class ResultsWrittenOneByOne(NumpyOps):
+    def elementwise(self, formula, inputs, outputs):
+        for number, out in enumerate(outputs):
+            results = [self.allocate(each.shape, each.dtype) for each in outputs]
+            super().elementwise(formula, inputs, results)
+            self.copy(results[number], out)
+
+
+@found_by("test_updates::test_all_results_are_computed_before_the_first_is_written")
+class UpdateThatReadsWhatItWrote(NumpyOps):
+    def update(self, formula, inputs, changed):
+        for place in changed:
+            before = [self.converted(each, each.dtype) for each in inputs]
+            super().update(formula, before, changed)
+            self.copy(before[place], inputs[place])
 
 
 @found_by("test_primitives::test_host_and_back")

@@ -16,6 +16,8 @@ What every primitive may rely on, because the caller has seen to it:
 - Outputs are given, never returned: the primitive writes into them. An output may be any view,
   contiguous or not, in which no two indices name the same position. It shares no memory with an
   input (see `same_memory`), unless it is the same view: same storage, shape, strides, offset.
+- Where there are several outputs, each may be such a view. All results of an element are computed
+  before the first is written: a formula that returns its inputs in another order exchanges them.
 - Any extent may be zero, any number of dimensions may occur, strides may be zero or negative.
 - Broadcasting has happened: it shows as stride 0.
 
@@ -98,6 +100,8 @@ class TensorBackend(ABC):
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
     ) -> None:
         """Run a formula on each element: `outputs[:][i] = formula(*inputs[:][i])`.
+
+        An output may be an input, so all results of an element come before the first is written.
 
         Args:
             formula: its elementary functions are spelled in the backend's own way
@@ -229,6 +233,9 @@ class TensorBackend(ABC):
         self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
     ) -> None:
         """Replace the elements of some inputs by the results of a formula.
+
+        All results are those of the elements as they were before: the results of an element are
+        computed before the first of them is written.
 
         Args:
             formula: as for `elementwise`.

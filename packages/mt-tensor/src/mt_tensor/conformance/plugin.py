@@ -23,6 +23,7 @@ for _module in (
     "test_primitives",
     "test_exchange",
     "test_programs",
+    "test_updates",
 ):
     pytest.register_assert_rewrite(f"mt_tensor.conformance.{_module}")
 

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_operators import Formula
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import FusionError, InPlaceError, ShapeError
+from mt_tensor.tensor_data import TensorData
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3}
 
@@ -93,6 +95,32 @@ def test_every_program_in_every_layout(backend: TensorBackend, name: str, layout
     mixed = [LAYOUTS[layout], LAYOUTS["contiguous"]] * count
     for layouts in ([LAYOUTS[layout]] * count, mixed[:count], mixed[1 : count + 1]):
         check(backend, name, drawn(count, (3, 5), "float32"), layouts)
+
+
+EXCHANGES = {
+    "swap": Formula("swap", 2, 2, lambda x, y: (y, x)),
+    "turn": Formula("turn", 2, 2, lambda x, y: (0.6 * x - 0.8 * y, 0.8 * x + 0.6 * y)),
+}
+"""Formulas whose results each read what the other one replaces."""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_all_results_are_computed_before_the_first_is_written(
+    backend: TensorBackend, name: str, layout: str
+) -> None:
+    formula = EXCHANGES[name]
+    arrays = [np.array([row], "float32") for row in ([1, 2, 3], [5, 0, -2])]
+    wanted: list[Array] = formula.function(*arrays)
+
+    def views() -> list[TensorData]:
+        return [LAYOUTS[layout](array, backend)._tensor for array in arrays]
+
+    replaced, updated = views(), views()
+    backend.elementwise(formula, replaced, replaced)
+    backend.update(formula, updated, (0, 1))
+    for view, right in zip([*replaced, *updated], [*wanted, *wanted], strict=True):
+        np.testing.assert_allclose(backend.as_array(view), right, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
