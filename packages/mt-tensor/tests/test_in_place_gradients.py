@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
+from mt_autodiff import NoGradientError
 from mt_tensor import errors
 
 
@@ -160,6 +161,48 @@ def test_random_changes_of_random_views(steps: list[tuple[int, int, int]]) -> No
     ours, theirs = (gradients(m, program, numbers) for m in (mt, torch))
     for mine, wanted in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, wanted, rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 4), st.booleans()), max_size=4))
+def test_what_was_changed_has_gradients_of_its_own(steps: list[tuple[int, int, bool]]) -> None:
+    """As results and retained, of a base and of views: by all ways that lead there."""
+    torch = pytest.importorskip("torch")
+
+    def found(m: Any, retained: bool) -> list[Any]:
+        x, w = (m.tensor(part.tolist(), dtype=m.float64, requires_grad=True) for part in numbers)
+        y = x * w
+        views = [view(y) for view in VIEWS]
+        if retained:
+            for tensor in views:
+                tensor.retain_grad()
+        for which, change, kept in steps:
+            CHANGES[change](views[which] if kept else VIEWS[which](y), w[1, 2])
+        total = sum(((number + 2) * view * view).sum() for number, view in enumerate(views))
+        if retained:
+            total.backward()
+            gradients = [tensor.grad for tensor in (x, w, *views)]
+        else:
+            gradients = m.autograd.grad(total, [x, w, *views], allow_unused=True)
+        return [None if each is None else each.tolist() for each in gradients]
+
+    numbers = np.random.default_rng(len(steps)).standard_normal((2, 2, 3))
+    for retained in (False, True):
+        for mine, wanted in zip(found(mt, retained), found(torch, retained), strict=True):
+            assert (mine is None) == (wanted is None)
+            if mine is not None:
+                np.testing.assert_allclose(mine, wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_a_change_through_a_view_is_one_of_its_base() -> None:
+    y = mt.tensor([1.0, 2.0, 3.0], requires_grad=True) * 1.0
+    view = y[:2]
+    view.mul_(2.0)
+    (of_base,) = mt.autograd.grad(view.sum() + y.sum(), y, retain_graph=True)
+    (of_view,) = mt.autograd.grad(view.sum() + y.sum(), view, retain_graph=True)
+    assert (of_base.tolist(), of_view.tolist()) == ([2.0, 2.0, 1.0], [1.0, 1.0])
+    with pytest.raises(NoGradientError, match="not computed from input 0"):
+        mt.autograd.grad(y.sum(), view)
 
 
 def test_what_gradients_cannot_follow() -> None:

@@ -107,9 +107,9 @@ def backpropagate(
         GradientError: a function's backward returned something that does not fit.
     """
     keep = create_graph if retain_graph is None else retain_graph
-    before, recording.enabled = recording.enabled, create_graph
+    before = recording.set(create_graph)
     try:
         for current, total in derivatives(variable, derivative, keep):
             current.accumulate_derivative(total)
     finally:
-        recording.enabled = before
+        recording.reset(before)

@@ -1,31 +1,45 @@
-"""Whether computations are recorded at the moment, per thread.
+"""Whether computations are recorded at the moment: a setting of the running thread or task.
 
 Recording is on unless switched off, as in torch: `with no_grad():` for evaluation and parameter
-updates, `with enable_grad():` to switch it on again inside.
+updates, `with enable_grad():` to switch it on again inside. Each thread begins with recording on. A
+task of asyncio begins as the one that made it, and what it switches no other task notices.
 """
 
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Callable
 from contextlib import ContextDecorator
+from contextvars import ContextVar, Token
 from typing import Any, Self, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
-
-class _Recording(threading.local):
-    enabled = True
-
-
-recording = _Recording()
-"""The mode of the running thread, for code that cannot afford a function call."""
+recording: ContextVar[bool] = ContextVar("mt_autodiff_recording", default=True)
+"""The mode, for code that cannot afford a call of a function in Python: `recording.get()`."""
 
 
 def is_grad_enabled() -> bool:
-    """Whether computations on variables are recorded in this thread."""
-    return recording.enabled
+    """Whether computations on variables are recorded in this thread or task."""
+    return recording.get()
+
+
+def undo(variable: ContextVar[T], tokens: list[Token[T]]) -> None:
+    """Undo the last setting of a variable that the running thread or task has made.
+
+    Args:
+        variable: what was set.
+        tokens: what setting it returned, of all threads and tasks that share a `with` statement's
+            object; that of the undone setting is taken out.
+    """
+    for token in reversed(tokens):
+        try:
+            variable.reset(token)
+        except ValueError:  # of another thread or task
+            continue
+        tokens.remove(token)
+        return
 
 
 class _Switch(ContextDecorator):
@@ -33,17 +47,16 @@ class _Switch(ContextDecorator):
 
     def __init__(self, enabled: bool) -> None:
         self._enabled = enabled
-        self._before: list[bool] = []
+        self._before: list[Token[bool]] = []
 
     def __enter__(self) -> Self:
         """Switch, and remember what was before."""
-        self._before.append(recording.enabled)
-        recording.enabled = self._enabled
+        self._before.append(recording.set(self._enabled))
         return self
 
     def __exit__(self, *_: object) -> None:
         """Switch back."""
-        recording.enabled = self._before.pop()
+        undo(recording, self._before)
 
     def __call__(self, function: F) -> F:
         """Return `function`, run in this mode.

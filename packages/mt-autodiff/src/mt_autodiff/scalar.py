@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
@@ -16,6 +17,9 @@ from mt_autodiff.errors import AutodiffError, NoGradientError
 from mt_autodiff.graph import History
 
 _ids = itertools.count(1)
+
+_adding = threading.RLock()
+"""Held while a leaf adds to its derivative, for threads may share the leaf."""
 
 
 class Scalar:
@@ -105,9 +109,9 @@ class Scalar:
     def accumulate_derivative(self, derivative: Any) -> None:
         """Add to `derivative`, if this is a leaf; others store nothing."""
         if self.history is None:
-            self.derivative = (
-                derivative if self.derivative is None else self.derivative + derivative
-            )
+            with _adding:
+                known = self.derivative
+                self.derivative = derivative if known is None else known + derivative
 
     def free_graph(self) -> None:
         """Forget what was saved for the chain rule."""

@@ -122,14 +122,14 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
         return result
     if not kernel.fits(*arguments):
         return FUSED[name](*arguments)
-    if not recording.enabled:
+    if not recording.get():
         return kernel.value((False,) * len(arguments), *arguments)[0]
     needs = tuple([isinstance(x, TensorBase) and x.requires_grad for x in arguments])
-    recording.enabled = False
+    recording.set(False)
     try:
         result, saved = kernel.value(needs, *arguments)
     finally:
-        recording.enabled = True
+        recording.set(True)
     if True in needs:
         node: FusedNode = _new(FusedNode)
         node.last_fn, node.name, node.needs = kernel, name, needs
@@ -174,7 +174,7 @@ class FusedNode(Node):
             raise self.freed()
         if changes(arguments) + changes(saved) != self.changes:
             raise changed_in_place(repr(self.name))
-        if recording.enabled:
+        if recording.get():
             composed = FUSED[self.name]
             gradients = _gradient_of_composition(composed, derivative, self.needs, arguments)
         else:

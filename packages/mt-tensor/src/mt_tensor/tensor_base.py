@@ -7,10 +7,12 @@ operations build on it, and `Tensor` (in `tensors.py`) gathers them all as metho
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
+from mt_autodiff.mode import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number
@@ -27,6 +29,8 @@ _new = object.__new__
 
 result_class: Any = None
 """The class of every result: `Tensor`, which enters itself here."""
+
+_making_locks = threading.Lock()
 
 VIEW = 2
 """Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
@@ -49,6 +53,7 @@ class TensorBase:
         "_fresh",
         "_grad",
         "_hooks",
+        "_lock",
         "_node",
         "_requires_grad",
         "_seen",
@@ -62,6 +67,7 @@ class TensorBase:
     _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep
     _grad: Tensor | None
     _hooks: dict[int, Hook] | None
+    _lock: threading.RLock  # see `_alone`; missing until it is first needed
     _node: Node | None
     _requires_grad: bool | int  # or VIEW, which must count as true: ask `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
@@ -209,26 +215,46 @@ class TensorBase:
         return ()
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
-        """Add to `grad`."""
+        """Add to `grad`, and tell those who wait for it before another thread adds to it, too."""
         wanted = self._requires_grad  # it may have been switched off since
         if wanted is VIEW:
             wanted = self.requires_grad
         if wanted:
-            self.add_to_grad(derivative)
-            if self._after_accumulation:
+            if self._after_accumulation is None:
+                self.add_to_grad(derivative)
+                return
+            with self._alone():
+                self.add_to_grad(derivative)
                 for hook in tuple(self._after_accumulation.values()):
                     hook(self)
 
+    def _alone(self) -> threading.RLock:
+        """Return what a thread must hold while it changes `_grad`, or the node of a view."""
+        try:
+            return self._lock
+        except AttributeError:
+            with _making_locks:
+                if not hasattr(self, "_lock"):
+                    self._lock = threading.RLock()
+            return self._lock
+
     def add_to_grad(self, derivative: Tensor) -> None:
-        """Add a gradient to what is stored."""
-        if self._grad is not None:
-            self._grad = self._grad + derivative
-        elif derivative._fresh or derivative._requires_grad:
-            derivative._fresh = False
-            self._grad = derivative
-        else:  # a copy, for the gradient may share its memory with that of another leaf
-            data, backend = derivative._tensor, self.backend
-            self._grad = _make(backend.converted(data, data.dtype), backend)
+        """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
+        with self._alone():
+            grad = self._grad
+            if grad is not None:
+                if self._node is None and not recording.get():
+                    grad._in_place("add", derivative)
+                else:
+                    self._grad = grad + derivative
+            elif recording.get():
+                self._grad = derivative.clone()
+            elif derivative._fresh:
+                derivative._fresh = False
+                self._grad = derivative
+            else:  # a copy, for the gradient may share its memory with that of another leaf
+                data, backend = derivative._tensor, self.backend
+                self._grad = _make(backend.converted(data, data.dtype), backend)
 
     def free_graph(self) -> None:
         """Forget nothing: a leaf saves nothing."""

@@ -123,9 +123,10 @@ def backward(
         if not chosen:
             raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
         gradients = grad(results, chosen, weights, retain_graph, create_graph, True)
-        for tensor, gradient in zip(chosen, gradients, strict=True):
-            if gradient is not None:
-                tensor.accumulate_derivative(gradient)
+        with set_grad_enabled(create_graph):
+            for tensor, gradient in zip(chosen, gradients, strict=True):
+                if gradient is not None:
+                    tensor.accumulate_derivative(gradient)
         return
     keep = create_graph if retain_graph is None else retain_graph
     check_flags(retain_graph=keep, create_graph=create_graph)

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Self
 
+from mt_autodiff.mode import undo
 from mt_operators.errors import nearest
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import (
@@ -262,4 +263,4 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
 
     def __exit__(self, *_: object) -> None:
         """Return to the backend before."""
-        _chosen.reset(self._tokens.pop())
+        undo(_chosen, self._tokens)

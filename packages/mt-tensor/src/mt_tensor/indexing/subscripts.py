@@ -211,7 +211,7 @@ class Select(ViewFunction):
 
     @staticmethod
     def undone(grad: Tensor, shape: Shape, entries: list[Any]) -> Tensor | Part:
-        if recording.enabled:
+        if recording.get():
             return Unselect.apply(grad, shape, entries)
         return Part(grad, shape, Select.moved, (entries,))
 

@@ -252,7 +252,7 @@ def svdvals(A: Tensor) -> Tensor:  # noqa: N803
 
 
 def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:
-    if recording.enabled and x.requires_grad:
+    if recording.get() and x.requires_grad:
         raise GradientError(f"{what} has no gradient here: use {instead}, or x.detach().")
 
 

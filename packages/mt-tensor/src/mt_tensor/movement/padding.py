@@ -30,7 +30,7 @@ class Slice(ViewFunction):
     def undone(
         grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape
     ) -> Tensor | Part:
-        if recording.enabled:
+        if recording.get():
             return Embed.apply(grad, shape, starts, steps, 0)
         return Part(grad, shape, Slice.moved, (starts, steps, lengths))
 

@@ -79,7 +79,7 @@ def _unary(operator: Operator) -> Callable[..., Any]:
         except KeyError:
             compute = computing.of(backend)
         result = _make(compute(data, layout.shape, dtype), backend)
-        if self._requires_grad and recording.enabled:
+        if self._requires_grad and recording.get():
             record(self, result)
         return result
 
@@ -135,7 +135,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
             result._node = result._base = result._grad = None
             result._hooks = result._after_accumulation = result.name = None
             result._requires_grad = result._fresh = False
-            if (self._requires_grad or y._requires_grad) and recording.enabled:
+            if (self._requires_grad or y._requires_grad) and recording.get():
                 record(self, y, result)
             return result
         if left_to_others and not isinstance(other, OPERANDS):

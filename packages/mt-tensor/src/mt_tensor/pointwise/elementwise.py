@@ -145,7 +145,7 @@ class ElementwiseOperation:
         truth = self.operator.result == "truth"
         out = self.computing.of(backend)(*inputs, shape, bool_ if truth else dtype)
         result = _make(out, backend)
-        if recording.enabled and dtype.is_floating_point and not truth:
+        if recording.get() and dtype.is_floating_point and not truth:
             self.record(operands, result)
         return result
 

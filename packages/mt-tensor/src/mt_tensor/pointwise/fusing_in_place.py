@@ -165,7 +165,7 @@ class Change:
         Raises:
             DTypeError, ShapeError, InPlaceError: these cannot be changed together, unrecorded.
         """
-        name, unrecorded = self.formula.name, not recording.enabled
+        name, unrecorded = self.formula.name, not recording.get()
         layout: Layout | None = None
         for tensor in targets:
             if not isinstance(tensor, TensorBase) or not tensor.dtype.is_floating_point:

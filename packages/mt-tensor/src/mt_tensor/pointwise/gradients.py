@@ -247,7 +247,7 @@ class OperatorNode(Node):
                 changes += data._version[0]
         if changes != self.changes:
             raise changed_in_place(repr(self.name))
-        if not recording.enabled:
+        if not recording.get():
             shares = gradients.computed(derivative, saved)
         else:
             shares = gradients.on_tensors(derivative, self._as_tensors())

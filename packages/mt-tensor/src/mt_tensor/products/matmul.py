@@ -79,6 +79,6 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
         return matmul(input.to(dtype), other.to(dtype))
     if left.dtype is bool_:
         check_not_bool("matmul", input)
-    if recording.enabled and (input.requires_grad or other.requires_grad):
+    if recording.get() and (input.requires_grad or other.requires_grad):
         return MatMul.apply(input, other)
     return TensorBase._make(backend.product(a, b), backend)

@@ -1,10 +1,10 @@
 """Gradients when tensors that share memory are changed in place.
 
 A change in place is recorded as if it had made a new tensor: the changed tensor moves on to a new
-node, and what was computed from its old elements keeps the old one. If it is a view, the tensor
-that it is a view of, its *base*, has changed as well, in the elements that the view shows: it gets
-a node that says so. Other views of the same base then show other elements than their nodes know of;
-each is given a new node, as a view of the changed base, when it is next asked for it.
+node, and what was computed from its old elements keeps the old one. If it is a view, the change is
+one of the tensor that it is a view of, its *base*, in the elements that the view shows: the base
+moves on. All views of the base, the changed one among them, then show other elements than their
+nodes know of; each moves on to a new node, as a view of the changed base, when it is next asked.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mt_tensor.tensor_base import VIEW, TensorBase
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
+    from mt_tensor.recording.graph import Node
     from mt_tensor.tensors import Tensor
 
 
@@ -115,15 +116,16 @@ class AliasMethods(TensorBase):
 
     def _refresh(self) -> None:
         """Give a view a new node if its memory has been changed since it got its last one."""
-        version, base = self._tensor.version, self._base
-        if version == self._seen or base is None:
+        base = self._base
+        if base is None:
             return
-        self._seen = version
-        self._node = None
-        if base.requires_grad:
-            with enable_grad():
-                shown = Shown.apply(base, self._tensor, self._index_in(base))
-            self._node = shown._node
+        with self._alone():  # threads that share the view share the node
+            if self._seen != self._tensor.version:
+                node = None
+                if base.requires_grad:
+                    with enable_grad():
+                        node = Shown.apply(base, self._tensor, self._index_in(base))._node
+                self._moved_to(node)
 
     def _change_is_recorded(self, *others: Any) -> bool:
         """Return whether a change in place of this tensor, with others, is to be recorded.
@@ -157,24 +159,25 @@ class AliasMethods(TensorBase):
             old._node, old._requires_grad = self._node, True
         return old
 
-    def _moved_to(self, node: Any) -> None:
+    def _moved_to(self, node: Node | None) -> None:
         """Let another node stand for this tensor; what keeps its gradient goes along."""
         old = self._node
         if old is not None and old.retained is not None and old.retained() is self:
-            node.retained, old.retained = old.retained, None
+            if node is not None:
+                node.retained = old.retained
+            old.retained = None
         self._node = node
         self._seen = self._tensor.version
 
     def _moved_on(self, value: Tensor) -> None:
         """Take note that this tensor now holds the elements of `value`, and its history."""
-        if value.requires_grad:
-            now = Stored.apply(value, self._tensor)
-        else:
-            now = Cleared.apply(self._itself())
-        self._moved_to(now._node)
         base = self._base
-        if base is None:
-            self._requires_grad = True
-            return
-        changed = Overwritten.apply(base, now, self._index_in(base))
-        base._node, base._requires_grad = changed._node, True
+        if base is not None:
+            changed = Overwritten.apply(base, value, self._index_in(base))
+        elif value.requires_grad:
+            changed = Stored.apply(value, self._tensor)
+        else:
+            changed = Cleared.apply(self._itself())
+        moving = self if base is None else base
+        moving._moved_to(changed._node)
+        moving._requires_grad = True

@@ -61,7 +61,7 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Tensor:
         """Run forward, and record it if an argument wants a gradient."""
-        enabled = recording.enabled
+        enabled = recording.get()
         if enabled:
             needs = tuple([isinstance(arg, TensorBase) and arg.requires_grad for arg in args])
         else:
@@ -69,11 +69,11 @@ class Function:
         ctx: TensorContext = object.__new__(TensorContext)
         ctx.needs_input_grad = needs
         ctx.saved_values = ()
-        recording.enabled = False
+        recording.set(False)
         try:
             result = cls.forward(ctx, *args)
         finally:
-            recording.enabled = enabled
+            recording.set(enabled)
         if not isinstance(result, TensorBase):
             raise TypeError(
                 f"forward of {cls.__name__} returned {result!r}; a Function has one result, a "

@@ -39,7 +39,7 @@ class LinearFunction:
     def apply(cls, x: Any, *settings: Any) -> Tensor:
         """Return the result of `x` and some settings, and record it."""
         result = _make(cls.computed(x, *settings), x.backend)
-        if x._requires_grad and recording.enabled:
+        if x._requires_grad and recording.get():
             cls.record(x, settings, result)
         return result
 

@@ -36,7 +36,7 @@ class ViewFunction(LinearFunction):
             base = x._base
             result._base = x if base is None else base  # type: ignore[assignment]
             result._seen = data.version
-            if recording.enabled:
+            if recording.get():
                 cls.record(x, settings, result)
                 result._requires_grad = VIEW
         return result

@@ -1,0 +1,160 @@
+"""Threads and tasks: what they share loses nothing, and each has settings of its own."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+import mt_tensor as mt
+
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Let Python go on to the next thread at each call in any of them."""
+    threading.setprofile(lambda *_: time.sleep(0))
+    yield
+    threading.setprofile(None)
+
+
+THREADS, TIMES = 8, 5
+TOTAL = TIMES * sum(range(1, THREADS + 1))
+"""What the threads add up to: small whole numbers, so that no order of adding rounds."""
+
+
+def run(work: Any) -> None:
+    """Call `work(1)` ... in as many threads, which begin together."""
+    together = threading.Barrier(THREADS)
+
+    def begin(number: int) -> None:
+        together.wait(10)
+        work(number)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(begin, range(1, THREADS + 1)))
+
+
+@pytest.mark.usefixtures("restless")
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_leaf_shared_by_threads_loses_nothing(create_graph: bool) -> None:
+    shared = mt.zeros(3, requires_grad=True)
+
+    def work(number: int) -> None:
+        for _ in range(TIMES):
+            (shared * float(number)).sum().backward(create_graph=create_graph)
+
+    run(work)
+    assert shared.grad.tolist() == [TOTAL] * 3
+
+
+@pytest.mark.usefixtures("restless")
+def test_the_memory_of_grad_loses_nothing() -> None:
+    flat = mt.zeros(4)
+    shared = [mt.zeros(2, requires_grad=True) for _ in range(2)]
+    for leaf, grad in zip(shared, (flat[:2], flat[2:]), strict=True):
+        leaf.grad = grad
+
+    def work(number: int) -> None:
+        for _ in range(TIMES):
+            ((shared[0] + shared[1] * 2.0) * float(number)).sum().backward()
+
+    run(work)
+    assert flat.tolist() == [TOTAL, TOTAL, 2 * TOTAL, 2 * TOTAL]
+
+
+@pytest.mark.usefixtures("restless")
+def test_retained_gradients_lose_nothing() -> None:
+    middle = mt.zeros(2, requires_grad=True) * 1.0
+    middle.retain_grad()
+
+    def work(number: int) -> None:
+        for _ in range(TIMES):
+            (middle * float(number)).sum().backward(retain_graph=True)
+
+    run(work)
+    assert middle.grad.tolist() == [TOTAL] * 2
+
+
+@pytest.mark.usefixtures("restless")
+def test_a_hook_has_the_gradient_to_itself() -> None:
+    """One that takes the gradient away, as a step in the middle of backward does."""
+    shared = mt.zeros(2, requires_grad=True)
+    taken = mt.zeros(2)
+
+    def take(leaf: Any) -> None:
+        taken.add_(leaf.grad)
+        leaf.grad = None
+
+    shared.register_post_accumulate_grad_hook(take)
+
+    def work(number: int) -> None:
+        for _ in range(TIMES):
+            (shared * float(number)).sum().backward()
+
+    run(work)
+    assert shared.grad is None
+    assert taken.tolist() == [TOTAL] * 2
+
+
+def test_a_hook_may_differentiate_by_its_leaf() -> None:
+    x = mt.zeros(1, requires_grad=True)
+    again = [True]
+
+    def hook(leaf: Any) -> None:
+        if again.pop() if again else False:
+            with mt.enable_grad():
+                loss = (leaf * 2.0).sum()
+            loss.backward()
+
+    x.register_post_accumulate_grad_hook(hook)
+    x.sum().backward()
+    assert x.grad.tolist() == [3.0]
+
+
+def test_tasks_have_modes_and_backends_of_their_own() -> None:
+    x = mt.zeros(2, requires_grad=True, backend="numpy")
+
+    async def task(mode: bool, backend: str) -> tuple[bool, str]:
+        mt.set_grad_enabled(mode)
+        with mt.use_backend(backend):
+            for _ in range(3):
+                y = mt.zeros(2, requires_grad=True).exp()
+                assert (y.requires_grad, y.backend.name) == (mode, backend)
+                assert (x * 2.0).requires_grad is mode
+                await asyncio.sleep(0)
+        return mt.is_grad_enabled(), mt.current_backend().name
+
+    async def tasks() -> None:
+        before = mt.current_backend().name
+        choices = [(mode, backend) for mode in (False, True) for backend in ("numpy", "simple")]
+        found = await asyncio.gather(*(task(*choice) for choice in choices))
+        assert found == [(mode, before) for mode, _ in choices]
+        assert mt.is_grad_enabled()
+
+    asyncio.run(tasks())
+
+
+def test_one_use_of_a_backend_serves_several_tasks() -> None:
+    use = mt.use_backend("simple")
+
+    async def within(entered: asyncio.Event, leave: asyncio.Event) -> str:
+        with use:
+            entered.set()
+            await leave.wait()
+            assert mt.current_backend().name == "simple"
+        return mt.current_backend().name
+
+    async def tasks() -> None:
+        leave, before = asyncio.Event(), mt.current_backend().name
+        running = []
+        for _ in range(2):
+            entered = asyncio.Event()
+            running.append(asyncio.create_task(within(entered, leave)))
+            await entered.wait()
+        leave.set()
+        assert await asyncio.gather(*running) == [before] * 2
+
+    asyncio.run(tasks())
