@@ -17,6 +17,7 @@ from rich.console import Console
 from mt.doctor import cache, gpu, imports, packages, settings, speed
 from mt.doctor.backends import check_backends
 from mt.doctor.command import main
+from mt.doctor.driver import Driver, driver
 from mt.doctor.findings import Finding
 from mt.doctor.printing import show
 from mt.doctor.report import lines
@@ -231,6 +232,23 @@ def test_an_absent_stage_is_no_fault_but_what_needs_it_has_one(
     assert found["mt-cuda"].state == "fault"
     assert "needs mt-fast<0.2,>=0.1, which is not installed" in found["mt-cuda"].text
     assert found["mt-cuda"].cure == packages.install("-e packages/mt-fast", "-e packages/mt-cuda")
+
+
+@pytest.mark.parametrize(
+    ("found", "extra"),
+    [(None, "cu13"), (Driver((12, 4), 1), "cu12"), (Driver((14, 0), 1), "cu13")],
+)
+def test_mt_cuda_is_installed_with_what_compiles_for_the_driver(
+    found: Driver | None,
+    extra: str,
+    versions: dict[str, str | None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    versions["mt-cuda"] = None
+    monkeypatch.setattr(packages, "driver", lambda: found)
+    (note,) = [f for f in packages.check_stages(WORKSPACE) if f.subject == "mt-cuda"]
+    assert (note.state, note.text) == ("note", "is not installed")
+    assert note.cure.endswith(f" -e 'packages/mt-cuda[{extra}]'")  # brackets mean files to a shell
 
 
 @pytest.mark.parametrize(
@@ -505,10 +523,10 @@ def test_other_notes_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def with_gpu(
-    monkeypatch: pytest.MonkeyPatch, driver: gpu.Driver | None, **compilers: str
+    monkeypatch: pytest.MonkeyPatch, found: Driver | None, **compilers: str
 ) -> list[Finding]:
     there = {name.replace("_", "-"): version for name, version in compilers.items()}
-    monkeypatch.setattr(gpu, "driver", lambda: driver)
+    monkeypatch.setattr(gpu, "driver", lambda: found)
     monkeypatch.setattr(
         gpu, "installed", lambda name: "0.1.0" if name == "mt-cuda" else there.get(name)
     )
@@ -516,7 +534,7 @@ def with_gpu(
 
 
 def test_a_gpu_and_its_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    modern, older = gpu.Driver((13, 1), 2), gpu.Driver((12, 4), 1)
+    modern, older = Driver((13, 1), 2), Driver((12, 4), 1)
     found = with_gpu(monkeypatch, modern, nvidia_cuda_nvrtc="13.0.88")
     assert [finding.state for finding in found] == ["fine", "fine"]
     _, finding = with_gpu(monkeypatch, modern)
@@ -524,13 +542,13 @@ def test_a_gpu_and_its_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     _, finding = with_gpu(monkeypatch, older, nvidia_cuda_nvrtc="13.0.88")
     assert "the driver takes CUDA up to 12.4" in finding.text
     assert finding.cure == packages.install("-e packages/mt-cuda[cu12]")
-    _, finding = with_gpu(monkeypatch, gpu.Driver((11, 8), 1))
+    _, finding = with_gpu(monkeypatch, Driver((11, 8), 1))
     assert (finding.state, finding.cure) == ("fault", "install a newer NVIDIA driver")
 
 
 def test_a_gpu_that_is_hidden_or_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [finding.state for finding in with_gpu(monkeypatch, None)] == ["fine"]
-    nothing = gpu.Driver((13, 0), 0)
+    nothing = Driver((13, 0), 0)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert "nvidia-smi" in with_gpu(monkeypatch, nothing)[0].cure
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
@@ -538,5 +556,5 @@ def test_a_gpu_that_is_hidden_or_absent(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_driver_of_this_machine_is_asked() -> None:
-    found = gpu.driver()
+    found = driver()
     assert found is None or found.version >= (1, 0)

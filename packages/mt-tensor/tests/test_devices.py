@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import mt_tensor as mt
+from mt_tensor.backends import registry
 from mt_tensor.backends.numpy.backend import NumpyOps
 from mt_tensor.errors import UnknownBackendError
 
@@ -69,6 +70,37 @@ def test_what_a_device_shows():
     assert repr(mt.device("cpu", index=0)) == "device(type='cpu', index=0)"
     assert {mt.device("cpu"), mt.device("cpu:0"), mt.ones(1).device} == {mt.device("cpu")}
     assert mt.device("cpu") != "cpu"
+
+
+GPU = (
+    "To install 'cuda': pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)."
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (lambda: mt.ones(2).cuda(), ["'cuda'.", GPU]),
+        (lambda: mt.ones(2).to("cuda"), ["'cuda'.", GPU]),
+        (lambda: mt.ones(2, device="cuda:0"), ["'cuda'.", GPU]),
+        (lambda: mt.get_backend("CUDA"), ["'CUDA'. Did you mean 'cuda'?", GPU]),
+        (lambda: mt.use_backend("cud").__enter__(), ["'cud'. Did you mean 'cuda'?", GPU]),
+        (lambda: mt.get_backend("fast"), ["'fast'.", "To install 'fast': pip install mt-fast."]),
+        (
+            lambda: mt.get_backend("Numpy"),
+            ["'Numpy'. Did you mean 'numpy'?", "Install the package"],
+        ),
+    ],
+)
+def test_what_is_not_installed_says_how_to_install_it(asked, says, monkeypatch):
+    monkeypatch.setattr(registry, "_installed", dict)
+    monkeypatch.setattr(registry, "_created", {})
+    with pytest.raises(UnknownBackendError) as error:
+        asked()
+    first, second = says
+    assert f"no backend is called {first} Installed: " in str(error.value)
+    assert second in str(error.value)
+    assert mt.cuda.is_available() is False
 
 
 def test_what_is_no_device_is_refused():

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from mt.doctor.driver import Driver, driver
 from mt.doctor.findings import Finding, fault, fine, note
 from mt.doctor.packages import install, installed
 
-LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
 COMPILERS = ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")
 """The distributions that bring the compiler, for CUDA 13 and for CUDA 12."""
 
 OLDEST = (12, 0)
 """The oldest CUDA that mt-cuda compiles for."""
-
-
-@dataclass(frozen=True)
-class Driver:
-    """NVIDIA's driver.
-
-    Attributes:
-        version: the newest CUDA that it understands.
-        devices: how many GPUs it shows.
-    """
-
-    version: tuple[int, int]
-    devices: int
 
 
 def check_gpu() -> Iterator[Finding]:
@@ -58,23 +42,10 @@ def check_gpu() -> Iterator[Finding]:
         yield _compiler(found)
 
 
-def driver() -> Driver | None:
-    """Ask the driver; None if there is none."""
-    try:
-        library = ctypes.CDLL(LIBRARY)
-    except OSError:
-        return None
-    number, count = ctypes.c_int(0), ctypes.c_int(0)
-    library.cuDriverGetVersion(ctypes.byref(number))
-    if library.cuInit(0) == 0:
-        library.cuDeviceGetCount(ctypes.byref(count))
-    return Driver((number.value // 1000, number.value % 1000 // 10), count.value)
-
-
 def _compiler(found: Driver) -> Finding:
     """Compare the compiler that is installed with the driver that is to take what it makes."""
     compilers = {name: version for name in COMPILERS if (version := installed(name))}
-    cure = install(f"-e packages/mt-cuda[cu{min(found.version[0], 13)}]")
+    cure = install(f"-e packages/mt-cuda[{found.extra}]")
     if not compilers:
         return fault("CUDA compiler", "is not installed, and the GPU cannot be used", cure)
     name, version = next(iter(compilers.items()))

@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlparse
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mt.doctor.driver import NEWEST, driver
 from mt.doctor.findings import Finding, fault, fine, note
 from mt.workspace import PLUGINS, Stage, Workspace
 
@@ -57,13 +58,20 @@ def check_stages(workspace: Workspace) -> Iterator[Finding]:
     for stage in workspace.stages.values():
         version = installed(stage.name)
         if version is None:
-            yield note(stage.name, "is not installed", install(source(stage)))
+            yield note(stage.name, "is not installed", install(source(stage) + _toolkit(stage)))
             continue
         found = [*_unmet(workspace, stage), *_outdated(stage, version), *_elsewhere(stage)]
         yield from found
         if not found:
             place = _editable(stage)
             yield fine(stage.name, f"{version}, editable from {place}" if place else version)
+
+
+def _toolkit(stage: Stage) -> str:
+    """Return the extra that brings what compiles for the GPU here, if a stage has such extras."""
+    found = driver()
+    extra = found.extra if found else f"cu{NEWEST}"
+    return f"[{extra}]" if extra in stage.extras else ""
 
 
 def _unmet(workspace: Workspace, stage: Stage) -> Iterator[Finding]:
@@ -194,7 +202,12 @@ def install(*what: str) -> str:
     Args:
         what: requirements, options, or `-e` and a folder.
     """
-    words = [word if word.startswith("-e ") else shlex.quote(word) for word in what]
+    words = [
+        f"-e {shlex.quote(word.removeprefix('-e '))}"
+        if word.startswith("-e ")
+        else shlex.quote(word)
+        for word in what
+    ]
     if find_spec("pip") is None:
         return f"uv pip install --python {shlex.quote(sys.executable)} {' '.join(words)}"
     return f"pip install {' '.join(words)}"

@@ -22,6 +22,7 @@ from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, define, numbers, operand
 from mt_cuda.machine import Grid, Machine, Size
 from mt_cuda.matrix import LARGE, SMALL
+from mt_tensor.backends.registry import ELSEWHERE
 from mt_tensor.dtypes import DTYPES, DType
 from mt_tensor.errors import BackendUnavailableError
 
@@ -31,7 +32,7 @@ THREADS = 256
 BLOCKS_PER_MULTIPROCESSOR = 32
 
 LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kernels in Python."
-EXTRAS = "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)"
+EXTRAS = ELSEWHERE["cuda"]
 
 
 class Memory:

@@ -34,6 +34,12 @@ GROUP = "mt_tensor.backends"
 DEFAULT = "numpy"
 VARIABLE = "MT_BACKEND"
 
+ELSEWHERE = {
+    "fast": "pip install mt-fast",
+    "cuda": "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)",
+}
+"""How to install the backends of this project that other packages bring."""
+
 Factory = Callable[[], TensorBackend]
 
 if TYPE_CHECKING:
@@ -173,15 +179,22 @@ def _find(name: str) -> BackendInfo:
         return _builtin()[name]
     claims = _installed().get(name, [])
     if not claims:
-        known = sorted({*_builtin(), *_installed(), *_registered})
-        raise UnknownBackendError(
-            f"no backend is called {name!r}.{nearest(name, known)} "
-            f"Installed: {', '.join(known)}. Install the package that offers it, or call "
-            "register_backend()."
-        )
+        raise _unknown(name)
     if len(claims) > 1:
         raise AmbiguousBackendError(contested()[name])
     return claims[0]
+
+
+def _unknown(name: str) -> UnknownBackendError:
+    known = sorted({*_builtin(), *_installed(), *_registered})
+    hint = "" if name in ELSEWHERE else nearest(name.lower(), {*known, *ELSEWHERE})
+    cure = "Install the package that offers it, or call register_backend()."
+    for absent in ELSEWHERE.keys() - known:
+        if name == absent or repr(absent) in hint:
+            cure = f"To install {absent!r}: {ELSEWHERE[absent]}."
+    return UnknownBackendError(
+        f"no backend is called {name!r}.{hint} Installed: {', '.join(known)}. {cure}"
+    )
 
 
 def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
@@ -191,7 +204,8 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
         name: a name; a backend, which is returned as it is; or None for the current backend.
 
     Raises:
-        UnknownBackendError: no such backend is installed; names those that are, and the nearest.
+        UnknownBackendError: no such backend is installed; names those that are, the nearest, and
+            what to install.
         AmbiguousBackendError: two distributions claim the name.
         BackendLoadError: importing or creating it failed; the cause is attached.
         BackendUnavailableError: it cannot run on this machine; the message says why.
