@@ -16,6 +16,7 @@ COMMANDS = {
     "concept": "one idea in every stage and backend, side by side",
     "diff": "what one stage adds to another",
     "doctor": "what ails this machine or environment, and the cure",
+    "fuzz": "random programs here and on torch, compared step by step",
     "matrix": "which tests a change can break, as jobs of continuous integration",
     "mutate": "whether the tests notice faults that are planted in the code",
     "parallel-check": "what Numba runs in parallel of the loops of the course",

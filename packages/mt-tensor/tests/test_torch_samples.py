@@ -6,7 +6,6 @@ row, or in one of the short lists below.
 """
 
 import itertools
-import types
 from functools import partial, partialmethod
 
 import numpy as np
@@ -16,6 +15,7 @@ import mt_tensor as mt
 from mt_operators.testing import SPECIAL, SPECS
 from mt_tensor.conformance.test_operations import BAD_CALLS, ROWS, SMOOTH, arguments
 from mt_tensor.testing import FLOATS, PROMOTION, WHOLE
+from mt_tensor.testing.elsewhere import elsewhere
 
 torch = pytest.importorskip("torch")
 
@@ -108,27 +108,7 @@ class TorchAsMt:
 
 def on_torch(call):
     """Return a function of the table that finds torch where it says mt."""
-    if not isinstance(call, types.FunctionType):
-        return call
-    if not call.__module__.startswith("mt_tensor.testing"):
-        # An operation itself, as in row("x", mt.x, ...).
-        return getattr(TorchAsMt(), call.__name__)
-    known = {name: _on_torch(call.__globals__[name]) for name in _names(call.__code__, call)}
-    cells = tuple(types.CellType(_on_torch(cell.cell_contents)) for cell in call.__closure__ or ())
-    defaults = _on_torch(call.__defaults__)
-    translated = types.FunctionType(call.__code__, known, call.__name__, defaults, cells)
-    translated.__kwdefaults__ = call.__kwdefaults__
-    return translated
-
-
-def _names(code, call):
-    return [name for name in (*code.co_names, "__builtins__") if name in call.__globals__]
-
-
-def _on_torch(value):
-    if isinstance(value, tuple):
-        return tuple(map(_on_torch, value))
-    return TorchAsMt() if value is mt else on_torch(value)
+    return elsewhere(call, TorchAsMt())
 
 
 @pytest.fixture(autouse=True)

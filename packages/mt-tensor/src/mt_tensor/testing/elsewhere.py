@@ -1,0 +1,47 @@
+"""A call of the sample tables for another library: the same code, which finds it where it says mt.
+
+So the rows are run on torch, whose names these are, or written down by what only records calls.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import mt_tensor as mt
+
+
+def elsewhere(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
+    """Return a function of the tables that finds `library` where it says `mt`.
+
+    Args:
+        call: a function of `mt_tensor.testing`, or an operation of `mt_tensor` itself, for which
+            the library's of the same name is returned.
+        library: an object with the names of `mt_tensor` as attributes.
+    """
+    if not isinstance(call, types.FunctionType):
+        return call
+    if not call.__module__.startswith("mt_tensor.testing"):
+        name = call.__name__
+        home = library.linalg if getattr(mt.linalg, name, None) is call else library
+        operation: Callable[..., Any] = getattr(home, name)
+        return operation
+    known = {name: _exchanged(call.__globals__[name], library) for name in _names(call)}
+    cells = tuple(
+        types.CellType(_exchanged(cell.cell_contents, library)) for cell in call.__closure__ or ()
+    )
+    defaults = _exchanged(call.__defaults__, library)
+    translated = types.FunctionType(call.__code__, known, call.__name__, defaults, cells)
+    translated.__kwdefaults__ = call.__kwdefaults__
+    return translated
+
+
+def _names(call: types.FunctionType) -> list[str]:
+    return [n for n in (*call.__code__.co_names, "__builtins__") if n in call.__globals__]
+
+
+def _exchanged(value: Any, library: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_exchanged(part, library) for part in value)
+    return library if value is mt else elsewhere(value, library)

@@ -1,0 +1,1 @@
+"""Random programs on this project and on torch, compared behind every step."""

@@ -1,0 +1,100 @@
+"""`mt fuzz`: random programs on this project and on torch, compared behind every step.
+
+mt fuzz --programs 2000                 2,000 programs on the backend numpy
+mt fuzz --backend fast -j 2 --seed 7    others on mt-fast, in two processes
+mt fuzz --seed 7 --only 1234            one of them, with all it says
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+import mt_tensor as mt
+from mt.errors import reported
+from mt.fuzz.campaign import Counts, count_all, least
+from mt.fuzz.differences import KINDS, Difference
+from mt.fuzz.judging import FULL, judgements
+from mt.fuzz.operations import catalogue
+from mt.fuzz.programs import Step, listing
+from mt.fuzz.running import made_up
+
+SHOWN = 10
+"""Differences that are shrunk and printed; others are only named."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run programs, and return 1 if one shows what is not judged."""
+    described, _, examples = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="mt fuzz",
+        description=described,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--programs", type=int, default=1000, help="how many")
+    parser.add_argument("--seed", type=int, default=0, help="which ones")
+    parser.add_argument("--only", type=int, help="the number of the only one")
+    parser.add_argument("--backend", default="numpy", help="the project's backend")
+    parser.add_argument("-j", type=int, default=1, dest="processes", help="processes")
+    parser.add_argument("--table", action="store_true", help="count every operation")
+    options = parser.parse_args(arguments)
+    with reported("fuzz"):
+        judgements()
+        if options.only is not None:
+            return _show(options.seed, options.only, options.backend)
+        return _campaign(options)
+
+
+def _campaign(options: argparse.Namespace) -> int:
+    numbers = range(options.programs)
+    counts = count_all(options.seed, numbers, options.backend, options.processes)
+    first: dict[tuple[str, str], tuple[int, int]] = {}
+    for number, operation, difference in sorted(counts.unjudged):
+        known, times = first.get((operation, difference.kind), (number, 0))
+        first[operation, difference.kind] = known, times + 1
+    for i, ((operation, kind), (number, times)) in enumerate(first.items()):
+        print(f"{operation}: {KINDS[kind]}, {times} times: --only {number}")
+        if i < SHOWN:
+            _show(options.seed, number, options.backend)
+    return _summary(counts, options)
+
+
+def _summary(counts: Counts, options: argparse.Namespace) -> int:
+    if options.table:
+        for name in catalogue():
+            print(f"{name:45}{counts.done[name]:8} run{counts.refused[name]:8} refused")
+    for judgement in judgements():
+        print(f"judged {counts.judged[judgement.name]:6} times: {judgement.name}")
+    never = [name for name in catalogue() if not counts.done[name]]
+    unneeded = [j.name for j in judgements() if not counts.judged[j.name]]
+    print(
+        f"{counts.programs} programs of seed {options.seed} on {options.backend}: "
+        f"{counts.done.total()} steps run and {counts.refused.total()} refused, of "
+        f"{len(catalogue())} operations; {counts.judged.total()} judged differences, "
+        f"{len(counts.unjudged)} others"
+    )
+    if never and counts.programs >= 1000:
+        print(f"never run: {', '.join(never)}")
+    if counts.programs >= FULL and unneeded:
+        print(f"judged, but never met: {', '.join(unneeded)}")
+        return 1
+    return 1 if counts.unjudged else 0
+
+
+def _show(seed: int, number: int, backend: str) -> int:
+    with mt.use_backend(backend):
+        program, difference = made_up(seed, number)
+        if difference is None:
+            judged = "".join(f"# judged: {name}\n" for name in program.met)
+            print(listing(program.steps) + (judged or "# no difference\n"))
+            return 0
+        print(_described(*least(program, difference)))
+    return 1
+
+
+def _described(steps: Sequence[Step], difference: Difference) -> str:
+    lines = [f"# {KINDS[difference.kind]}: {difference.value}".rstrip(": ")]
+    for who, said in (("here", difference.ours), ("torch", difference.theirs)):
+        lines += [f"# {who}:", *(f"#   {line}" for line in said.splitlines())]
+    return listing(steps) + "\n".join(lines) + "\n"

@@ -1,0 +1,104 @@
+"""The libraries that run programs, and what can be seen of a value in each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import mt_nn.torch_names
+import mt_tensor as mt
+from mt_tensor.dtypes import Array
+
+Names = dict[str, Any]
+"""The names of a program, and what they stand for."""
+
+
+class Ours:
+    """This project."""
+
+    name = "here"
+    tensor: type = mt.Tensor
+
+    def names(self) -> Names:
+        """Return what a program finds when it starts."""
+        return {"torch": mt_nn.torch_names, "inf": float("inf"), "nan": float("nan")}
+
+    def array(self, x: Any) -> Array:
+        """Return the elements, perhaps as a view."""
+        return np.asarray(x.detach())
+
+    def memory(self, x: Any) -> int | None:
+        """Return what stands for the memory of a tensor; None if it has no elements."""
+        return id(x._tensor.storage) if x.numel() else None
+
+    def seed(self, seed: int) -> None:
+        """Begin with new random numbers."""
+        mt.manual_seed(seed)
+
+
+class Torch:
+    """The oracle."""
+
+    name = "torch"
+
+    def __init__(self) -> None:
+        import torch
+
+        self.torch: Any = torch
+        self.tensor: type = torch.Tensor
+        torch.set_num_threads(1)
+
+    def names(self) -> Names:
+        """Return what a program finds when it starts."""
+        return {"torch": self.torch, "inf": float("inf"), "nan": float("nan")}
+
+    def array(self, x: Any) -> Array:
+        """Return the elements, as a view."""
+        array: Array = x.detach().numpy()
+        return array
+
+    def memory(self, x: Any) -> int | None:
+        """Return what stands for the memory of a tensor; None if it has no elements."""
+        return int(x.untyped_storage().data_ptr()) if x.numel() else None
+
+    def seed(self, seed: int) -> None:
+        """Begin with new random numbers."""
+        self.torch.manual_seed(seed)
+
+
+Library = Ours | Torch
+
+
+def dtype_name(x: Any) -> str:
+    """Return the name of a tensor's element type, without that of the library."""
+    return str(x.dtype).rpartition(".")[2]
+
+
+def tensors_of(name: str, value: Any, library: Library) -> dict[str, Any]:
+    """Return the tensors of a result by their names: itself, or those in a tuple or list."""
+    if isinstance(value, library.tensor):
+        return {name: value}
+    if isinstance(value, tuple | list):
+        return {
+            f"{name}[{i}]": part for i, part in enumerate(value) if isinstance(part, library.tensor)
+        }
+    return {}
+
+
+def plain(value: Any, library: Library) -> Any:
+    """Return what of a result is no tensor, as something that both libraries have."""
+    if isinstance(value, library.tensor):
+        return "a tensor"
+    if isinstance(value, tuple | list):
+        return [plain(part, library) for part in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    name = type(value).__name__
+    return str(value).rpartition(".")[2] if name.lower() == "dtype" else "an object"
+
+
+def lay_out(tensor: Any, strides: tuple[int, ...]) -> None:
+    """Put the elements of a new tensor of torch into memory as ours are, unnoticed by torch."""
+    if tuple(tensor.stride()) != tuple(strides) and tensor.numel() and min(strides) > 0:
+        tensor.data = tensor.new_empty_strided(tensor.shape, strides).copy_(tensor.detach())

@@ -1,0 +1,296 @@
+"""The operations that programs are made of, with their samples: all derived from tables.
+
+The samples of a public operation come from the rows of `mt_tensor.testing`, the operators of
+`mt_operators.testing`, the calls of `mt_nn.conformance` and, for what these lack, from `calls.py`.
+What a parameter of a name has ever been set to is what others of this name are tried with.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mt_nn
+import mt_tensor as mt
+from mt.fuzz.calls import array_of, more_samples
+from mt.fuzz.programs import (
+    IN_PLACE_OPERATORS,
+    OPERATORS,
+    Ref,
+    Source,
+    Step,
+    operation_of,
+    parts_of,
+)
+from mt.fuzz.recording import Operand, Sample, recorded
+from mt.tables import read_table
+from mt_nn.conformance.calls import CALLS, REFUSED, Call
+from mt_operators import OPERATORS as TABLE
+from mt_operators.testing import SPECS, WHOLE_SPECS
+from mt_tensor.conformance.test_operations import arguments
+from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec
+
+_IN_FUNCTIONAL = """
+    elu gelu glu hardsigmoid hardswish hardtanh leaky_relu logsigmoid mish one_hot pad relu6 silu
+    softmin softplus softshrink softsign tanhshrink
+"""
+IN_FUNCTIONAL = frozenset(_IN_FUNCTIONAL.split())
+"""What is also a function of mt-tensor, and of torch only in `torch.nn.functional`."""
+
+NOT_A_METHOD = IN_FUNCTIONAL | {"celu", "selu", "threshold"}
+"""Methods that torch does not have; the functions are run."""
+
+LEFT_OUT: dict[str, str] = {
+    name: entry["reason"]
+    for entry in read_table(Path(__file__).with_name("left_out.toml"))["left_out"]
+    for name in entry["names"].split()
+}
+"""Public names that are not fuzzed, with the reason."""
+
+_RANDOM = """
+    bernoulli bernoulli_ empty empty_like exponential_ multinomial new_empty normal normal_ rand
+    rand_like randint randint_like randn randn_like random_ randperm uniform_
+    nn.functional.alpha_dropout nn.functional.dropout nn.functional.dropout1d
+    nn.functional.dropout2d nn.functional.dropout3d nn.functional.feature_alpha_dropout
+    nn.functional.fractional_max_pool2d nn.functional.fractional_max_pool3d
+    nn.functional.gumbel_softmax nn.functional.rrelu nn.functional.scaled_dot_product_attention
+"""
+RANDOM = frozenset(_RANDOM.split())
+"""What draws numbers, or leaves elements as they happen to be."""
+
+SURE = {"training": (False,), "p": (0, 1, 0.0, 1.0), "dropout_p": (0, 0.0)}
+"""Settings with which nothing is drawn."""
+
+
+def is_random(step: Step) -> bool:
+    """Whether what a step gives is drawn."""
+    if step.operation not in RANDOM:
+        return False
+    sample = Sample(step.form, step.args, dict(step.settings))
+    named = {name: p.default for name, p in parameters_of(step.form).items()} | _named(sample)
+    return not any(
+        name in named and type(named[name]) in {bool, int, float} and named[name] in sure
+        for name, sure in SURE.items()
+    )
+
+
+@dataclass(eq=False)
+class Operation:
+    """What is done, in every way it is written.
+
+    Attributes:
+        name: `add`, `linalg.norm`, `nn.functional.pad`, `getitem`.
+        samples: calls of it.
+    """
+
+    name: str
+    samples: list[Sample] = field(default_factory=list)
+
+    @functools.cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The ways to write it as a function or a method."""
+        known = dict.fromkeys(sample.form for sample in self.samples)
+        written = (f"torch.{self.name}()", f".{self.name}()")
+        return tuple(form for form in written if form in known or function_of(form) is not None)
+
+
+def function_of(form: str) -> Callable[..., Any] | None:
+    """Return what a form calls here; None if it calls nothing that torch has, too."""
+    name = form.removesuffix("()")
+    if not form.endswith("()") or operation_of(form) in LEFT_OUT:
+        return None
+    if name.startswith("torch."):
+        path = name.removeprefix("torch.")
+        if path in IN_FUNCTIONAL:
+            return None
+        owner: Any = mt
+        if path.startswith("nn.functional."):
+            owner, path = mt_nn.functional, path.removeprefix("nn.functional.")
+        for part in path.split("."):
+            owner = getattr(owner, part, None)
+        return owner if callable(owner) else None
+    bare = name.removeprefix(".")
+    method = None if bare in NOT_A_METHOD else getattr(mt.Tensor, bare, None)
+    return method if callable(method) else None
+
+
+@functools.cache
+def parameters_of(form: str) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of what a form calls, by name."""
+    function = function_of(form)
+    try:
+        return inspect.signature(function).parameters if function else {}
+    except ValueError:
+        return {}
+
+
+# --- Samples --------------------------------------------------------------------------------------
+
+
+def _of_operators() -> Iterator[Sample]:
+    """Yield a call of each operator of the table on numbers of its range."""
+    for operator, spec in SPECS.items():
+        name = {"inv": "reciprocal"}.get(operator, operator)
+        for shapes in (((2, 3),) * len(spec.ranges), (((2, 3), (3,), ())[: len(spec.ranges)])):
+            operands = [
+                Operand(array_of(shape, *interval), i)
+                for i, (shape, interval) in enumerate(zip(shapes, spec.ranges, strict=True))
+            ]
+            yield Sample(
+                f"torch.{name}()", tuple(operands), oracle=functools.partial(spec.oracle, np)
+            )
+    for name, oracle in WHOLE_SPECS.items():
+        arrays = [np.arange(1, 7).reshape(2, 3), np.array([2, 3, 1])][: TABLE[name].arity]
+        yield Sample(
+            f"torch.{name}()",
+            tuple(Operand(array, i) for i, array in enumerate(arrays)),
+            oracle=functools.partial(oracle, np),
+        )
+
+
+def _of_rows() -> Iterator[Sample]:
+    """Yield the calls that the rows for tensors make, accepted and refused."""
+    for row in TENSOR_SPECS:
+        call = row.torch if callable(row.torch) else row.call
+        for shapes in row.samples:
+            samples = recorded(call, arguments(row, shapes, "float64"))
+            yield from _with_oracle(samples, row, len(shapes))
+        for bad, _, _ in row.errors:
+            yield from recorded(bad, [np.arange(1, 7, dtype="float32").reshape(2, 3)])
+
+
+def _with_oracle(samples: list[Sample], row: TensorOpSpec, count: int) -> list[Sample]:
+    """Return the calls of a row; if it makes a single one, its oracle is that of the call."""
+    if len(samples) == 1:
+        operands = parts_of((samples[0].args, samples[0].settings), Operand)
+        if sorted(str(operand.argument) for operand in operands) == list(map(str, range(count))):
+            samples[0].oracle = row.oracle
+    return samples
+
+
+def _of_networks() -> Iterator[Sample]:
+    """Yield the calls of functions of networks."""
+    for call in [*CALLS, *(refused.call for refused in REFUSED)]:
+        if call.is_function and not any(map(callable, call.settings.values())):
+            yield _of_call(call)
+
+
+def _of_call(call: Call) -> Sample:
+    settings = {**call.settings, **call.options, **call.constants}
+    args, settings = _operands((call.inputs, settings))
+    return Sample(f"torch.nn.{call.name}()", args, settings)
+
+
+def _operands(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return Operand(value)
+    if isinstance(value, tuple | list):
+        return type(value)(map(_operands, value))
+    if isinstance(value, dict):
+        return {key: _operands(part) for key, part in value.items()}
+    return value
+
+
+# --- The catalogue --------------------------------------------------------------------------------
+
+
+@functools.cache
+def catalogue() -> dict[str, Operation]:
+    """Return all operations by their names."""
+    known: dict[str, Operation] = {}
+    for samples in (_of_operators(), _of_rows(), _of_networks(), more_samples()):
+        for sample in samples:
+            _enter(known, sample)
+    for name in public_names():
+        if name not in known:
+            _enter_alias(known, name)
+    return dict(sorted(known.items()))
+
+
+def _enter(known: dict[str, Operation], sample: Sample) -> None:
+    name = operation_of(sample.form)
+    if name in IN_FUNCTIONAL and sample.form in {f"torch.{name}()", f".{name}()"}:
+        name = f"nn.functional.{name}"
+        sample.form = f"torch.{name}()"
+    elif name in NOT_A_METHOD and sample.form == f".{name}()":
+        sample.form = f"torch.{name}()"
+    if name not in LEFT_OUT:
+        known.setdefault(name, Operation(name)).samples.append(sample)
+
+
+def _enter_alias(known: dict[str, Operation], name: str) -> None:
+    """Give a name without samples those of the function that it is another name of."""
+    own = function_of(f"torch.{name}()") or function_of(f".{name}()")
+    for other in (name.removesuffix("_"), *known):
+        if other in known and (
+            own in (function_of(f"torch.{other}()"), function_of(f".{other}()"))
+            or f"{other}_" == name
+        ):
+            form = f".{name}()" if function_of(f".{name}()") else f"torch.{name}()"
+            for sample in known[other].samples:
+                if sample.form.endswith("()"):
+                    known.setdefault(name, Operation(name)).samples.append(
+                        Sample(form, sample.args, sample.settings)
+                    )
+            return
+
+
+def public_names() -> list[str]:
+    """Return what users can call: functions, those of networks and linalg, methods, attributes."""
+    names = {name for name in mt.__all__ if callable(getattr(mt, name))}
+    names |= {f"linalg.{name}" for name in mt.linalg.__all__ if name.islower()}
+    names |= {name for name in dir(mt.Tensor) if not name.startswith("_")}
+    functional = {f"nn.functional.{name}" for name in mt_nn.functional.__all__}
+    return sorted((names - IN_FUNCTIONAL - LEFT_OUT.keys()) | (functional - LEFT_OUT.keys()))
+
+
+@functools.cache
+def settings_pool() -> dict[str, list[Any]]:
+    """Return what each parameter, by its name, is set to in samples and by default."""
+    pool: dict[str, dict[str, Any]] = defaultdict(dict)
+    for operation in catalogue().values():
+        for sample in operation.samples:
+            for name, value in _named(sample).items():
+                if not list(parts_of(value, Operand)) and not isinstance(value, Ref):
+                    pool[name].setdefault(repr(value), value)
+        for form in operation.forms:
+            for name, parameter in parameters_of(form).items():
+                if parameter.default is not parameter.empty and _is_plain(parameter.default):
+                    pool[name].setdefault(repr(parameter.default), parameter.default)
+                if isinstance(parameter.default, bool):
+                    pool[name].setdefault(repr(not parameter.default), not parameter.default)
+    return {name: list(values.values()) for name, values in pool.items()}
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, bool | int | float | str | tuple | Source)
+
+
+def _named(sample: Sample) -> dict[str, Any]:
+    """Return the arguments of a sample by the names of the parameters."""
+    function = function_of(sample.form)
+    if function is None:
+        return dict(sample.settings)
+    try:
+        bound = inspect.signature(function).bind(*sample.args, **sample.settings).arguments
+    except (TypeError, ValueError):
+        return dict(sample.settings)
+    return {
+        name: value
+        for name, value in bound.items()
+        if parameters_of(sample.form)[name].kind
+        not in {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+    }
+
+
+OPERATOR_FORMS: dict[str, str] = {
+    name: form for form, name in (*OPERATORS.items(), *IN_PLACE_OPERATORS.items())
+}
+"""The operator of Python that writes an operation, by its name."""

@@ -1,0 +1,132 @@
+"""When elements differ by rounding only.
+
+Both libraries compute each step from the very same elements. If the results are not close, the
+program is run again by the oracle in float64, each value being set to what it was before; then it
+is known how far each library's result is from the exact one, and, by running it with elements that
+are moved a little, how much rounding has to be expected. A result may be as far off as the oracle's
+own, or as far as a few roundings of its operands would move it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mt.fuzz.libraries import Torch
+from mt.fuzz.programs import Step
+from mt_tensor.dtypes import Array
+
+CLOSE = 8
+"""Units in the last place that need no further thought."""
+
+ROUNDINGS = 4
+"""Roundings of operands that a result may be off by; for a gradient, in each step."""
+
+MOVES = 3
+"""How often elements are moved to see what comes of it."""
+
+WIDER = {
+    r"torch\.float(32|16)\b": "torch.float64",
+    r"\.(float|half)\(\)": ".double()",
+}
+"""What is written otherwise, so that a program computes in float64."""
+
+State = Mapping[str, Array]
+"""Elements that have been changed by a step, by the names of the values."""
+
+
+def close(ours: Array, theirs: Array) -> bool:
+    """Return whether elements are equal but for a few units in the last place."""
+    if ours.dtype.kind != "f":
+        return bool(np.array_equal(ours, theirs))
+    with np.errstate(all="ignore"):
+        bound = CLOSE * (np.finfo(ours.dtype).eps * abs(theirs.astype(np.float64)))
+        off = abs(ours.astype(np.float64) - theirs.astype(np.float64))
+    same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
+    return bool((same | (off <= bound + np.finfo(ours.dtype).smallest_subnormal)).all())
+
+
+def within_rounding(
+    ours: Array, theirs: Array, name: str, steps: Sequence[Step], states: Sequence[State]
+) -> bool:
+    """Return whether our result is as good as the oracle's.
+
+    Args:
+        ours: our elements.
+        theirs: the oracle's.
+        name: the value.
+        steps: the program up to the step that gave it.
+        states: what elements were set to behind each of the steps but the last.
+    """
+    if ours.dtype.kind != "f":
+        return False
+    exact = replayed(name, steps, states)
+    if exact is None or exact.shape != ours.shape:
+        return False
+    exact = exact.astype(np.float64)
+    eps = float(np.finfo(ours.dtype).eps)
+    step = max(1e-6, 16 * eps)
+    differentiated = name.endswith(".grad") or steps[-1].operation == "autograd.grad"
+    roundings = ROUNDINGS * (len(steps) if differentiated else 1)
+    with np.errstate(all="ignore"):
+        spread = np.zeros(exact.shape)
+        for seed in range(MOVES):
+            moved = replayed(name, steps, states, step, seed)
+            if moved is not None and moved.shape == exact.shape:
+                off = abs(moved.astype(np.float64) - exact)
+                spread = np.maximum(spread, np.where(np.isfinite(off), off, 0.0))
+        rounded = exact.astype(ours.dtype)
+        missed = abs(ours.astype(np.float64) - exact)
+        allowed = CLOSE * eps * abs(exact) + roundings * eps * spread / step
+        allowed += CLOSE * abs(theirs.astype(np.float64) - exact)
+        allowed += 2 * float(np.finfo(ours.dtype).smallest_subnormal)
+    same = (ours == rounded) | (np.isnan(ours) & np.isnan(rounded))
+    return bool((same | (missed <= allowed)).all())
+
+
+def replayed(
+    name: str, steps: Sequence[Step], states: Sequence[State], moved: float = 0.0, seed: int = 0
+) -> Array | None:
+    """Return what the oracle makes of a value in float64, or None if it makes nothing of it."""
+    library = Torch()
+    rng = np.random.default_rng(seed)
+    names = library.names()
+    torch = library.torch
+    torch.set_default_dtype(torch.float64)
+    try:
+        for number, step in enumerate(steps[:-1]):
+            with contextlib.suppress(Exception):  # both sides have refused it
+                exec(_wider(step.text(number)), names)
+            _set(library, names, states[number], moved, rng)
+        exec(_wider(steps[-1].text(len(steps) - 1)), names)
+        found = value_of(names, name)
+        return None if found is None else np.array(library.array(found))
+    except Exception:  # noqa: BLE001 - what float64 does not do tells nothing
+        return None
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def value_of(names: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a name: `v3`, `v3[0]`, `v3.grad`."""
+    step, part, gradient = re.fullmatch(r"(v\d+)(?:\[(\d+)\])?(\.grad)?", name).groups()  # type: ignore[union-attr]
+    value = names[step] if part is None else names[step][int(part)]
+    return value.grad if gradient else value
+
+
+def _wider(text: str) -> str:
+    for pattern, other in WIDER.items():
+        text = re.sub(pattern, other, text)
+    return text
+
+
+def _set(library: Torch, names: Any, state: State, moved: float, rng: Any) -> None:
+    for name, array in state.items():
+        factor = 1.0
+        if moved and array.dtype.kind == "f":
+            factor = 1 + moved * rng.uniform(-1, 1, array.shape)
+        library.array(value_of(names, name))[...] = array * factor if moved else array

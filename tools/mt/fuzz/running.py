@@ -1,0 +1,274 @@
+"""Running a program here and on torch, comparing the two behind every step.
+
+Behind a step torch takes over our elements, so that a rounding error is seen in the step that made
+it and in no other, and both libraries always compute from the very same numbers. So it does with
+the order of new elements in memory, which is a library's own business. Without torch, steps are
+compared with NumPy where it knows what they give.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from mt.fuzz.differences import (
+    Difference,
+    as_text,
+    compare,
+    first_difference,
+    identities,
+    refusals,
+    same_answers,
+    seen,
+    sharing,
+    signs_differ,
+)
+from mt.fuzz.generating import Generator, Value
+from mt.fuzz.judging import judgement_of, operands_of
+from mt.fuzz.libraries import Library, Names, Ours, Torch, lay_out, plain, tensors_of
+from mt.fuzz.operations import is_random
+from mt.fuzz.oracles import expected
+from mt.fuzz.programs import Ref, Step
+from mt.fuzz.rounding import close, within_rounding
+from mt_tensor.dtypes import Array
+
+PASSING = ("refused", "accepted", "error", "fault")
+"""Kinds of difference behind which a program goes on without the value."""
+
+
+@dataclass
+class Side:
+    """A library with the values of a program.
+
+    Attributes:
+        library: which one.
+        names: what the program's names stand for.
+        values: the tensors among them.
+    """
+
+    library: Library
+    names: Names = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def run(self, code: Any, name: str) -> BaseException | None:
+        """Run a line, and return the error that it raises."""
+        try:
+            exec(code, self.names)
+        except Exception as error:  # noqa: BLE001 - that both refuse is compared
+            return error
+        self.names.setdefault(name, None)
+        self.values |= tensors_of(name, self.names[name], self.library)
+        return None
+
+    def forget(self, name: str) -> None:
+        """Go on without the value of a name."""
+        self.names.pop(name, None)
+        for value in [value for value in self.values if value.partition("[")[0] == name]:
+            del self.values[value]
+
+    def all_values(self) -> dict[str, Any]:
+        """Return all values, and the gradients that leaves have."""
+        found = dict(self.values)
+        for name, value in self.values.items():
+            if value.is_leaf and value.grad is not None:
+                found[f"{name}.grad"] = value.grad
+        return found
+
+
+class Run:
+    """A program that is being run.
+
+    Attributes:
+        ours: this project.
+        theirs: torch, if it is installed.
+        steps: the steps so far.
+        refused: the numbers of those that were refused.
+        elements: those of all values, by their names.
+        before: what these were before the last step.
+        states: for each step the elements that it has changed.
+        met: the judged differences that were seen, by name.
+        over: whether one of these is the end of the program.
+        drawn: whether a gradient depends on numbers that were drawn.
+        watched: whether every flag is compared behind every step; looking at a value's history
+            brings it up to date, so that half of the programs look at new values only.
+    """
+
+    def __init__(self, watched: bool = True) -> None:
+        self.ours = Side(Ours())
+        self.theirs = Side(Torch()) if find_spec("torch") else None
+        for side in self.sides:
+            side.names = side.library.names()
+        self.steps: list[Step] = []
+        self.refused: set[int] = set()
+        self.elements: dict[str, Array] = {}
+        self.before: dict[str, Array] = {}
+        self.states: list[dict[str, Array]] = []
+        self.met: list[str] = []
+        self.over = self.drawn = False
+        self.watched = watched
+
+    @property
+    def sides(self) -> list[Side]:
+        """The libraries, this project first."""
+        return [self.ours] if self.theirs is None else [self.ours, self.theirs]
+
+    def follow(self, step: Step) -> Difference | None:
+        """Follow a step; return a difference that is not judged.
+
+        A program goes on without a value that one side has refused, unless something was changed;
+        any other judged difference is the end of it.
+        """
+        difference = self.step(step)
+        if difference is None:
+            return None
+        known = judgement_of(step, operands_of(step, self.before), difference)
+        if known is None:
+            return difference
+        self.met.append(known.name)
+        self.over = difference.kind not in PASSING or self._forget() is not None
+        return None
+
+    def step(self, step: Step) -> Difference | None:
+        """Follow a step on all sides; return the first difference that it shows."""
+        name = f"v{len(self.steps)}"
+        code = compile(step.text(len(self.steps)), f"<{name}>", "exec")
+        self.steps.append(step)
+        self.states.append({})
+        self.before = dict(self.elements)
+        errors = [side.run(code, name) for side in self.sides]
+        if any(errors):
+            self.refused.add(len(self.steps) - 1)
+            return refusals(*errors) or self._compare(set())
+        answers = [plain(side.names[name], side.library) for side in self.sides]
+        if not all(same_answers(answers[0], other) for other in answers):
+            return Difference("parts", name, *map(repr, answers))
+        new = tensors_of(name, self.ours.names[name], self.ours.library)
+        self.drawn = self.drawn or (is_random(step) and any(x.requires_grad for x in new.values()))
+        return self._compare(set(new)) or self._compare_with_numpy(step, name)
+
+    def _forget(self) -> Difference | None:
+        """Go on without what the last step gave; return a difference if it has changed others."""
+        self.refused.add(len(self.steps) - 1)
+        for side in self.sides:
+            side.forget(f"v{len(self.steps) - 1}")
+        return self._compare(set())
+
+    def described(self) -> list[Value]:
+        """Return what is known of all values, for making up the next step."""
+        found = []
+        for name in self.ours.values:
+            step, _, part = name.removeprefix("v").partition("[")
+            ref = Ref(int(step), int(part[:-1]) if part else None)
+            array, tensor = self.elements[name], self.sides[-1].values[name]
+            found.append(Value(ref, array.shape, array.dtype.name, bool(tensor.requires_grad)))
+        return found
+
+    # --- Comparing ------------------------------------------------------------------------------
+
+    def _compare(self, new: set[str]) -> Difference | None:
+        """Compare all values, of which some are new; torch then takes over our elements."""
+        mine = self.ours.all_values()
+        if self.theirs is None:
+            for name, value in mine.items():
+                self._remember(name, self.ours.library.array(value))
+            return None
+        try:
+            other = self.theirs.all_values()
+        except RuntimeError as error:  # a view that torch does not let anybody see any more
+            return refusals(None, error)
+        if mine.keys() != other.keys():
+            name = min(mine.keys() ^ other.keys())
+            return Difference("gradient", name, str(name in mine), str(name in other))
+        for name, value in mine.items():
+            watched = self.watched or name in new
+            difference = self._compare_value(self.theirs, name, value, other[name], watched)
+            if difference is not None:
+                return difference
+        return self._compare_memory(self.theirs, mine, other, new) if new else None
+
+    def _compare_value(
+        self, theirs: Side, name: str, mine: Any, other: Any, watched: bool
+    ) -> Difference | None:
+        a, b = seen(self.ours.library, mine, watched), seen(theirs.library, other, watched)
+        difference = compare(name, a, b)
+        if difference is not None:
+            return difference
+        if a.array.tobytes() != b.array.tobytes():
+            if not self._is_drawn(name):
+                if not close(a.array, b.array) and not within_rounding(
+                    a.array, b.array, name, self.steps, self.states
+                ):
+                    return Difference("values", name, *map(as_text, (a.array, b.array)))
+                if not name.endswith(".grad") and signs_differ(a.array, b.array):
+                    return Difference("zero", name, *map(as_text, (a.array, b.array)))
+            b.array[...] = a.array
+        self._remember(name, a.array)
+        return None
+
+    def _is_drawn(self, name: str) -> bool:
+        """Whether each library has drawn its own numbers for a value."""
+        step = self.steps[-1]
+        differentiated = name.endswith(".grad") or step.operation == "autograd.grad"
+        return is_random(step) or (self.drawn and differentiated)
+
+    def _remember(self, name: str, array: Array) -> None:
+        known = self.elements.get(name)
+        if known is None or known.shape != array.shape or known.tobytes() != array.tobytes():
+            self.elements[name] = self.states[-1][name] = np.array(array)
+
+    def _compare_memory(
+        self, theirs: Side, mine: Any, other: Any, new: set[str]
+    ) -> Difference | None:
+        groups = sharing(self.ours.library, mine), sharing(theirs.library, other)
+        if groups[0] != groups[1]:
+            return Difference("memory", *first_difference(*groups))
+        same = identities(self.ours.values), identities(theirs.values)
+        if same[0] != same[1]:
+            return Difference("identity", *first_difference(*same))
+        for name in new:
+            if list(groups[0].values()).count(groups[0].get(name, "")) == 1:
+                lay_out(other[name], mine[name].stride())
+        return None
+
+    def _compare_with_numpy(self, step: Step, name: str) -> Difference | None:
+        wanted = expected(step, self.before)
+        found = self.elements.get(name)
+        if wanted is None or found is None:
+            return None
+        values, allowed = wanted
+        if found.shape != values.shape:
+            return Difference("shape", name, str(found.shape), f"NumPy: {values.shape}")
+        if found.dtype != np.float64 or (abs(found - values) <= allowed).all():
+            return None
+        return Difference("values", name, as_text(found), f"NumPy: {as_text(values)}")
+
+
+def run(steps: Sequence[Step], watched: bool = True) -> tuple[Run, Difference | None]:
+    """Run a program up to the end, or to its first difference that is not judged."""
+    return _run(Run(watched), lambda _: iter(steps))
+
+
+def made_up(seed: int, number: int) -> tuple[Run, Difference | None]:
+    """Make up a program, and run it up to the end, or to a difference that is not judged."""
+    generator = Generator(seed, number)
+
+    def steps(program: Run) -> Iterator[Step]:
+        for _ in range(generator.length):
+            yield from generator.next_steps(len(program.steps), program.described())
+
+    return _run(Run(watched=generator.draw.chance(0.5)), steps)
+
+
+def _run(program: Run, steps: Callable[[Run], Iterator[Step]]) -> tuple[Run, Difference | None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for step in steps(program):
+            difference = program.follow(step)
+            if difference is not None or program.over:
+                return program, difference
+    return program, None

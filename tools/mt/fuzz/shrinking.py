@@ -1,0 +1,132 @@
+"""Making a program that shows a difference smaller, as long as it still shows it.
+
+A simpler program has a step less, a plain tensor in a computed one's place, fewer or simpler
+elements, or a setting less. The first simpler program that shows the same kind of difference is
+taken, and everything is tried anew, until nothing simpler does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mt.fuzz.programs import Elements, Ref, Step, leaf, mapped, without
+from mt_tensor.dtypes import Array
+
+Program = list[Step]
+Shows = Callable[[Program], bool]
+
+
+def shrunk(steps: Sequence[Step], shows: Shows, elements: dict[str, Array]) -> Program:
+    """Return the simplest program found that shows what this one does.
+
+    Args:
+        steps: the program, of which the last step shows it.
+        shows: whether a program shows the same.
+        elements: those of all values, by their names.
+    """
+    program = list(steps)
+    for number in reversed(range(len(program) - 1)):
+        frozen = _frozen(program, number, elements)
+        if frozen is not None and shows(frozen):
+            program = frozen
+    simpler: Program | None = program
+    while simpler is not None:
+        program = simpler
+        simpler = next((candidate for candidate in _simpler(program) if shows(candidate)), None)
+    return program
+
+
+def _frozen(steps: Program, number: int, elements: dict[str, Array]) -> Program | None:
+    """Return a program with a plain tensor in the place of what a step gives."""
+    array = elements.get(f"v{number}")
+    if array is None or not steps[number].refs:
+        return None
+    return [*steps[:number], leaf(array), *steps[number + 1 :]]
+
+
+def _simpler(steps: Program) -> Iterator[Program]:
+    for size in (4, 2, 1):
+        for start in reversed(range(len(steps) - size)):
+            shorter = without(steps, set(range(start, start + size)))
+            if shorter is not None:
+                yield shorter
+    for number, step in enumerate(steps[:-1]):
+        if step.args and isinstance(step.args[0], Ref):
+            bypassed = _bypassed(steps, number, step.args[0])
+            if bypassed is not None:
+                yield bypassed
+    for number, step in enumerate(steps):
+        for other in _simpler_steps(step):
+            yield [*steps[:number], other, *steps[number + 1 :]]
+
+
+def _bypassed(steps: Program, number: int, source: Ref) -> Program | None:
+    """Return a program in which what a step is made of stands for what it gives."""
+
+    def other(ref: Ref) -> Ref:
+        return source if ref.step == number else ref
+
+    changed = [
+        replace(
+            step, args=mapped(step.args, Ref, other), settings=mapped(step.settings, Ref, other)
+        )
+        for step in steps
+    ]
+    return without(changed, {number})
+
+
+def _simpler_steps(step: Step) -> Iterator[Step]:
+    if step.unrecorded:
+        yield replace(step, unrecorded=False)
+    for name in step.settings:
+        if name != "dtype":
+            yield replace(step, settings={k: v for k, v in step.settings.items() if k != name})
+    if step.args and isinstance(step.args[0], Elements):
+        for array in _simpler_arrays(step.args[0].array):
+            simple = leaf(array, bool(step.settings.get("requires_grad")))
+            yield simple
+        return
+    for i in reversed(range(1, len(step.args))):
+        if not isinstance(step.args[i], Ref):
+            if step.form.endswith("()"):
+                yield replace(step, args=step.args[:i] + step.args[i + 1 :])
+            for value in _simpler_values(step.args[i]):
+                yield replace(step, args=(*step.args[:i], value, *step.args[i + 1 :]))
+
+
+def _simpler_arrays(array: Array) -> Iterator[Array]:
+    for dim, extent in enumerate(array.shape):
+        if extent > 1:
+            yield array.take(range(extent // 2), dim)
+            yield array.take(range(1, extent), dim)
+            yield array.take(range(extent - 1), dim)
+        elif extent == 1:
+            yield array[(slice(None),) * dim + (0,)]
+    if array.dtype.kind == "f" and array.dtype != "float32":
+        with np.errstate(all="ignore"):
+            yield array.astype("float32")
+    if array.dtype.kind == "i" and array.dtype != "int64":
+        yield array.astype("int64")
+    flat = array.reshape(-1)
+    for value in (0, 1, 2):
+        for i in range(flat.size):
+            if flat[i] != value and not (flat[i] in {0, 1} and flat[i] < value):
+                simple = flat.copy()
+                simple[i] = value
+                yield simple.reshape(array.shape)
+
+
+def _simpler_values(value: Any) -> Iterator[Any]:
+    if isinstance(value, bool):
+        return
+    if isinstance(value, int | float):
+        yield from (small for small in (0, 1, -1) if abs(small) < abs(value))
+    elif isinstance(value, tuple | list) and not hasattr(value, "_fields"):
+        for i, part in enumerate(value):
+            yield type(value)([*value[:i], *value[i + 1 :]])
+            for simple in _simpler_values(part):
+                yield type(value)([*value[:i], simple, *value[i + 1 :]])

@@ -1,0 +1,249 @@
+"""Random programs: what they are made of, how they are compared, shrunk and judged."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mt_nn.torch_names
+import mt_tensor as mt
+from mt.fuzz import judging
+from mt.fuzz.campaign import count_some, least
+from mt.fuzz.command import main
+from mt.fuzz.differences import Difference, refusals
+from mt.fuzz.judging import judgements
+from mt.fuzz.operations import LEFT_OUT, catalogue, function_of, is_random, public_names
+from mt.fuzz.programs import Elements, Ref, Source, Step, leaf, listing, without
+from mt.fuzz.recording import recorded
+from mt.fuzz.rounding import close, within_rounding
+from mt.fuzz.running import Run, made_up, run
+from mt.tables import TableError
+
+needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="torch is missing")
+MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+
+
+# --- Programs -------------------------------------------------------------------------------------
+
+
+def test_a_program_is_source_that_runs() -> None:
+    steps = [
+        leaf(MATRIX, requires_grad=True),
+        Step("[]", (Ref(0), (slice(None, None, 2), None))),
+        Step("+", (Ref(1), 0.5)),
+        Step("torch.stack()", ([Ref(2), Ref(2)],), {"dim": -1}),
+        Step(".backward()", (Ref(3), Ref(3)), unrecorded=True),
+        Step("[]=", (Ref(2), ..., float("-inf")), unrecorded=True),
+        Step("*=", (Ref(2), 2)),
+        Step(".T", (Ref(0),)),
+        Step("-x", (Ref(7),)),
+        Step(".to()", (Ref(8), Source("torch.int64"))),
+    ]
+    text = listing(steps)
+    assert text.splitlines()[3:] == [
+        "v0 = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float32, requires_grad=True)",
+        "v1 = v0[::2, None]",
+        "v2 = v1 + 0.5",
+        "v3 = torch.stack([v2, v2], dim=-1)",
+        "with torch.no_grad(): v4 = v3.backward(v3)",
+        "with torch.no_grad(): v2[...] = -inf",
+        "v6 = v2; v6 *= 2",
+        "v7 = v0.T",
+        "v8 = -v7",
+        "v9 = v8.to(torch.int64)",
+    ]
+    names: dict[str, object] = {}
+    exec(text.replace("import torch  # or: ", ""), names)
+    assert isinstance(names["v9"], mt.Tensor)
+    assert names["torch"] is mt_nn.torch_names
+
+
+def test_a_step_that_others_need_is_kept() -> None:
+    steps = [leaf(MATRIX), leaf(MATRIX), Step(".T", (Ref(1),))]
+    assert without(steps, {1}) is None
+    shorter = without(steps, {0})
+    assert shorter is not None
+    assert [step.text(i) for i, step in enumerate(shorter)][1] == "v1 = v0.T"
+
+
+# --- Operations -----------------------------------------------------------------------------------
+
+
+def test_every_public_operation_is_fuzzed_or_left_out_with_a_reason() -> None:
+    assert set(public_names()) <= catalogue().keys()
+
+
+def test_nothing_is_left_out_that_is_not_there() -> None:
+    for name in LEFT_OUT:
+        owner, _, last = name.rpartition(".")
+        homes = [mt_nn.functional] if owner else [mt, mt.Tensor]
+        assert any(hasattr(home, last) for home in homes), name
+
+
+@needs_torch
+def test_every_form_of_an_operation_is_torchs() -> None:
+    import torch
+
+    for operation in catalogue().values():
+        for form in {*operation.forms, *(sample.form for sample in operation.samples)}:
+            if form[0] == ".":
+                assert hasattr(torch.Tensor, form[1:].removesuffix("()")), form
+            elif form.startswith("torch."):
+                exec(form.removesuffix("()"), {"torch": torch})
+
+
+def test_a_row_is_written_down_as_calls() -> None:
+    def row(x: mt.Tensor) -> mt.Tensor:
+        return mt.cat([x.T[1:], x], dim=0).sum(keepdim=True)
+
+    row.__module__ = "mt_tensor.testing.invented"
+    calls = recorded(row, [MATRIX])
+    assert [call.form for call in calls] == [".T", "[]", "torch.cat()", ".sum()"]
+    assert calls[2].settings == {"dim": 0}
+    assert function_of("torch.cat()") is mt.cat
+
+
+# --- Comparing ------------------------------------------------------------------------------------
+
+
+def test_programs_are_known_by_seed_and_number() -> None:
+    for number in range(5):
+        first, second = (listing(made_up(3, number)[0].steps) for _ in range(2))
+        assert first == second
+    assert listing(made_up(3, 0)[0].steps) != listing(made_up(4, 0)[0].steps)
+
+
+def test_errors_are_compared_by_class() -> None:
+    ours = mt.errors.ShapeError("no")
+    assert refusals(ours, ValueError()) is None
+    assert refusals(ours, None) == Difference("refused", "", "ShapeError: no", "accepted")
+    assert refusals(None, ValueError("no")) == Difference(
+        "accepted", "", "accepted", "ValueError: no"
+    )
+    kinds = [refusals(AttributeError(), ValueError()), refusals(ours, NameError())]
+    assert [difference and difference.kind for difference in kinds] == ["fault", "error"]
+
+
+@needs_torch
+def test_rounding_is_told_from_a_mistake() -> None:
+    steps = [leaf(np.array([1e4, 1.0, -1e4], np.float32)), Step(".sum()", (Ref(0),))]
+    states = [{"v0": np.array([1e4, 1.0, -1e4], np.float32)}]
+    right = np.float32(1.0)
+    assert not close(np.array(np.float32(1.001)), np.array(right))
+    assert within_rounding(np.array(np.float32(1.001)), np.array(right), "v1", steps, states)
+    assert not within_rounding(np.array(np.float32(1.2)), np.array(right), "v1", steps, states)
+
+
+@needs_torch
+def test_a_program_is_compared_behind_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [leaf(MATRIX), Step("torch.exp()", (Ref(0),))]
+    assert run(steps)[1] is None
+    for wrong, kind in (
+        (lambda x: x.exp() + 1e-5, "values"),
+        (lambda x: x.exp().double(), "dtype"),
+        (lambda x: x.exp().T[0], "shape"),
+        (lambda x: x.exp_(), "values"),
+        (lambda x: x, "values"),
+        (lambda x: [x.exp()], "parts"),
+        (lambda x: x.reshape(-1), "shape"),
+        (lambda x: x.exp().requires_grad_(), "requires_grad"),
+        (lambda x: x.no_such_method(), "accepted"),
+    ):
+        monkeypatch.setattr(mt_nn.torch_names, "exp", wrong)
+        difference = run(steps)[1]
+        assert difference is not None
+        assert difference.kind == (kind if kind != "accepted" else "refused")
+
+
+@needs_torch
+def test_what_shares_memory_is_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mt_nn.torch_names, "clone", lambda x: x.detach())
+    difference = run([leaf(MATRIX), Step("torch.clone()", (Ref(0),))])[1]
+    assert difference == Difference("memory", "v1", "that of v0", "that of v1")
+
+
+def test_numpy_is_an_oracle_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mt.fuzz.running.find_spec", lambda _: None)
+    counts = count_some(0, range(60), "numpy")
+    assert counts.programs == 60
+    assert not counts.unjudged
+    monkeypatch.setattr(mt.Tensor, "amax", lambda x, *args, **settings: x.amin(*args, **settings))
+    monkeypatch.setattr(mt, "amax", mt.Tensor.amax)
+    sample = catalogue()["amax"].samples[0]
+    assert sample.oracle is not None
+    program = Run()
+    assert program.theirs is None
+
+
+# --- Shrinking and judging ------------------------------------------------------------------------
+
+
+@needs_torch
+def test_a_program_is_shrunk_to_what_shows_the_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mt_nn.torch_names, "exp", lambda x: x.exp() + (x > 3) * 0.5)
+    steps = [
+        leaf(MATRIX, requires_grad=True),
+        leaf(MATRIX),
+        Step("torch.cat()", ([Ref(0), Ref(1)],), {"dim": 1}),
+        Step(".T", (Ref(2),)),
+        Step("torch.exp()", (Ref(3),)),
+        Step(".neg()", (Ref(4),)),
+    ]
+    program, difference = run(steps)
+    assert difference is not None
+    shortest, _ = least(program, difference)
+    assert [step.text(i) for i, step in enumerate(shortest)] == [
+        "v0 = torch.tensor(4.0, dtype=torch.float32)",
+        "v1 = torch.exp(v0)",
+    ]
+
+
+@needs_torch
+def test_a_judged_difference_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "judged.toml"
+    file.write_text(
+        '[[judged]]\nname = "exp"\ndifferences = ["refused"]\noperations = "exp|log"\n'
+        'ours = ".*no_such"\nwhen = ["not finite"]\nreason = "to see"\n'
+    )
+    monkeypatch.setattr("mt.fuzz.judging.judgements", lambda: judgements(file))
+    monkeypatch.setattr(mt_nn.torch_names, "exp", lambda x: x.no_such_method())
+    for array, known in ((np.array([np.inf]), True), (np.array([1.0]), False)):
+        program, difference = run([leaf(array), Step("torch.exp()", (Ref(0),)), leaf(MATRIX)])
+        assert (difference is None) == known
+        assert program.met == ["exp"] * known
+
+
+def test_mistakes_in_the_list_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "judged.toml"
+    entry = '[[judged]]\nname = "x"\noperations = "a"\nreason = "b"\ndifferences = ["{}"]\n'
+    for text, said in (
+        (entry.format("colour"), "x: differences: 'colour' is none of refused"),
+        (entry.format("values") + 'when = ["late"]\n', "x: when: 'late' is none of"),
+        (entry.format("values") + "sometimes = true\n", "x: 'sometimes' is unknown"),
+    ):
+        file.write_text(text)
+        judging.judgements.cache_clear()
+        with pytest.raises(TableError, match=said):
+            judgements(file)
+
+
+def test_what_draws_numbers_is_not_compared() -> None:
+    x = leaf(MATRIX)
+    assert is_random(Step("torch.nn.functional.dropout()", (Ref(0),), {"p": 0.5}))
+    assert not is_random(Step("torch.nn.functional.dropout()", (Ref(0), 0.0)))
+    assert not is_random(Step("torch.nn.functional.dropout()", (Ref(0),), {"training": False}))
+    assert run([x, Step("torch.rand_like()", (Ref(0),)), Step(".exp()", (Ref(1),))])[1] is None
+
+
+# --- The command ----------------------------------------------------------------------------------
+
+
+def test_one_program_is_shown_as_source(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--seed", "7", "--only", "3"])
+    assert capsys.readouterr().out.startswith("import torch  # or: import mt_nn.torch_names")
+
+
+def test_elements_are_written_with_their_shape() -> None:
+    assert isinstance(leaf(MATRIX).args[0], Elements)
+    assert leaf(np.zeros((0, 3))).text(0) == "v0 = torch.zeros((0, 3), dtype=torch.float64)"
