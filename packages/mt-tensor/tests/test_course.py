@@ -109,7 +109,11 @@ def test_map_zip_and_reduce_over_views():
     tensor_reduce(lambda x, y: x + y, 0.0)(data, row, (0,))
     assert row.storage.tolist() == [3, 5, 7]
     tensor_reduce(lambda total, x: 10 * total + x, 0.0)(data, row, (0,))
-    assert row.storage.tolist() == [3, 14, 25]  # the total comes first, and the start not at all
+    assert row.storage.tolist() == [3, 14, 25]  # the total comes first
+    tensor_reduce(lambda total, x: 10 * total + x, 1.0)(data, row, (0,))
+    assert row.storage.tolist() == [103, 114, 125]
+    tensor_reduce(max, None)(data, row, (0,))
+    assert row.storage.tolist() == [3, 4, 5]  # without a start, with the first element
 
 
 # --- TensorOps ----------------------------------------------------------------------------------

@@ -231,6 +231,7 @@ class CudaOps(TensorBackend):
         fold = reduction.Fold(
             operator.name,
             self._graph(operator.value),
+            operator.identity,
             *types,
             kept.rank,
             folded.rank,

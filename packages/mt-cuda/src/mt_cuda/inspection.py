@@ -184,9 +184,8 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
 def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
     if operator.arity != 2:
         raise KernelError(f"{operator.name} cannot fold: it does not take two arguments.")
-    fold = reduction.Fold(
-        operator.name, trace(operator.value), dtype, dtype, kept=1, folded=1, index="uint32"
-    )
+    graph = trace(operator.value)
+    fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "uint32")
     return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)
 
 

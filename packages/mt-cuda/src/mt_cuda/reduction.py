@@ -32,8 +32,8 @@ from mt_cuda.kernel import (
     stored_type,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.generation.rendering import converted, render
-from mt_operators.tracing import Graph
+from mt_fast.generation.rendering import constant, converted, render
+from mt_operators.tracing import Graph, Number
 from mt_tensor.dtypes import DType
 
 
@@ -44,6 +44,7 @@ class Fold:
     Attributes:
         name: the name of the operator.
         graph: the traced operator.
+        identity: what the fold begins with; None to begin with the first element.
         source: the element type that is read.
         out: the element type that is written.
         kept: the number of dimensions that stay, after merging.
@@ -53,6 +54,7 @@ class Fold:
 
     name: str
     graph: Graph
+    identity: Number | None
     source: DType
     out: DType
     kept: int
@@ -102,6 +104,12 @@ class Fold:
         start = position("x_at", stride_names("kept", self.kept), "k")
         return [*take_apart("output", extents, self.index, "k"), f"start = {start}"]
 
+    def begin(self) -> str:
+        """Return the statement that begins a total with an element, which takes the braces."""
+        if self.identity is None:
+            return "total = {}"
+        return f"total = combine({constant(self.identity, self.total)}, {{}})"
+
     def element(self, assign: str) -> Lines:
         """Return the lines that read the i-th element of the fold and use it in `assign`."""
         extents = extent_names(self.folded, "folded")
@@ -137,7 +145,7 @@ def rows(fold: Fold, threads: int) -> Kernel:
         f"live = min({threads}, stop - i)  # so many threads have something to fold",
         "i += thread",
         "if thread < live:",
-        *indented(fold.element("total = {}")),
+        *indented(fold.element(fold.begin())),
         f"    i += {threads}",
         "    while i < stop:",
         *indented(indented(fold.element("total = combine(total, {})"))),
@@ -166,7 +174,7 @@ def columns(fold: Fold) -> Kernel:
         *indented(fold.first()),
         "    i = chunk * span",
         "    stop = min(length, i + span)",
-        *indented(fold.element("total = {}")),
+        *indented(fold.element(fold.begin())),
         "    i += 1",
         "    while i < stop:",
         *indented(indented(fold.element("total = combine(total, {})"))),

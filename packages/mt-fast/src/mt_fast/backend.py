@@ -134,10 +134,13 @@ class FastOps(HostBackend):
             self._rounded(result, out)
             return
         plan = reductions.plan(operator, source, out, dims, self.parallel_from)
-        if plan is None:
-            self.copy(source, out)
-        else:
+        if plan is not None:
             plan.run(source, out)
+        elif operator.identity is None:
+            self.copy(source, out)
+        else:  # each element is folded alone
+            start = self.full((), source.dtype, operator.identity).expand(source.shape)
+            self.elementwise(operator.value, (start, source), (out,))
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool

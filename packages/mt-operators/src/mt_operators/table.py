@@ -16,7 +16,9 @@ with its own derivative, wherever computations are recorded.
 Conventions. Outside its domain the value of an operator is nan. At a kink the derivative is the
 mean of its two sides, 0 for `abs` at 0 and a half for each of two equal arguments of `maximum`.
 Where torch takes one side, so does the table: `relu` the left one, 0, `clamp` the inner one, 1.
-Where a value jumps the derivative is that of the steps, 0.
+Where a value jumps the derivative is that of the steps, 0. At nan that of `relu`, `maximum` and
+`minimum` is 1, so that what comes back meets the nan, and that of `clamp` 0, as in torch. Of two
+zeros `maximum`, `minimum` and what is written with them may return either.
 """
 
 from __future__ import annotations
@@ -145,7 +147,7 @@ define_real(
     "lerp",
     # From the nearer end, so that the weight 1 gives exactly y.
     lambda x, y, weight: where(
-        abs(weight) < 0.5, x + weight * (y - x), y - (y - x) * (1.0 - weight)
+        abs(weight) < 0.5, x + weight * (y - x), y + (y - x) * (weight - 1.0)
     ),
     lambda x, y, weight, out: 1.0 - weight,
     lambda x, y, weight, out: weight,
@@ -230,13 +232,14 @@ define_real("tanh", tanh, lambda x, out: 1.0 - out * out, note="hyperbolic tange
 define_real(
     "asinh",
     asinh,
-    lambda x, out: div(1.0, sqrt(1.0 + x * x)),
+    lambda x, out: div(1.0, hypot(1.0, x)),
     note="the number whose hyperbolic sine is x",
 )
+# Two roots, so that nothing overflows. Below -1 the formula holds although there is no value.
 define_real(
     "acosh",
     acosh,
-    lambda x, out: div(1.0, sqrt(x - 1.0) * sqrt(x + 1.0)),
+    lambda x, out: div(1.0, sqrt(abs(x) - 1.0) * sqrt(abs(x) + 1.0)),
     domain=FROM_1,
     note="the number whose hyperbolic cosine is x",
 )
@@ -311,8 +314,11 @@ define_real(
 
 
 def sign(x: float) -> float:
-    """Return 1, 0 or -1 as `x` is positive, zero or negative, for rows that are written with it."""
-    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, x))
+    """Return 1, 0 or -1 as `x` is positive, zero or negative, for rows that are written with it.
+
+    Of both zeros it is the positive one, which `abs` makes of them; nan stays.
+    """
+    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, abs(x)))
 
 
 # A builtin cannot be lifted itself, but code that calls it can: it asks the value's __abs__.
@@ -321,23 +327,23 @@ define_steps("sign", sign, note="1, 0 or -1 as x is positive, zero or negative; 
 define(
     "relu",
     lambda x: maximum(x, 0.0),
-    lambda x, out: where(x > 0.0, 1.0, 0.0),
+    lambda x, out: where(x <= 0.0, 0.0, 1.0),
     gates=True,
     note="max(x, 0); derivative 0 at 0",
 )
 define(
     "maximum",
     maximum,
-    lambda x, y, out: where(x > y, 1.0, where(x == y, 0.5, 0.0)),
-    lambda x, y, out: where(y > x, 1.0, where(x == y, 0.5, 0.0)),
+    lambda x, y, out: where(x < y, 0.0, where(x == y, 0.5, 1.0)),
+    lambda x, y, out: where(y < x, 0.0, where(x == y, 0.5, 1.0)),
     gates=True,
     note="the larger; nan if either is nan; equal arguments share the derivative",
 )
 define(
     "minimum",
     minimum,
-    lambda x, y, out: where(x < y, 1.0, where(x == y, 0.5, 0.0)),
-    lambda x, y, out: where(y < x, 1.0, where(x == y, 0.5, 0.0)),
+    lambda x, y, out: where(x > y, 0.0, where(x == y, 0.5, 1.0)),
+    lambda x, y, out: where(y > x, 0.0, where(x == y, 0.5, 1.0)),
     gates=True,
     note="the smaller; nan if either is nan; equal arguments share the derivative",
 )

@@ -125,8 +125,9 @@ class TensorBackend(ABC):
             source: a view.
             out: a view of the shape of `source` with extent 1 in `dims`, of the same dtype, which
                 is bool for the logical operators. Where a folded dimension has extent 0 it receives
-                `operator.identity`, which then is not None.
-            dims: the dimensions, each once; for `()` the elements are copied.
+                `operator.identity`, which then is not None. Where there is an identity, every fold
+                begins with it: a sum is never -0.0, not even that of a single element.
+            dims: the dimensions, each once; for `()` each element is folded alone.
         """
 
     @abstractmethod

@@ -72,14 +72,16 @@ def tensor_reduce(
     """Lift a function of two scalars to a fold over dimensions.
 
     for each index of out:
-        out[index] = fn(fn(source[first], source[second]), ...) over all indices below it
+        out[index] = fn(fn(start, source[first]), source[second]) ... over all indices below it
+
+    Without a start, which is None then, the fold begins with the first element.
     """
 
     def run(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> None:
         folded = [range(source.shape[d]) if d in dims else (0,) for d in range(source.ndim)]
         for index in out.indices():
             values = (read(source, _shift(index, step)) for step in itertools.product(*folded))
-            total = next(values, start)
+            total = next(values) if start is None else start
             for value in values:
                 total = fn(total, value)
             write(out, index, total)

@@ -130,6 +130,20 @@ def test_reduce_with_nan_and_infinity(backend: TensorBackend, name: str) -> None
     assert np.array_equal(out.numpy(), wanted, equal_nan=True)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_a_sum_is_never_minus_zero(backend: TensorBackend, dtype: str, layout: str) -> None:
+    """Every fold with `add` begins with 0, also where it has one element; other folds do not."""
+    for shape in ((), (1,), (1, 40), (40, 1), (3, 2), (33, 17), (2, 1, 3)):
+        zeros = LAYOUTS[layout](-np.zeros(shape, dtype), backend)
+        for dim in (None, *range(len(shape))):
+            for result in (zeros.sum(dim), zeros.mean(dim), zeros.nansum(dim)):
+                assert not np.signbit(np.asarray(result)).any(), (shape, dim)
+            assert np.signbit(np.asarray(zeros.amax(dim))).all(), (shape, dim)
+        for dim in range(len(shape)):
+            assert not np.signbit(np.asarray(zeros.cumsum(dim))).any(), (shape, dim)
+
+
 def test_sums_keep_their_digits(backend: TensorBackend) -> None:
     x = mt.full((100, 30), 0.1, backend=backend)
     assert x.sum().item() == pytest.approx(300.0, rel=1e-5)

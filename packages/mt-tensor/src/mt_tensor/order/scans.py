@@ -30,7 +30,8 @@ class CumulativeSum(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
         ctx.dim = dim
-        return on_host(lambda a: np.cumsum(a, dim, accumulator(x.dtype)), x, dtype=x.dtype)
+        # They begin with 0, to which -0.0 adds up as well.
+        return on_host(lambda a: np.cumsum(a, dim, accumulator(x.dtype)) + 0, x, dtype=x.dtype)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
