@@ -252,6 +252,12 @@ def test_tests_run_that_execute_the_line_one_of_each_function_first(tmp_path: Pa
     assert set(known.tests_for(fault, 2, thorough=True)) == set(executed) - {"t::fails"}
 
 
+def test_what_an_import_does_concerns_all_tests(tmp_path: Path) -> None:
+    fault = fault_in(tmp_path, "class A:\n    x = f(lambda y: y, 1)\n", ", 1 -> ")
+    known = recording(tmp_path, {"t::far": [], "t::calls": [2]})
+    assert known.tests_for(fault, 60, thorough=False) == ["t::calls", "t::far"]
+
+
 def test_where_nobody_is_seen_all_tests_run_and_those_that_compile_it_first(tmp_path: Path) -> None:
     fault = fault_in(tmp_path, "def f(x):\n    return x + 1\n", "1 -> 2")
     executed: dict[str, list[int]] = {"t::far": [], "t::near": [1], "t::compiles": []}

@@ -147,6 +147,31 @@ def test_every_backend_takes_the_same_steps(make: Any, backend: str) -> None:
     np.testing.assert_allclose(*places, rtol=1e-5)
 
 
+@pytest.mark.parametrize("decoupled", [False, True])
+@pytest.mark.parametrize("make", ALL)
+def test_only_the_present_rate_counts(make: Any, decoupled: bool) -> None:
+    """What training began with is nothing to a step, nor to the decay of parameters."""
+    places = []
+    for scheduled in (False, True):
+        x = nn.Parameter(mt.tensor(START))
+        optimizer = make([x])
+        (group,) = optimizer.param_groups
+        group |= {
+            k: v
+            for k, v in (("weight_decay", 0.1), ("decoupled_weight_decay", decoupled))
+            if k in group
+        }
+        if scheduled:
+            optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5)
+        else:
+            group["lr"] = 0.5 * group["lr"]
+        for _ in range(3):
+            x.grad = mt.tensor(gradient(x.detach().numpy()))
+            optimizer.step()
+        places.append(x.tolist())
+    assert places[0] == places[1]
+
+
 def test_a_loaded_state_is_a_copy() -> None:
     x = nn.Parameter(mt.ones(1))
     optimizer = optim.Adam([x])

@@ -1,7 +1,9 @@
 """Schedulers, averages and clipping: what they refuse, and what torch cannot be asked about."""
 
+import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 import mt_nn as nn
@@ -100,6 +102,46 @@ def test_a_state_of_another_scheduler_is_refused(state: Any, message: str) -> No
     assert scheduler.step_size == 4
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda o: schedules.LambdaLR(o, lambda epoch: 0.9**epoch),
+        lambda o: schedules.MultiplicativeLR(o, lambda epoch: 0.9),
+        lambda o: schedules.StepLR(o, 2),
+        lambda o: schedules.MultiStepLR(o, [1, 3, 3, 3, 6, 6], 0.5),
+        lambda o: schedules.ConstantLR(o, total_iters=4),
+        lambda o: schedules.LinearLR(o, total_iters=4),
+        lambda o: schedules.PolynomialLR(o, 6),
+        lambda o: schedules.ExponentialLR(o, 0.9),
+        lambda o: schedules.CosineAnnealingLR(o, 3),
+        lambda o: schedules.CosineAnnealingWarmRestarts(o, 1, 2),
+        lambda o: schedules.OneCycleLR(o, 1.0, 8, cycle_momentum=False),
+        lambda o: schedules.CyclicLR(o, 0.1, 1.0, 2, 3, cycle_momentum=False),
+        lambda o: optim.swa_utils.SWALR(o, 0.5, 4),
+        lambda o: schedules.SequentialLR(
+            o, [schedules.LinearLR(o, total_iters=2), schedules.MultiStepLR(o, [2, 2])], [3]
+        ),
+        lambda o: schedules.ChainedScheduler(
+            [schedules.MultiStepLR(o, [4, 4]), schedules.ExponentialLR(o, 0.9)]
+        ),
+    ],
+)
+@pytest.mark.parametrize("stop", [0, 2, 5])
+def test_a_schedule_goes_on_after_any_epoch(make: Any, stop: int) -> None:
+    """Its state has been through JSON, as in a checkpoint."""
+    straight, resumed = optimizer(), optimizer()
+    schedule, other = make(straight), make(resumed)
+    for _ in range(stop):
+        schedule.step()
+    resumed.load_state_dict(straight.state_dict())
+    other.load_state_dict(json.loads(json.dumps(schedule.state_dict())))
+    for _ in range(7 - stop):
+        schedule.step()
+        other.step()
+        assert other.get_last_lr() == schedule.get_last_lr()
+        assert [group["lr"] for group in resumed.param_groups] == schedule.get_last_lr()
+
+
 def test_a_chain_refuses_the_state_of_another() -> None:
     mine = optimizer()
     chain = schedules.ChainedScheduler([schedules.StepLR(mine, 1), schedules.StepLR(mine, 2)])
@@ -135,6 +177,26 @@ def test_norms_that_are_not_finite_are_refused_before_anything_changes() -> None
     assert nn.utils.clip_grad_norm_([], 1.0).item() == 0
     with pytest.raises(nn.SettingError, match="clip_value must be at least 0"):
         nn.utils.clip_grad_value_([x], -1.0)
+
+
+@pytest.mark.parametrize("max_norm", [1e-3, 0.5, 4.9, 5.1])
+@pytest.mark.parametrize("norm_type", [1.0, 2.0, 3.0, float("inf")])
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
+def test_clipped_gradients_are_as_long_as_they_may_be(
+    size: float, norm_type: float, max_norm: float
+) -> None:
+    """They are divided by the norm and 1e-6, as in torch, which keeps 0 out of the division."""
+    grads = [size * np.array([0.5, -1.0]), size * np.array([[2.0], [1.5]])]
+    parameters = [nn.Parameter(mt.zeros(*grad.shape, dtype="float64")) for grad in grads]
+    for parameter, grad in zip(parameters, grads, strict=True):
+        parameter.grad = mt.tensor(grad)
+    norm = np.linalg.norm(np.concatenate([grad.ravel() for grad in grads]), norm_type)
+    bound = max_norm * size
+    told = nn.utils.clip_grad_norm_(parameters, bound, norm_type)
+    assert told.item() == pytest.approx(norm, rel=1e-14)
+    for parameter, grad in zip(parameters, grads, strict=True):
+        wanted = grad * min(bound / (norm + 1e-6), 1.0)
+        np.testing.assert_allclose(parameter.grad.numpy(), wanted, rtol=1e-13)
 
 
 def test_generators_of_parameters_are_clipped() -> None:

@@ -69,6 +69,7 @@ class Fault:
         change: what is changed in the line, to be read.
         number: the number of the line, from 1.
         within: where it lies in the file, as lines: those of the innermost statement.
+        at_import: whether an import executes it, and not a call.
         edit: what it does to the bytes of the file.
         again: how many faults before this one read the same.
     """
@@ -79,6 +80,7 @@ class Fault:
     change: str
     number: int
     within: tuple[int, int]
+    at_import: bool
     edit: Edit
     again: int = 0
 
@@ -131,6 +133,7 @@ class _Reader(ast.NodeVisitor):
         self._lines = source.splitlines(keepends=True)
         self._starts = list(accumulate(map(len, self._lines), initial=0))
         self._function: list[str] = []
+        self._calls = 0
         self._bound: list[set[str]] = [set()]
         self._statement: ast.stmt | None = None
 
@@ -168,6 +171,7 @@ class _Reader(ast.NodeVisitor):
             within=(number, number)
             if statement is None
             else (statement.lineno, statement.end_lineno or statement.lineno),
+            at_import=not self._calls,
             edit=edit,
         )
 
@@ -223,9 +227,11 @@ class _Reader(ast.NodeVisitor):
                 self.visit(outside)
         arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         self._function.append(node.name)
+        self._calls += 1
         self._bound.append({argument.arg for argument in arguments})
         self._all(node.body)
         self._bound.pop()
+        self._calls -= 1
         self._function.pop()
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:

@@ -149,8 +149,8 @@ class Recording:
         """Return the tests that could notice a fault, the most likely first.
 
         Those that execute its line are taken, and no others. If nobody is seen to execute it, as in
-        machine code and outside of functions, there are first those for which its function was
-        compiled, then those that execute anything in its file, and all the others.
+        machine code, or if an import does, next come those for which its function was compiled,
+        then those that execute anything in its file, and all the others.
 
         Args:
             fault: what they should notice.
@@ -161,10 +161,10 @@ class Recording:
         usable = self.seconds.keys() - set(self.failed)
         first, last = fault.within
         of_line = set(executed.get(fault.number, ())) & usable
-        if not of_line and fault.function:
+        if not of_line and not fault.at_import:
             of_line = {t for n in range(first, last + 1) for t in executed.get(n, ())} & usable
         groups = [of_line]
-        if not of_line or thorough:
+        if not of_line or fault.at_import or thorough:
             compiled = set(self.compiled.get(fault.file, {}).get(str(fault.number), ()))
             near = {test for tests in executed.values() for test in tests}
             groups += [compiled, near, set(self.starting), usable]
