@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_autodiff import central_difference
+from mt_autodiff import Scalar, central_difference, derivative_check
 
 FINITE = st.floats(-10.0, 10.0)
 
@@ -45,3 +45,11 @@ def test_what_cannot_be_differenced() -> None:
     for value, epsilon in ((1.0, 0.0), (1e20, 1e-6)):
         with pytest.raises(ValueError, match="is lost beside"):
             central_difference(lambda x: x, value, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("point", [0.0, 1e-9, 0.5, 3.0, -1e6])
+@pytest.mark.parametrize("scale", [3e-4, 1.0, 1e3])
+def test_functions_that_vary_quickly_can_be_checked(point: float, scale: float) -> None:
+    """The 1 that is added leaves no digits for a step that is small beside a small point."""
+    wide = max(scale, 1e-3 * abs(point))
+    derivative_check(lambda x: 1.0 + wide * (x * (1.0 / wide)).sin(), Scalar(point))

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,14 @@ from hypothesis import strategies as st
 from mt_autodiff import Scalar, derivative_check
 from mt_autodiff.examples import classify, moons, picture
 from mt_autodiff.examples.network import Linear, Network
-from mt_autodiff.examples.training import GradientDescent, accuracy, cross_entropy, hinge, train
+from mt_autodiff.examples.training import (
+    Epoch,
+    GradientDescent,
+    accuracy,
+    cross_entropy,
+    hinge,
+    train,
+)
 from mt_operators import Module, Parameter
 from mt_operators.datasets import DATASETS, Dataset, xor
 
@@ -197,6 +205,87 @@ def test_a_command_reports_divergence(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         classify.main(["--points", "5", "--rate", "1e9"])
     assert "smaller rate" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [classify, moons])
+@pytest.mark.parametrize("error", [ValueError, OSError])
+def test_a_command_says_in_a_line_what_went_wrong(
+    command: ModuleType,
+    error: type[Exception],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fails(*given: Any, **settings: Any) -> None:
+        raise error("the disk is full")
+
+    monkeypatch.setattr(command, "show", fails)
+    with pytest.raises(SystemExit, match="2"):
+        command.main(["--points", "2", "--epochs", "1"])
+    assert capsys.readouterr().err.endswith(": error: the disk is full\n")
+
+
+def test_the_moons_are_trained_as_micrograd_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(moons, "train", lambda *given, **named: asked.extend((given, named)) or [])
+    monkeypatch.setattr(moons, "show", lambda *given: None)
+    moons.main([])
+    (network, dataset, epochs, rate), named = asked
+    assert [p.value.data for p in network.parameters()] == [
+        p.value.data for p in Network(hidden=(16, 16)).parameters()
+    ]
+    assert (len(dataset), epochs) == (100, 100)
+    assert [rate(1), rate(51), rate(101)] == pytest.approx([1.0, 0.55, 0.1])
+    assert (named["loss"], named["penalty"], named["momentum"]) == (hinge, 1e-4, 0.0)
+
+
+def test_a_picture_shows_the_boundary_the_points_and_the_training(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from matplotlib.figure import Figure
+
+    figures = []
+
+    class Kept(Figure):
+        def __init__(self, **looks: Any) -> None:
+            super().__init__(**looks)
+            figures.append(self)
+
+    monkeypatch.setattr("matplotlib.figure.Figure", Kept)
+    dataset = Dataset(((0.0, 0.0), (1.0, 3.0), (0.2, 1.0)), (0, 1, 1))
+    history = [Epoch(1, 0.7, 0.5), Epoch(2, 0.3, 0.75)]
+    assert picture.draw(dataset, lambda x: x[0] - 0.5, history, "xor").startswith(b"\x89PNG")
+    plane, loss, accuracies = figures[0].axes
+
+    regions, boundary, *classes = plane.collections
+    assert (plane.get_title(), plane.get_xlabel(), plane.get_ylabel()) == ("xor", "x1", "x2")
+    assert plane.get_aspect() == 1.0
+    assert regions.get_clim() == pytest.approx((-0.55, 0.55))  # white where the score is 0
+    assert plane.dataLim.extents.tolist() == pytest.approx([-0.05, -0.15, 1.05, 3.15])
+    assert boundary.levels.tolist() == [0.0]
+    assert {round(x, 9) for x, _ in boundary.get_paths()[0].vertices} == {0.5}
+    assert [points.get_offsets().tolist() for points in classes] == [
+        [[0.0, 0.0]],
+        [[1.0, 3.0], [0.2, 1.0]],
+    ]
+    assert legend(plane) == ["class 0", "class 1"]
+
+    (falling,), (rising,) = loss.get_lines(), accuracies.get_lines()
+    assert falling.get_xydata().tolist() == [[1.0, 0.7], [2.0, 0.3]]
+    assert rising.get_xydata().tolist() == [[1.0, 50.0], [2.0, 75.0]]
+    assert legend(loss) == ["loss", "accuracy"]
+    assert (loss.get_xlabel(), loss.get_ylabel()) == ("epoch", "loss")
+    assert accuracies.get_ylabel() == "training accuracy (%)"
+    assert loss.get_ylim()[0] == accuracies.get_ylim()[0] == 0.0
+    assert accuracies.get_ylim()[1] > 100.0
+
+
+def legend(axes: Any) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize(("points", "labels"), [(((0.5, 2.0),), (1,)), (((1.0, 1.0),) * 2, (0, 0))])
+def test_a_picture_of_points_in_one_place(points: Any, labels: Any) -> None:
+    assert picture.draw(Dataset(points, labels), lambda x: 0.0, [], "one").startswith(b"\x89PNG")
 
 
 @pytest.mark.slow

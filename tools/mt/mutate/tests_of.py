@@ -163,8 +163,9 @@ class Recording:
         of_line = set(executed.get(fault.number, ())) & usable
         if not of_line and not fault.at_import:
             of_line = {t for n in range(first, last + 1) for t in executed.get(n, ())} & usable
+        at_import = fault.at_import or "" in executed.get(fault.number, ())
         groups = [of_line]
-        if not of_line or fault.at_import or thorough:
+        if not of_line or at_import or thorough:
             compiled = set(self.compiled.get(fault.file, {}).get(str(fault.number), ()))
             near = {test for tests in executed.values() for test in tests}
             groups += [compiled, near, set(self.starting), usable]
