@@ -30,6 +30,9 @@ from hypothesis import Phase, settings
 sys.path.append(str(Path(__file__).with_name("tools")))
 pytest_plugins = ["task_marks", "torch_marks"]
 
+if os.cpu_count() == 1 or (hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1):
+    os.environ.setdefault("NUMBA_NUM_THREADS", "2")
+
 settings.register_profile("no deadline", deadline=None)
 settings.register_profile(
     "repeatable", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate)

@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 
+from mt_fast.compilation import kernel
 from mt_fast.compilation.kernel import Kernel
 
 PROGRAM = """
@@ -64,3 +65,30 @@ def test_arguments_of_a_kernel_may_have_any_names():
     Kernel.of(_filled).run(6, True, (5, 7), 2.0, out)
     numba.set_num_threads(before)
     assert out.tolist() == [7.0] * 6
+
+
+def _noted(lo, hi, done, firsts):
+    firsts[lo] += 1
+    for i in range(lo, hi):
+        done[i] += 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7, 64])
+def test_threads_share_all_units_evenly(threads, monkeypatch):
+    """However many there are: more than the machine has take turns."""
+    monkeypatch.setattr(kernel, "thread_count", lambda: threads)
+    noted = Kernel.of(_noted)
+    for units in (1, 2, 3, 6, 7, 8, 63, 1000):
+        done, firsts = np.zeros(units, int), np.zeros(units, int)
+        noted.run(units, True, done, firsts)
+        assert done.tolist() == [1] * units
+        ends = [*np.flatnonzero(firsts), units]
+        assert firsts.sum() == len(ends) - 1 == min(threads, units)
+        assert np.ptp(np.diff(ends)) <= 1
+        noted.run(units, False, done, firsts)
+        assert done.tolist() == [2] * units
+
+
+def test_there_are_two_threads_to_test_with():
+    """Also on one processor: see the conftest of the repository."""
+    assert numba.config.NUMBA_NUM_THREADS >= 2
