@@ -99,6 +99,7 @@ def test_what_is_planted(tmp_path: Path, code: str, wanted: set[str]) -> None:
         "@dataclass(frozen=True)\nclass A:\n    pass",
         "x = zip(a, strict=True)",
         "T = TypeVar('T', bound=a)",
+        "x = f(help=1, color=0.5)",
     ],
 )
 def test_what_does_not_compute_is_left_alone(tmp_path: Path, code: str) -> None:

@@ -2,9 +2,9 @@
 
 A *place* is a piece of code in which something can go wrong: a comparison, a number, an argument, a
 statement. It has one or more faults, which are wrong in different ways. What does not compute has
-none: docstrings, annotations, what only type checkers read, `__all__`, the texts of errors and of
-`__repr__`, and what keeps programmers from mistakes as types do: the options of `@dataclass` and
-`zip`.
+none: docstrings, annotations, what only type checkers read, `__all__`, the texts of errors, of
+`--help` and of `__repr__`, how large and how colored a drawing is, and what keeps programmers from
+mistakes as types do: the options of `@dataclass` and `zip`.
 """
 
 from __future__ import annotations
@@ -56,6 +56,13 @@ SILENT = {"__repr__", "__str__"}
 
 MESSAGES = {"message", "hint", "reason"}
 """What the texts of errors are called before they are raised."""
+
+LOOKS = {
+    *("description", "epilog", "help", "metavar", "prog"),
+    *("alpha", "c", "cmap", "color", "colors", "dpi", "edgecolors", "figsize", "framealpha"),
+    *("layout", "linewidths", "loc", "marker", "s", "width_ratios"),
+}
+"""Arguments of argparse that are texts for people, and of matplotlib that are taste."""
 
 
 @dataclass(frozen=True)
@@ -401,6 +408,8 @@ class _Reader(ast.NodeVisitor):
         for place, argument in enumerate(arguments):
             last = place == len(node.args) - 1 and place > 0
             named = isinstance(argument, ast.keyword) and argument.arg
+            if isinstance(argument, ast.keyword) and argument.arg in LOOKS:
+                continue
             if (named or last) and not isinstance(argument, ast.Starred):
                 before, end = self._span(arguments[place - 1]) if place else (0, 0), 0
                 start = before[1] if place else self._span(argument)[0]
@@ -409,7 +418,8 @@ class _Reader(ast.NodeVisitor):
                     rest = re.match(rb"\s*,\s*", self.source[end:])
                     end += rest.end() if rest else 0
                 self._place((start, end, ""))
-        self.generic_visit(node)
+            self.visit(argument)
+        self.visit(node.func)
 
     def visit_Slice(self, node: ast.Slice) -> None:
         """A slice can begin late, and end early."""

@@ -1,0 +1,52 @@
+"""What the commands of the examples take: their defaults, what may be given, what is refused."""
+
+import argparse
+
+import pytest
+
+from mt_operators.examples.arguments import add_choices, training_command
+
+
+@pytest.fixture
+def parser() -> argparse.ArgumentParser:
+    made = training_command("learn", "Learn something.", points=50, epochs=300)
+    add_choices(made, data="xor", hidden=(10, 4), rate=0.2)
+    return made
+
+
+def test_defaults_and_choices(parser: argparse.ArgumentParser) -> None:
+    defaults = {"data": "xor", "hidden": [10, 4], "rate": 0.2}
+    defaults |= {"points": 50, "epochs": 300, "seed": 0}
+    assert vars(parser.parse_args([])) == defaults
+    line = "diag --hidden 3 1 --rate 1.5 --points 1 --epochs 7 --seed -2"
+    given = {"data": "diag", "hidden": [3, 1], "rate": 1.5, "points": 1, "epochs": 7, "seed": -2}
+    assert vars(parser.parse_args(line.split())) == given
+    assert parser.parse_args(["--hidden"]).hidden == []
+    shown = parser.format_help()
+    assert "usage: learn " in shown
+    assert "Learn something." in shown
+    assert "(default: 300)" in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ring", "invalid choice: 'ring'"),
+        ("--points 0", "1 or more is needed; 0 was given"),
+        ("--epochs -1", "1 or more is needed; -1 was given"),
+        ("--hidden 3 0", "1 or more is needed; 0 was given"),
+        ("--seed one", "invalid int value: 'one'"),
+        ("--rate 0", "a finite number above 0 is needed; 0 was given"),
+        ("--rate inf", "a finite number above 0 is needed; inf was given"),
+        ("--rate nan", "a finite number above 0 is needed; nan was given"),
+    ],
+)
+def test_what_is_refused(
+    parser: argparse.ArgumentParser,
+    line: str,
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        parser.parse_args(line.split())
+    assert message in capsys.readouterr().err
