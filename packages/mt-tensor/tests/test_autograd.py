@@ -167,6 +167,59 @@ def test_the_fast_mode_finds_one_wrong_element() -> None:
             mt.gradcheck(partly_hidden, x, rtol=1e-5, fast_mode=True)
 
 
+RIGHT: dict[str, Any] = {
+    "a square": lambda m, x: x * x,
+    "small beside large": lambda m, x: m.stack([x, x * 1e9]),
+    "constants beside": lambda m, x: (x * x, (x * 0.0).detach() + 1e12),
+    "several results": lambda m, x: (x.exp() * 1e-9, x.sum(), x[:2].prod()),
+    "indices beside": lambda m, x: x.sort(),
+    "what does not depend on it": lambda m, x: (x * 2.0, x.detach() * 0.0 + 3.0),
+}
+
+
+@pytest.mark.parametrize("library", ["mt_tensor", "torch"])
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_gradients_raise_no_alarm(library: str, name: str) -> None:
+    """However small beside others; torch agrees."""
+    m = pytest.importorskip(library)
+    x = m.tensor([0.001, 0.002, 0.003, 2000.0], dtype=m.float64, requires_grad=True)
+    if name == "several results":
+        x = (x.detach() * 1e-3).requires_grad_()
+    for fast_mode in (False, True):
+        assert m.autograd.gradcheck(lambda x: RIGHT[name](m, x), [x], fast_mode=fast_mode)
+    if name in {"a square", "several results"}:
+        assert m.autograd.gradgradcheck(lambda x: RIGHT[name](m, x), [x])
+
+
+def test_a_small_mistake_beside_a_large_result_is_found() -> None:
+    def func(x: mt.Tensor) -> mt.Tensor:
+        return mt.stack([x * 1.1 - x.detach() * 0.1, x * 1e6])
+
+    x = mt.tensor([2.0], dtype="float64", requires_grad=True)
+    with pytest.raises(GradientError, match=r"of result 0 at index \(0, 0\) by input 0 at index"):
+        mt.gradcheck(func, x)
+    with pytest.raises(GradientError, match="1 of 2 differ"):
+        mt.gradcheck(lambda x: (x, func(x)), x)
+    with pytest.raises(GradientError, match=r"of result 1 .* is 0.0, but the .* is 2"):
+        mt.gradcheck(lambda x: (x, x.detach() * 2.0), x)
+
+
+def test_a_backward_that_is_not_proportional_is_found() -> None:
+    class Squared(mt.Function):
+        @staticmethod
+        def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+            return x * 1.0
+
+        @staticmethod
+        def backward(ctx: Any, grad: mt.Tensor) -> mt.Tensor:
+            return grad * grad
+
+    x = mt.tensor([1.0, 2.0], dtype="float64", requires_grad=True)
+    for fast_mode in (False, True):
+        with pytest.raises(GradientError, match="by input 0"):
+            mt.gradcheck(Squared.apply, x, fast_mode=fast_mode)
+
+
 def test_checking_several_outputs_and_what_cannot_be_checked() -> None:
     (x, y), _ = leaves(2)
     assert mt.gradcheck(lambda x, y: (x * y, x.exp().sum()), [x, y])
@@ -181,6 +234,9 @@ def test_the_courses_names() -> None:
     (x, y), _ = leaves(3)
     value = mt.grad_central_difference(lambda a, b: a * b, x, y, arg=1, ind=(1, 2))
     assert value == pytest.approx(x[1, 2].item())
+    large = mt.tensor([0.001, 1e9], dtype="float64")
+    value = mt.grad_central_difference(lambda a: a * a, large, ind=0)
+    assert value == pytest.approx(0.002)
     mt.grad_check(lambda a, b: (a * b).tanh(), x.float().detach(), y)
     with pytest.raises(GradientError):
         mt.grad_check(lambda a: Wrong.apply(a) + a.detach() ** 2, x)

@@ -7,6 +7,7 @@ the course.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,18 +34,20 @@ def gradcheck(
 ) -> bool:
     """Check the gradients of a function against central differences.
 
-    Each element of each input that requires grad is moved up and down by `eps`; the elements of
-    the result are weighted differently, so that no two errors cancel.
+    Each element of each input that requires grad is moved up and down by `eps`. What that does to
+    each element of a result is compared with its gradient, by itself: next to the rounding of a
+    large element a small one would count for nothing.
 
     Args:
-        func: from tensors to one or several.
+        func: from tensors to one or several, of which those of floating point are looked at.
         inputs: where to check: float64, of which at least one requires grad.
         eps: how far each element is moved.
         atol: how much may be wrong in any case.
-        rtol: how much may be wrong, relative to the gradient.
+        rtol: how much may be wrong, relative to the difference.
         fast_mode: whether all elements of an input are moved at once, each at a pace of its own,
-            and the change is compared with what the gradient promises. The time no longer grows
-            with their number, and no index can be told.
+            and the changes of all results, differently weighted, are compared with what the
+            gradients promise. The time no longer grows with the number of elements; no index can be
+            told, and what is wrong may be small beside the rest.
 
     Returns:
         True, if all agree.
@@ -57,49 +60,128 @@ def gradcheck(
     """
     check_flags(fast_mode=fast_mode)
     inputs = _checked_inputs("gradcheck", inputs)
-
-    def weighted(values: Sequence[Tensor]) -> Tensor:
-        results = func(*values)
-        total = tensor(0.0, dtype=float64, backend=inputs[0].backend)
-        for number, result in enumerate((results,) if isinstance(results, Tensor) else results):
-            angles = number + np.arange(result.numel(), dtype=np.float64)
-            weights = tensor(np.cos(angles).reshape(result.shape), backend=result.backend)
-            total = total + (result * weights).sum()
-        return total
-
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
-    total = weighted(leaves)
-    if total.requires_grad:
-        total.backward()
+    results = _floats(func(*leaves))
+    compare = _compare_at_once if fast_mode else _compare_each
     for position, leaf in enumerate(leaves):
-        if not leaf.requires_grad:
-            continue
-        exact: Array = np.zeros(leaf.shape)
-        if leaf.grad is not None:
-            exact = np.array(leaf.grad.detach())
-        if fast_mode:
-            pace = _pace(leaf.shape, position)
-            change = _central_difference(weighted, leaves, position, eps * pace) / (2 * eps)
-            promised = float((exact * pace).sum())
-            if not np.isclose(promised, change, rtol=rtol, atol=atol):
-                raise GradientError(
-                    f"along one direction the gradient by input {position} is {promised}, but the "
-                    f"central difference is {change}: without fast_mode you are told where."
-                )
-            continue
-        numeric = _numeric_gradient(weighted, leaves, position, eps)
-        wrong = ~np.isclose(exact, numeric, rtol=rtol, atol=atol)
-        if wrong.any():
-            at = tuple(int(i) for i in np.argwhere(wrong)[0])
-            raise GradientError(
-                f"the gradient by input {position} at index {at} is {exact[at]}, but the central "
-                f"difference is {numeric[at]}; {int(wrong.sum())} of {wrong.size} differ."
-            )
+        if leaf.requires_grad:
+            compare(_Changes(func, leaves, position, eps), results, leaf, rtol, atol)
     return True
 
 
+class _Changes:
+    """How the results of a function change with one of its inputs."""
+
+    def __init__(
+        self, func: Callable[..., Any], inputs: Sequence[Tensor], position: int, eps: float
+    ) -> None:
+        self.position = position
+        self._func = func
+        self._inputs = inputs
+        self._eps = eps
+
+    def along(self, pace: Array) -> list[Array]:
+        """Return the central difference of each result, if each element moves at its pace."""
+        inputs = [x.detach() for x in self._inputs]
+        backend = inputs[self.position].backend
+        values: Array = np.array(inputs[self.position], dtype=np.float64)
+        sides = []
+        for step in (self._eps, -self._eps):
+            inputs[self.position] = tensor(values + step * pace, backend=backend)
+            results = _floats(self._func(*inputs))
+            sides.append([np.array(x.detach(), dtype=np.float64) for x in results])
+        return [(above - below) / (2 * self._eps) for above, below in zip(*sides, strict=True)]
+
+
+def _compare_each(
+    changes: _Changes, results: Sequence[Tensor], leaf: Tensor, rtol: float, atol: float
+) -> None:
+    """Compare the change of each element of each result with its gradient.
+
+    Raises:
+        GradientError: they differ.
+    """
+    numeric: list[Array] = [np.zeros(result.shape + leaf.shape) for result in results]
+    for index in np.ndindex(leaf.shape):
+        pace: Array = np.zeros(leaf.shape)
+        pace[index] = 1.0
+        for matrix, change in zip(numeric, changes.along(pace), strict=True):
+            matrix[(..., *index)] = change
+    for number, (result, matrix) in enumerate(zip(results, numeric, strict=True)):
+        exact = _jacobian(result, leaf)
+        wrong = ~np.isclose(exact, matrix, rtol=rtol, atol=atol)
+        if wrong.any():
+            at = tuple(int(i) for i in np.argwhere(wrong)[0])
+            of, by = at[: result.ndim], at[result.ndim :]
+            raise GradientError(
+                f"the gradient of result {number} at index {of} by input {changes.position} at "
+                f"index {by} is {exact[at]}, but the central difference is {matrix[at]}; "
+                f"{int(wrong.sum())} of {wrong.size} differ."
+            )
+
+
+def _jacobian(result: Tensor, leaf: Tensor) -> Array:
+    """Return the gradient of each element of a result: shape (*of the result, *of the leaf).
+
+    Each is asked for with a weight of 2, which a backward that is not proportional gives away.
+    """
+    matrix: Array = np.zeros(result.shape + leaf.shape)
+    if result.requires_grad:
+        for index in np.ndindex(result.shape):
+            one: Array = np.zeros(result.shape)
+            one[index] = 2.0
+            weight = tensor(one, backend=result.backend)
+            (row,) = grad(result, leaf, weight, retain_graph=True, allow_unused=True)
+            if row is not None:
+                matrix[index] = np.array(row.detach()) / 2.0
+    return matrix
+
+
+def _compare_at_once(
+    changes: _Changes, results: Sequence[Tensor], leaf: Tensor, rtol: float, atol: float
+) -> None:
+    """Compare the changes of all results, weighted, if all elements of an input move.
+
+    Raises:
+        GradientError: they differ.
+    """
+    pace = _pace(leaf.shape, changes.position)
+    change = promised = 0.0
+    for number, (result, moved) in enumerate(zip(results, changes.along(pace), strict=True)):
+        weight = _upstream(result, float(number))
+        change += float((np.array(weight) * moved).sum())
+        if result.requires_grad:
+            (row,) = grad(result, leaf, weight, retain_graph=True, allow_unused=True)
+            if row is not None:
+                promised += float((np.array(row.detach()) * pace).sum())
+    if not np.isclose(promised, change, rtol=rtol, atol=atol):
+        raise GradientError(
+            f"along one direction the gradient by input {changes.position} is {promised}, but the "
+            f"central difference is {change}: without fast_mode you are told where."
+        )
+
+
+def _floats(results: Any) -> list[Tensor]:
+    """Return the tensors of floating point among the results of a function."""
+    results = (results,) if isinstance(results, Tensor) else tuple(results)
+    require_tensors("a check of gradients", *results)
+    return [result for result in results if result.is_floating_point()]
+
+
+def _upstream(result: Tensor, phase: float) -> Tensor:
+    """Return weights for the elements of a result, in float64, of which no two are the same."""
+    angles = phase + np.arange(result.numel(), dtype=np.float64)
+    return tensor(np.cos(angles).reshape(result.shape), backend=result.backend)
+
+
+def _pace(shape: tuple[int, ...], seed: int) -> Array:
+    """Return how fast each element moves: by between half a step and a whole one, up or down."""
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape))
+
+
 def gradgradcheck(
-    func: Callable[..., Tensor],
+    func: Callable[..., Tensor | Sequence[Tensor]],
     inputs: Tensor | Sequence[Tensor],
     eps: float = 1e-6,
     atol: float = 1e-5,
@@ -109,8 +191,8 @@ def gradgradcheck(
 ) -> bool:
     """Check the gradients of the gradients of a function against central differences.
 
-    The arguments are those of `gradcheck`; `func` returns one tensor. Its gradients are checked as
-    a function of the inputs and of the upstream gradient.
+    The arguments are those of `gradcheck`. The gradients are checked as a function of the inputs
+    and of the upstream gradients.
 
     Returns:
         True, if all agree.
@@ -122,24 +204,28 @@ def gradgradcheck(
     """
     inputs = _checked_inputs("gradgradcheck", inputs)
     with no_grad():
-        result = func(*(x.detach() for x in inputs))
-    angles = 0.5 + np.arange(result.numel(), dtype=np.float64)
-    upstream = tensor(np.sin(angles).reshape(result.shape), backend=result.backend)
+        results = _floats(func(*(x.detach() for x in inputs)))
+    upstream = [_upstream(result, 2.0 + number) for number, result in enumerate(results)]
 
     def gradients(*values: Tensor) -> list[Tensor]:
-        *points, weights = values
         arguments = [
             x if x.requires_grad or not given.requires_grad else x.detach().requires_grad_()
-            for x, given in zip(points, inputs, strict=True)
+            for x, given in zip(values[: len(inputs)], inputs, strict=True)
         ]
         leaves = [x for x in arguments if x.requires_grad]
-        output = func(*arguments)
-        if not output.requires_grad:
+        outputs = _floats(func(*arguments))
+        recorded = [
+            (output, weight)
+            for output, weight in zip(outputs, values[len(inputs) :], strict=True)
+            if output.requires_grad
+        ]
+        if not recorded:
             return []
-        found = grad(output, leaves, weights, create_graph=True, allow_unused=True)
+        of, weights = zip(*recorded, strict=True)
+        found = grad(of, leaves, weights, create_graph=True, allow_unused=True)
         return [gradient for gradient in found if gradient is not None]
 
-    points = (*inputs, upstream.requires_grad_())
+    points = (*inputs, *(weight.requires_grad_() for weight in upstream))
     return gradcheck(gradients, points, eps, atol, rtol, fast_mode=fast_mode)
 
 
@@ -161,8 +247,9 @@ def grad_central_difference(
             moved: Array = np.array(vals[arg].detach(), dtype=np.float64)
             moved[ind] += step
             changed = tensor(moved, dtype=vals[arg].dtype, backend=vals[arg].backend)
-            sides.append(f(*(changed if i == arg else x for i, x in enumerate(vals))).sum().item())
-    return float(sides[0] - sides[1]) / (2.0 * epsilon)
+            sides.append(f(*(changed if i == arg else x for i, x in enumerate(vals))))
+        change = (sides[0] - sides[1]).sum()  # of each element first, or small ones would be lost
+    return float(change.item()) / (2.0 * epsilon)
 
 
 def grad_check(f: Callable[..., Tensor], *vals: Tensor) -> None:
@@ -186,33 +273,3 @@ def _checked_inputs(name: str, given: Tensor | Sequence[Tensor]) -> tuple[Tensor
                 "convert it with x.detach().double().requires_grad_()."
             )
     return inputs
-
-
-def _numeric_gradient(
-    f: Callable[[Sequence[Tensor]], Tensor], inputs: Sequence[Tensor], position: int, eps: float
-) -> Array:
-    gradient: Array = np.zeros(inputs[position].shape)
-    for index in np.ndindex(gradient.shape):
-        step: Array = np.zeros_like(gradient)
-        step[index] = eps
-        gradient[index] = _central_difference(f, inputs, position, step) / (2 * eps)
-    return gradient
-
-
-def _central_difference(
-    f: Callable[[Sequence[Tensor]], Tensor], inputs: Sequence[Tensor], position: int, step: Array
-) -> float:
-    """Return by how much a function changes from one step before an input to one step after it."""
-    values: Array = np.array(inputs[position].detach(), dtype=np.float64)
-    sides = []
-    for moved in (values + step, values - step):
-        changed = tensor(moved, backend=inputs[position].backend)
-        others = [changed if i == position else x.detach() for i, x in enumerate(inputs)]
-        sides.append(float(f(others).item()))
-    return sides[0] - sides[1]
-
-
-def _pace(shape: tuple[int, ...], seed: int) -> Array:
-    """Return how fast each element moves: by between half a step and a whole one, up or down."""
-    rng = np.random.default_rng(seed)
-    return np.asarray(rng.uniform(0.5, 1.0, shape) * rng.choice([-1.0, 1.0], shape))
