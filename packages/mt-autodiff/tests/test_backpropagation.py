@@ -172,6 +172,24 @@ def test_create_graph_through_backward() -> None:
     assert (first.data, x.derivative) == (27.0, 18.0)
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("retain_graph", [None, False, True])
+def test_the_graph_is_kept_if_that_is_asked_for(
+    retain_graph: bool | None, create_graph: bool
+) -> None:
+    """And otherwise if what is recorded of it may be differentiated in turn."""
+    x = Scalar(3.0)
+    y = x * x
+    y.backward(retain_graph=retain_graph, create_graph=create_graph)
+    if create_graph if retain_graph is None else retain_graph:
+        y.backward()
+        assert float(x.derivative) == 12.0
+    else:
+        with pytest.raises(GraphFreedError, match="'mul' has been freed"):
+            y.backward()
+        assert float(x.derivative) == 6.0
+
+
 def test_grad_accumulates_nothing_and_keeps_the_graph() -> None:
     x, unused = Scalar(3.0), Scalar(1.0)
     y = x * x

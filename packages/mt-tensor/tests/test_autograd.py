@@ -167,6 +167,41 @@ def test_the_fast_mode_finds_one_wrong_element() -> None:
             mt.gradcheck(partly_hidden, x, rtol=1e-5, fast_mode=True)
 
 
+def by_method(m: Any, y: Any, x: Any, **options: Any) -> None:
+    y.backward(**options)
+
+
+def by_chosen_inputs(m: Any, y: Any, x: Any, **options: Any) -> None:
+    y.backward(inputs=[x], **options)
+
+
+def by_function(m: Any, y: Any, x: Any, **options: Any) -> None:
+    m.autograd.backward([y, y], **options)
+
+
+def as_result(m: Any, y: Any, x: Any, **options: Any) -> None:
+    m.autograd.grad([y, y], x, **options)
+
+
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph=True:UserWarning")  # torch's
+@pytest.mark.parametrize("library", ["mt_tensor", "torch"])
+@pytest.mark.parametrize("backward", [by_method, by_chosen_inputs, by_function, as_result])
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("retain_graph", [None, False, True])
+def test_the_graph_is_kept_if_that_is_asked_for(
+    library: str, backward: Any, create_graph: bool, retain_graph: bool | None
+) -> None:
+    m = pytest.importorskip(library)
+    x = m.tensor([3.0], requires_grad=True)
+    y = (x * x).sum()
+    backward(m, y, x, retain_graph=retain_graph, create_graph=create_graph)
+    if create_graph if retain_graph is None else retain_graph:
+        y.backward()
+    else:
+        with pytest.raises(RuntimeError, match="freed"):
+            y.backward()
+
+
 RIGHT: dict[str, Any] = {
     "a square": lambda m, x: x * x,
     "small beside large": lambda m, x: m.stack([x, x * 1e9]),

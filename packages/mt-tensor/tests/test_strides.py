@@ -1,6 +1,7 @@
 """Positions, indices and broadcasting, and TensorData's views, against NumPy."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
 
+import mt_tensor as mt
 from mt_tensor import TensorData
 from mt_tensor.backends.simple import SimpleOps
 from mt_tensor.dtypes import float64
@@ -40,6 +42,13 @@ def test_positions_count_up(shape: tuple[int, ...]) -> None:
     indices = list(itertools.product(*map(range, shape)))
     assert [index_to_position(index, strides) for index in indices] == list(range(len(indices)))
     assert [to_index(i, shape) for i in range(len(indices))] == indices
+
+
+@given(SHAPES)
+def test_an_extent_of_0_counts_as_1_in_strides(shape: tuple[int, ...]) -> None:
+    """As in torch: so the strides of a tensor do not tell whether it is empty."""
+    steps = np.empty([extent or 1 for extent in shape], np.int8).strides
+    assert strides_from_shape(shape) == steps
 
 
 @given(mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=3, min_side=0))
@@ -116,3 +125,45 @@ def test_views_that_cannot_be() -> None:
         data.expand((2, 4))
     with pytest.raises(IndexingError, match="each of the 2"):
         data.permute(0)
+
+
+VIEWS: list[Callable[[Any], Any]] = [
+    lambda x: x[x.shape[0] :],
+    lambda x: x[-1:, x.shape[1] :],
+    lambda x: x[:, ::2],
+    lambda x: x[None, -1:0],
+    lambda x: x.narrow(0, x.shape[0], 0),
+    lambda x: x.narrow(1, 0, x.shape[1] // 2),
+    lambda x: x.split(2, 1)[-1],
+    lambda x: x.tensor_split(7)[-1],
+    lambda x: x.diagonal(x.shape[1]),
+    lambda x: x.diagonal(-x.shape[0]),
+    lambda x: x.diagonal(1),
+    lambda x: x.flip(0),
+    lambda x: x.T,
+    lambda x: x.unfold(1, 0, 1),
+    lambda x: x.expand(2, *x.shape)[2:],
+]
+
+
+@given(
+    st.tuples(st.integers(0, 4), st.integers(0, 4)),
+    st.lists(st.sampled_from(VIEWS), min_size=1, max_size=4),
+)
+def test_every_view_begins_inside_its_storage(
+    shape: tuple[int, int], views: list[Callable[[Any], Any]]
+) -> None:
+    """One without elements does, too: a backend may take the address of the first."""
+    whole = mt.zeros(3 + shape[0] * shape[1], backend="simple")
+    x = whole[2:-1].view(shape)
+    for view in views:
+        x = view(x) if x.ndim == 2 else x
+    assert 0 <= x.storage_offset() < whole.numel()
+    assert x.tolist() == np.zeros(x.shape).tolist()
+
+
+def test_a_slice_of_nothing_begins_where_the_whole_does() -> None:
+    data = TensorData(np.arange(7.0), (2, 3), offset=1, dtype=float64)
+    for starts, lengths in (((2, 0), (0, 3)), ((0, 3), (2, 0)), ((2, 3), (0, 0))):
+        assert data.slice(starts, (1, 1), lengths).offset == 1
+    assert data.slice((1, 2), (1, 1), (1, 1)).offset == 6
