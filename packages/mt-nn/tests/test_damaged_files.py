@@ -1,4 +1,5 @@
-"""Ten thousand damaged files: every reader answers each with a result or a FileError.
+"""Damaged files by the thousand, and hostile ones: every reader answers each with a result or a
+FileError.
 
 They are read in a process of its own, which may take little memory and time, so that a reader which
 believes a file's claims is found out.
@@ -7,6 +8,7 @@ believes a file's claims is found out.
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 import tarfile
@@ -66,19 +68,17 @@ def archive() -> bytes:
     return packed.getvalue()
 
 
-# The limit is what a careful caller gives; `load` and `Vocabulary.load` have none to give.
-LIMIT = {"limit": 10_000}
 READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
-    (data.read_idx, IMAGES, LIMIT),
+    (data.read_idx, IMAGES, {}),
     (data.read_idx, NUMBERS, {}),
-    (data.read_cifar10, RECORDS, LIMIT),
-    (data.read_cifar100, GROUPED, LIMIT),
+    (data.read_cifar10, RECORDS, {}),
+    (data.read_cifar100, GROUPED, {}),
     (data.cifar100, archive(), {}),
-    (data.read_penn_treebank, TEXT, LIMIT),
-    (data.read_text, TEXT, LIMIT),
-    (data.read_sst2, SST2, LIMIT),
+    (data.read_penn_treebank, TEXT, {}),
+    (data.read_text, TEXT, {}),
+    (data.read_sst2, SST2, {}),
     (data.read_movie_reviews, REVIEWS, {}),
-    (data.read_glove, VECTORS, LIMIT),
+    (data.read_glove, VECTORS, {}),
     (data.read_csv, TABLE, {"label": "kind"}),
     (data.read_csv, TABLE, {"label": -1, "header": False}),
     (Vocabulary.load, WORDS, {}),
@@ -144,6 +144,131 @@ def read_all(folder: Path) -> Counter[str]:
     return outcomes
 
 
+# --- Hostile files --------------------------------------------------------------------------------
+
+
+def tar_header(name: str, kind: bytes, size: int) -> bytes:
+    """Return a header of an archive, which may claim what it wants."""
+    header = tarfile.TarInfo(name)
+    header.type, header.size = kind, size
+    return header.tobuf(tarfile.GNU_FORMAT)
+
+
+def gnu_sparse(claimed: int) -> bytes:
+    """Return a member of an archive that says it has this size, and holds nothing."""
+    header = bytearray(tar_header("train.bin", tarfile.GNUTYPE_SPARSE, 0))
+    header[386:410] = b"%011o\0%011o\0" % (min(claimed, 8**11 - 1), 0)
+    header[483:495] = b"%011o\0" % min(claimed, 8**11 - 1)
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return bytes(header)
+
+
+def extended(records: bytes, size: int | None = None, kind: bytes = tarfile.XHDTYPE) -> bytes:
+    """Return a header that extends the next one by records, which may go on in zeros."""
+    padded = records + bytes(-len(records) % 512)
+    return tar_header("pax", kind, len(records) if size is None else size) + padded
+
+
+def record(name: str, value: str) -> bytes:
+    """Return what an extended header says about one thing."""
+    text = f" {name}={value}\n"
+    return f"{len(text) + 2}{text}".encode()
+
+
+def pax_sparse(claimed: int, version: str) -> bytes:
+    """Return a sparse member as version 0.0, 0.1 or 1.0 of GNU's extension writes it."""
+    records = {
+        "0.0": {"GNU.sparse.size": claimed, "GNU.sparse.numblocks": 0},
+        "0.1": {"GNU.sparse.size": claimed, "GNU.sparse.map": f"{claimed},0"},
+        "1.0": {"GNU.sparse.major": 1, "GNU.sparse.minor": 0, "GNU.sparse.realsize": claimed},
+    }[version]
+    content = b"%d\n" % 2**40 + b"0\n" * 254
+    header = extended(b"".join(record(name, str(value)) for name, value in records.items()))
+    return header + tar_header("train.bin", tarfile.REGTYPE, len(content)) + content
+
+
+def named_without_end() -> bytes:
+    """Return the beginning of a gzip file that tells its name for ever."""
+    return b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * 2**24
+
+
+def bomb(content: bytes, times: int = 16) -> bytes:
+    """Return a small gzip file that unpacks to a content, again and again."""
+    return gzip.compress(content, 1) * times
+
+
+END = bytes(1024)
+TERABYTE = 2**40
+ZEROS = bytes(2**24)
+WORDS_OF_TEXT = [b"%x" % number for number in range(2**17)]
+
+
+def of_words(after: bytes) -> bytes:
+    """Return many words, each followed by something, packed."""
+    return gzip.compress(b"".join(word + after for word in WORDS_OF_TEXT), 1)
+
+
+ATTACKS = {
+    "zeros": bomb(ZEROS),
+    "one line": bomb(b"a" * 2**24),
+    "empty lines": bomb(b"\n" * 2**24),
+    "words": of_words(b" a\n"),
+    "columns": bomb(b"," * (2**20 - 2) + b"\n"),
+    "classes": of_words(b",1\n"),
+    "sentences": gzip.compress(b"sentence\tlabel\n") + of_words(b"\t1\n"),
+    "reviews": of_words(b"\t1\tx\n"),
+    "vectors": of_words(b" 1\n"),
+    "wide letters": gzip.compress("\U0001f600".encode() + b"a" * 2**20, 1),
+    "nothing packed often": gzip.compress(b"") * 2**17,
+    "packed twice": gzip.compress(bomb(ZEROS), 1),
+    "name without end": b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * 2**24,
+    "headers": bomb(tar_header("x", tarfile.REGTYPE, 0) * 20_000, 10),
+    "folders": bomb(tar_header("x", tarfile.DIRTYPE, 2**32) * 20_000, 10),
+    "sparse": gzip.compress(gnu_sparse(TERABYTE) + END, 1),
+    **{f"sparse {v}": gzip.compress(pax_sparse(TERABYTE, v) + END) for v in ("0.0", "0.1", "1.0")},
+    "long extension": gzip.compress(extended(b"", 2**32)) + bomb(ZEROS),
+    "long global extension": gzip.compress(extended(b"", 2**32, tarfile.XGLTYPE)) + bomb(ZEROS),
+    "long name": gzip.compress(extended(b"", 2**32, tarfile.GNUTYPE_LONGNAME)) + bomb(ZEROS),
+    "large file": gzip.compress(tar_header("train.bin", b"0", TERABYTE)) + bomb(ZEROS),
+    "large unknown": gzip.compress(tar_header("x", b"9", TERABYTE)) + bomb(ZEROS),
+    "negative size": gzip.compress(tar_header("x", b"0", -1024) + END),
+    "images": gzip.compress(IMAGES[:4] + b"\0\1\0\0\0\0\x40\0\0\0\x40\0") + bomb(ZEROS),
+    "images of nothing": IMAGES[:4] + bytes(4) + b"\xff" * 8,
+    "many dimensions": b"\0\0\x08\xff" + b"\0\0\0\1" * 255 + b"x",
+    "deep lists": b'{"unknown": null, "padding": null, "tokens": ' + b"[" * 2**18,
+    "many lists": b'{"unknown": null, "padding": null, "tokens": [[]' + b",[]" * 2**22 + b"]}",
+}
+
+
+SPECIAL = [Path("/dev/zero"), Path("/dev/random"), Path("/proc/self/mem")]
+
+
+def attack_all(folder: Path) -> Counter[str]:
+    """Let every reader of data read every hostile file, within limits."""
+    outcomes: Counter[str] = Counter()
+    for name, content in ATTACKS.items():
+        (folder / name).write_bytes(content)
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "pipe")
+    with (folder / "terabyte").open("wb") as file:
+        file.truncate(TERABYTE)
+    paths = [*folder.iterdir(), *SPECIAL]
+    for read, settings in {read: settings for read, _, settings in READERS}.items():
+        for path in paths if read not in NEVER_PACKED else []:
+            with nn.limits(data=2**19, memory=2**21, json=2**16):
+                try:
+                    read(path, **settings)
+                except nn.FileError:
+                    outcomes[f"{path.name} refused"] += 1
+                except BaseException as error:
+                    error.add_note(f"{read.__qualname__} of {path.name}")
+                    raise
+                else:
+                    outcomes[f"{path.name} accepted by {read.__qualname__}"] += 1
+    return outcomes
+
+
 def limit_memory() -> None:
     """Let this process take no more than MEMORY beyond what it has, where the system can say."""
     if sys.platform != "linux":
@@ -154,16 +279,31 @@ def limit_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
 
 
-def test_damaged_files() -> None:
+def run_apart(function: Callable[[Path], Counter[str]]) -> Any:
+    """Return the outcomes of a function of this file that runs in a process of its own."""
     found = subprocess.run(
-        [sys.executable, "-W", "error", __file__],
+        [sys.executable, "-W", "error", __file__, function.__name__],
         capture_output=True,
         text=True,
         timeout=SECONDS,
         check=False,
     )
     assert found.returncode == 0, found.stderr
-    outcomes = json.loads(found.stdout)
+    return json.loads(found.stdout)
+
+
+def test_hostile_files() -> None:
+    outcomes = run_apart(attack_all)
+    accepted = {outcome for outcome in outcomes if not outcome.endswith("refused")}
+    small = ("deep lists", *(name for name in ATTACKS if name.startswith("sparse")))
+    texts = ("read_penn_treebank", "read_text", "read_csv")  # anything small may be a text
+    assert accepted <= {f"{name} accepted by {reader}" for name in small for reader in texts}
+    readers = {read for read, _, _ in READERS} - set(NEVER_PACKED)
+    assert sum(outcomes.values()) == len(readers) * (len(ATTACKS) + len(SPECIAL) + 3)
+
+
+def test_damaged_files() -> None:
+    outcomes = run_apart(read_all)
     assert sum(outcomes.values()) == FILES
     for read, _, _ in READERS:
         assert outcomes[f"{read.__qualname__} refused"] > 0
@@ -173,4 +313,4 @@ def test_damaged_files() -> None:
 if __name__ == "__main__":
     limit_memory()
     with tempfile.TemporaryDirectory() as folder:
-        print(json.dumps(read_all(Path(folder))))
+        print(json.dumps(globals()[sys.argv[1]](Path(folder))))

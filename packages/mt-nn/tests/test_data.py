@@ -169,8 +169,8 @@ def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path, extents: tuple[int, int]) -
     path.write_bytes(gzip.compress(header + bytes(2**24)))
     tracemalloc.start()
     try:
-        with pytest.raises(nn.FileError, match="bomb holds more than 1000000 bytes"):
-            read_idx(path, limit=10**6)
+        with nn.limits(data=10**6), pytest.raises(nn.FileError, match="more than 1,000,000 bytes"):
+            read_idx(path)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

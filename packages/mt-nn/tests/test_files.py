@@ -1,5 +1,7 @@
-"""Files that are written: whole or not at all, whatever happens on the way."""
+"""Files: written whole or not at all, whatever happens on the way, and read within limits."""
 
+import gzip
+import math
 import os
 import resource
 import signal
@@ -10,10 +12,12 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import mt_nn as nn
+from mt_nn import data
 from mt_nn.files.writing import replacing, write_atomically
 
 
@@ -264,3 +268,82 @@ def test_what_is_to_be_resumed_is_kept_and_found(tmp_path: Path) -> None:
         file.write(b" and half")
     assert path.read_bytes() == b"half and half"
     assert names(tmp_path) == ["another", "file", "meanwhile", "other"]
+
+
+# --- Limits -------------------------------------------------------------------------------------
+
+
+def text(tmp_path: Path, content: bytes) -> Path:
+    path = tmp_path / "text"
+    path.write_bytes(content)
+    return path
+
+
+REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
+    ("data", 4, data.read_text, b"12345"),
+    ("data", 30, data.read_text, gzip.compress(b"x" * 31)),
+    ("data", 30, data.read_text, gzip.compress(b"") * 2),  # what is packed is counted, too
+    ("memory", 4, data.read_text, b"12345"),
+    ("memory", 31, data.read_text, "ä234567".encode()),
+    ("memory", 299, data.read_penn_treebank, b"a b"),
+    ("memory", 299, data.read_movie_reviews, b"1\t2\ta\n2\t2\tb\n"),
+    ("memory", 299, data.read_sst2, b"sentence\tlabel\na\t1\nb\t1\n"),
+    ("memory", 299, data.read_glove, b"a 1\nb 1\n"),
+    ("memory", 23, lambda path: data.read_csv(path, header=False), b"1,2\n3,4\n"),
+    ("memory", 497, lambda path: data.read_csv(path, 0, False), b"a,1\nb,1\nc,1\n"),
+    ("line", 4, data.read_penn_treebank, b"1234\n"),
+    ("json", 30, data.Vocabulary.load, b'{"unknown": null, "padding": null, "tokens": []}'),
+    ("seconds", 1e-9, data.read_text, b"1"),
+]
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "read", "content"),
+    REACHED,
+    ids=[f"{row[0]}-{row[1]}-{at}" for at, row in enumerate(REACHED)],
+)
+def test_every_limit_can_be_reached_and_raised(
+    tmp_path: Path, limit: str, most: float, read: Callable[[Path], object], content: bytes
+) -> None:
+    path = text(tmp_path, content)
+    with (
+        nn.limits(**{limit: most}),
+        pytest.raises(nn.FileError, match=rf"text is refused.* allow more .*limits\({limit}=...\)"),
+    ):
+        read(path)
+    with nn.limits(**{limit: math.inf}):
+        read(path)
+    read(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"bytes": 1}, "there is no limit 'bytes'; there are data, memory, line"),
+        ({"data": 0}, "data is a positive number of bytes of data; got 0"),
+        ({"seconds": math.nan}, "seconds is a positive number of seconds; got nan"),
+        ({"data": "1"}, "data must be a number; got '1'"),
+    ],
+)
+def test_limits_that_cannot_be(changes: Any, message: str) -> None:
+    with pytest.raises(nn.SettingError, match=message), nn.limits(**changes):
+        pass
+
+
+def test_limits_hold_in_their_block_and_their_thread(tmp_path: Path) -> None:
+    path = text(tmp_path, b"12345")
+    with nn.limits(data=4) as inner:
+        assert inner.data == 4
+        with nn.limits(line=3) as innermost:
+            assert (innermost.data, innermost.line) == (4, 3)
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(data.read_text, path).result() == "12345"
+        with pytest.raises(nn.FileError, match="more than 4 bytes of data"):
+            data.read_text(path)
+    assert data.read_text(path) == "12345"
+
+
+@pytest.mark.parametrize("number", [5, None, 1.5])
+def test_what_is_no_path(number: Any) -> None:
+    with pytest.raises(TypeError, match="os.PathLike"):
+        data.read_text(number)

@@ -16,6 +16,7 @@ from mt_nn.errors import (
     NetworkError,
     SettingError,
 )
+from mt_nn.files.limits import limits
 from mt_nn.layers.activation import (
     CELU,
     ELU,
@@ -381,6 +382,7 @@ __all__ = [
     "distributions",
     "functional",
     "init",
+    "limits",
     "load",
     "load_checkpoint",
     "optim",

@@ -7,13 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from mt_nn.data.formats.reading import PathLike, read_bytes
 from mt_nn.errors import FileError, InputError, SettingError
+from mt_nn.files.reading import PathLike, read_bytes
 from mt_nn.files.writing import write_atomically
 from mt_nn.settings import integer
 
 TOKEN = re.compile(r"\w+(?:['\u2019]\w+)*|[^\w\s]")
-LARGEST_FILE = 2**28
 
 
 def tokenize(text: str) -> list[str]:
@@ -157,9 +156,10 @@ class Vocabulary:
         """Read what `save` has written.
 
         Raises:
-            FileError: the file cannot be read, or is no vocabulary.
+            FileError: the file cannot be read, is no vocabulary, or takes more than `mt_nn.limits`
+                allow.
         """
-        content = read_bytes(path, LARGEST_FILE)
+        content = read_bytes(path, "json")
         try:
             given = json.loads(content)
             if not isinstance(given["tokens"], list):

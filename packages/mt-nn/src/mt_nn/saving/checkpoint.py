@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_nn.errors import FileError, SettingError
-from mt_nn.files.reading import read_whole
 from mt_nn.files.writing import write_atomically
 from mt_nn.saving import layout
+from mt_nn.saving.layout import read_whole
 from mt_nn.saving.models import checked_metadata
 from mt_nn.saving.values import State, from_json, state_methods, to_json
 from mt_operators import StateDictError

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import FileError, MissingPackageError
-from mt_nn.files.reading import read_whole
 from mt_tensor.dtypes import Array
 
 DTYPES = {
@@ -31,6 +30,18 @@ DTYPES = {
     "U8": "u1",
 }
 """NumPy's names of the types of numbers that an array can have."""
+
+
+def read_whole(path: Any, most: int = -1) -> bytes:
+    """Read."""
+    from pathlib import Path
+
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(most)
+    except OSError as error:
+        raise FileError(f"could not read {path} ({error.strerror or error}).") from error
+
 
 LONGEST_HEADER = 100_000_000
 """The most bytes that a header may have; the format says so."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from mt_nn.errors import FileError, SettingError
-from mt_nn.files.reading import read_whole
 from mt_nn.files.writing import write_atomically
 from mt_nn.saving import layout
+from mt_nn.saving.layout import read_whole
 from mt_operators import StateDictError
 from mt_tensor import Tensor, tensor
 from mt_tensor.backends.devices import Backend, Device, place

@@ -12,8 +12,8 @@ import secrets
 import urllib.parse
 from pathlib import Path
 
-from mt_nn.data.formats.reading import PathLike
 from mt_nn.errors import DownloadError, SettingError
+from mt_nn.files.reading import PathLike
 
 SCHEMES = ("http", "https")
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from mt_nn.data.formats.reading import CHUNK
 from mt_nn.errors import DownloadError
+from mt_nn.files.reading import CHUNK
 
 PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE = 206, 416
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mt_nn.data.downloads.download import download
-from mt_nn.data.formats.reading import PathLike
+from mt_nn.files.reading import PathLike
 from mt_nn.files.writing import make_folder
 from mt_nn.settings import choice
 

@@ -17,8 +17,10 @@ import numpy.typing as npt
 
 from mt_nn.data.dataset import TensorDataset
 from mt_nn.data.formats.archives import read_members
-from mt_nn.data.formats.reading import LIMIT, PathLike, find, read_bytes
+from mt_nn.data.formats.reading import find
 from mt_nn.errors import FileError
+from mt_nn.files.limits import Allowance
+from mt_nn.files.reading import PathLike, read_bytes
 from mt_tensor import tensor
 
 IMAGE = (3, 32, 32)
@@ -60,40 +62,36 @@ _HUNDRED = _Version(
 )
 
 
-def read_cifar10(path: PathLike, limit: int = LIMIT) -> tuple[Bytes, Bytes]:
+def read_cifar10(path: PathLike) -> tuple[Bytes, Bytes]:
     """Return the images and classes in a file of CIFAR-10's binary version.
 
     Args:
         path: where the file is, plain or packed with gzip.
-        limit: how many bytes it may hold, unpacked.
 
     Returns:
         Images, uint8 of shape (count, 3, 32, 32), and classes from 0 to 9, uint8 of shape (count,).
 
     Raises:
-        FileError: the file is missing, damaged, pickled, or holds more than `limit` bytes.
-        SettingError: the limit is no positive integer.
+        FileError: the file is missing, damaged, pickled, or takes more than `mt_nn.limits` allow.
     """
-    images, classes = _parsed(_TEN, path, read_bytes(path, limit))
+    images, classes = _parsed(_TEN, path, read_bytes(path))
     return images, classes[0]
 
 
-def read_cifar100(path: PathLike, limit: int = LIMIT) -> tuple[Bytes, Bytes, Bytes]:
+def read_cifar100(path: PathLike) -> tuple[Bytes, Bytes, Bytes]:
     """Return the images, classes and groups in a file of CIFAR-100's binary version.
 
     Args:
         path: where the file is, plain or packed with gzip.
-        limit: how many bytes it may hold, unpacked.
 
     Returns:
         Images, uint8 of shape (count, 3, 32, 32); classes from 0 to 99 and their groups from 0 to
         19, uint8 of shape (count,).
 
     Raises:
-        FileError: the file is missing, damaged, pickled, or holds more than `limit` bytes.
-        SettingError: the limit is no positive integer.
+        FileError: the file is missing, damaged, pickled, or takes more than `mt_nn.limits` allow.
     """
-    images, (groups, classes) = _parsed(_HUNDRED, path, read_bytes(path, limit))
+    images, (groups, classes) = _parsed(_HUNDRED, path, read_bytes(path))
     return images, classes, groups
 
 
@@ -108,7 +106,7 @@ def cifar10(path: PathLike) -> tuple[TensorDataset, TensorDataset]:
             `data_batch_1.bin` to `data_batch_5.bin` and `test_batch.bin`, each possibly with `.gz`.
 
     Raises:
-        FileError: a file is missing, damaged or pickled.
+        FileError: a file is missing, damaged or pickled, or takes more than `mt_nn.limits` allow.
     """
     return _both(_TEN, Path(path))
 
@@ -124,7 +122,7 @@ def cifar100(path: PathLike) -> tuple[TensorDataset, TensorDataset]:
             `train.bin` and `test.bin`, each possibly with `.gz`.
 
     Raises:
-        FileError: a file is missing, damaged or pickled.
+        FileError: a file is missing, damaged or pickled, or takes more than `mt_nn.limits` allow.
     """
     return _both(_HUNDRED, Path(path))
 
@@ -141,12 +139,15 @@ def _both(version: _Version, path: Path) -> tuple[TensorDataset, TensorDataset]:
         for name in (*version.training, version.test):
             file = find(path, name)
             contents[name] = _parsed(version, file, read_bytes(file))
-    training = _joined([contents[name] for name in version.training])
-    return training, _joined([contents[version.test]])
+    allowance = Allowance(path)
+    training = _joined([contents[name] for name in version.training], allowance)
+    return training, _joined([contents[version.test]], allowance)
 
 
-def _joined(parts: Sequence[tuple[Bytes, Bytes]]) -> TensorDataset:
+def _joined(parts: Sequence[tuple[Bytes, Bytes]], allowance: Allowance) -> TensorDataset:
     """Return a data set of images, with the last of their classes."""
+    for images, _ in parts:
+        allowance.take("memory", 4 * images.size)
     pixels = np.concatenate([images for images, _ in parts]).astype(np.float32)
     pixels /= np.float32(255)
     labels = np.concatenate([classes[-1] for _, classes in parts])

@@ -8,9 +8,10 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.data.formats.reading import LIMIT, PathLike, read_lines
+from mt_nn.data.formats.reading import lines_of
 from mt_nn.data.vocabulary import Vocabulary
 from mt_nn.errors import FileError, InputError
+from mt_nn.files.reading import PathLike, opened
 from mt_nn.settings import integer
 from mt_tensor import Tensor, tensor
 
@@ -63,7 +64,6 @@ def read_glove(
     path: PathLike,
     width: int | None = None,
     words: Collection[str] | Vocabulary | None = None,
-    limit: int = LIMIT,
 ) -> WordVectors:
     """Return the word vectors in a file.
 
@@ -73,32 +73,35 @@ def read_glove(
             contain spaces, as a few do in `glove.840B.300d.txt`, it must be given.
         words: the only ones wanted, so that memory is taken, and numbers are read, for no others;
             all with None.
-        limit: how many bytes the file may hold, unpacked.
 
     Returns:
         The words, of which one that comes again is left out, and their vectors.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or holds more than `limit` bytes; it is
-            empty, or a line has no word, another number of numbers, or one that is not finite.
-        SettingError: width or limit is no positive integer.
+        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow;
+            it is empty, or a line has no word, another number of numbers, or one that is not
+            finite.
+        SettingError: the width is no positive integer.
     """
     width = None if width is None else integer("width", width, 1)
     wanted = None if words is None else words if isinstance(words, Vocabulary) else set(words)
     rows: dict[str, int] = {}
     numbers = array("f")
-    for number, line in read_lines(path, limit):
-        if width is None:
-            width = _width(path, line)
-        word, *fields = line.rstrip(" ").rsplit(" ", width)
-        if len(fields) != width or not word:
-            raise FileError(
-                f"{path}, line {number}: a word and {width} number(s) are wanted, {len(fields)} "
-                "number(s) found after the first space."
-            )
-        if word not in rows and (wanted is None or word in wanted):
-            rows[word] = len(rows)
-            numbers.extend(_vector(path, number, fields))
+    with opened(path) as source:
+        for number, line in lines_of(path, source):
+            if width is None:
+                width = _width(path, line)
+            word, *fields = line.rstrip(" ").rsplit(" ", width)
+            if len(fields) != width or not word:
+                raise FileError(
+                    f"{path}, line {number}: a word and {width} number(s) are wanted, "
+                    f"{len(fields)} number(s) found after the first space."
+                )
+            if word not in rows and (wanted is None or word in wanted):
+                rows[word] = len(rows)
+                numbers.extend(_vector(path, number, fields))
+                source.keep(word)
+                source.allowance.take("memory", 2 * 4 * width)  # once more in the array below
     if width is None:
         raise FileError(f"{path} is empty: it holds no word vectors.")
     return WordVectors(list(rows), np.array(numbers, np.float32).reshape(len(rows), width))

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn.data.dataset import Dataset
-from mt_nn.data.formats.reading import LIMIT, PathLike, read_lines
+from mt_nn.data.formats.reading import lines_of
 from mt_nn.data.vocabulary import Vocabulary, tokenize
 from mt_nn.errors import FileError, SettingError
+from mt_nn.files.reading import PathLike, opened
 from mt_nn.settings import integer
 from mt_tensor import Tensor, tensor
 
@@ -34,36 +35,36 @@ class Sentences(NamedTuple):
     labels: npt.NDArray[np.int64]
 
 
-def read_sst2(path: PathLike, limit: int = LIMIT) -> Sentences:
+def read_sst2(path: PathLike) -> Sentences:
     """Return the sentences of SST-2's `train.tsv` or `dev.tsv`: a header, then text and class.
 
     Args:
         path: where the file is, plain or packed with gzip.
-        limit: how many bytes it may hold, unpacked.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or holds more than `limit` bytes; it
-            lacks the header, or a line is no sentence and 0 or 1, a tab between them.
-        SettingError: the limit is no positive integer.
+        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow;
+            it lacks the header, or a line is no sentence and 0 or 1, a tab between them.
     """
-    lines = read_lines(path, limit)
-    header = next(lines, (1, ""))[1]
-    if header != SST2_HEADER:
-        raise FileError(
-            f"{path} is no file of SST-2 with classes: its first line is {header[:80]!r}, not "
-            f"{SST2_HEADER!r}. (The classes of test.tsv were never published.)"
-        )
     texts, labels = [], []
-    for number, line in lines:
-        text, label = _fields(path, number, line, 2)
-        if label not in ("0", "1"):
-            raise FileError(f"{path}, line {number}: a class is 0 or 1, not {label[:80]!r}.")
-        texts.append(text.strip())
-        labels.append(int(label))
+    with opened(path) as source:
+        lines = lines_of(path, source)
+        header = next(lines, (1, ""))[1]
+        if header != SST2_HEADER:
+            raise FileError(
+                f"{path} is no file of SST-2 with classes: its first line is {header[:80]!r}, not "
+                f"{SST2_HEADER!r}. (The classes of test.tsv were never published.)"
+            )
+        for number, line in lines:
+            text, label = _fields(path, number, line, 2)
+            if label not in ("0", "1"):
+                raise FileError(f"{path}, line {number}: a class is 0 or 1, not {label[:80]!r}.")
+            texts.append(text.strip())
+            labels.append(int(label))
+            source.keep(texts[-1])
     return Sentences(texts, np.array(labels, np.int64))
 
 
-def read_movie_reviews(path: PathLike, limit: int = LIMIT) -> Sentences:
+def read_movie_reviews(path: PathLike) -> Sentences:
     """Return the sentences of `movieReviewSnippets_GroundTruth.txt` by Hutto and Gilbert (2014).
 
     Each line has a number, the mean of human ratings from -4 to 4, and the sentence, which is
@@ -71,18 +72,18 @@ def read_movie_reviews(path: PathLike, limit: int = LIMIT) -> Sentences:
 
     Args:
         path: where the file is, plain or packed with gzip.
-        limit: how many bytes it may hold, unpacked.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or holds more than `limit` bytes; or a
-            line is no number, rating and sentence, tabs between them.
-        SettingError: the limit is no positive integer.
+        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow;
+            or a line is no number, rating and sentence, tabs between them.
     """
     texts, labels = [], []
-    for number, line in read_lines(path, limit):
-        _, rating, text = _fields(path, number, line, 3)
-        texts.append(text.strip())
-        labels.append(_rating(path, number, rating) > 0)
+    with opened(path) as source:
+        for number, line in lines_of(path, source):
+            _, rating, text = _fields(path, number, line, 3)
+            texts.append(text.strip())
+            labels.append(_rating(path, number, rating) > 0)
+            source.keep(texts[-1])
     return Sentences(texts, np.array(labels, np.int64))
 
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mt_nn.data.formats.reading import LIMIT, PathLike, read_lines
+from mt_nn.data.formats.reading import lines_of
 from mt_nn.errors import FileError, SettingError
+from mt_nn.files.reading import PathLike, Source, opened
 from mt_nn.settings import integer
 from mt_tensor import Tensor, tensor
 
@@ -44,7 +45,6 @@ def read_csv(
     label: str | int | None = None,
     header: bool = True,
     delimiter: str = ",",
-    limit: int = LIMIT,
 ) -> Table:
     """Return the numbers and classes in a file of comma-separated values.
 
@@ -54,30 +54,29 @@ def read_csv(
             None for none. Every other column holds numbers.
         header: whether the first line names the columns.
         delimiter: the character between the columns.
-        limit: how many bytes the file may hold, unpacked.
 
     Raises:
-        FileError: it cannot be read, is damaged, no UTF-8, or holds more than `limit` bytes; it has
-            no rows, or no such column; a row has too many or too few values, or one is missing, no
-            number, not finite, or too large for float32. Line and column are named.
+        FileError: it cannot be read, is damaged, no UTF-8, or takes more than `mt_nn.limits` allow;
+            it has no rows, or no such column; a row has too many or too few values, or one is
+            missing, no number, not finite, or too large for float32. Line and column are named.
         SettingError: a setting makes no sense.
     """
-    integer("limit", limit, 1)
     if len(delimiter) != 1 or delimiter in '\r\n"':
         raise SettingError(f"delimiter is one character; got {delimiter!r}.")
     if isinstance(label, str) and not header:
         raise SettingError(
             f"a column is called {label!r} by a header only: give its number, or header=True."
         )
-    records = _records(path, delimiter, limit)
-    line, first = next(records, (0, []))
-    if not line:
-        raise FileError(f"{path} is empty: it holds no table.")
-    names = [name.strip() for name in first] if header else []
-    titles = [repr(name) for name in names] or [str(number) for number in range(len(first))]
-    classed = None if label is None else _class_column(path, label, names, len(first))
-    rows = records if header else itertools.chain([(line, first)], records)
-    inputs, marks, known = _gathered(path, titles, classed, rows)
+    with opened(path) as source:
+        records = _records(path, source, delimiter)
+        line, first = next(records, (0, []))
+        if not line:
+            raise FileError(f"{path} is empty: it holds no table.")
+        names = [name.strip() for name in first] if header else []
+        titles = [repr(name) for name in names] or [str(number) for number in range(len(first))]
+        classed = None if label is None else _class_column(path, label, names, len(first))
+        rows = records if header else itertools.chain([(line, first)], records)
+        inputs, marks, known = _gathered(path, source, titles, classed, rows)
     if classed is None:
         return Table(names, inputs, None, [])
     if names:
@@ -88,7 +87,11 @@ def read_csv(
 
 
 def _gathered(
-    path: PathLike, titles: list[str], classed: int | None, rows: Iterable[tuple[int, list[str]]]
+    path: PathLike,
+    source: Source,
+    titles: list[str],
+    classed: int | None,
+    rows: Iterable[tuple[int, list[str]]],
 ) -> tuple[Tensor, array[int], dict[str, int]]:
     """Return the numbers, the classes, and the number of each class in the order they come."""
     numbers, marks = array("f"), array("q")
@@ -100,10 +103,17 @@ def _gathered(
                 f"{path}, line {line}: {len(titles)} value(s) are wanted, as on the first line, "
                 f"{len(values)} found."
             )
-        cells = [_Cell(path, line, *each) for each in zip(titles, values, strict=True)]
-        if classed is not None:
-            marks.append(known.setdefault(cells.pop(classed).mark(), len(known)))
-        numbers.extend(cell.number() for cell in cells)
+        for column, (title, text) in enumerate(zip(titles, values, strict=True)):
+            cell = _Cell(path, line, title, text)
+            if column == classed:
+                mark = cell.mark()
+                if mark not in known:
+                    known[mark] = len(known)
+                    source.keep(mark)
+                marks.append(known[mark])
+            else:
+                numbers.append(cell.number())
+        source.allowance.take("memory", 2 * 4 * len(values))  # once more in the array below
         count += 1
     if not count:
         raise FileError(f"{path} holds a header but no rows.")
@@ -111,10 +121,10 @@ def _gathered(
     return tensor(inputs), marks, known
 
 
-def _records(path: PathLike, delimiter: str, limit: int) -> Iterator[tuple[int, list[str]]]:
+def _records(path: PathLike, source: Source, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the values of each row that is not empty, and the number of its last line."""
     lines = csv.reader(
-        (line + "\n" for _, line in read_lines(path, limit)), delimiter=delimiter, strict=True
+        (line + "\n" for _, line in lines_of(path, source)), delimiter=delimiter, strict=True
     )
     try:
         for values in lines:
