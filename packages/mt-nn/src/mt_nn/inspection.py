@@ -12,7 +12,7 @@ from mt_nn.errors import SettingError
 from mt_nn.modes import evaluation
 from mt_nn.settings import integer
 from mt_operators import Module
-from mt_tensor import Tensor, current_backend, float32, get_rng_state, set_rng_state, zeros
+from mt_tensor import Tensor, get_rng_state, set_rng_state, zeros
 from mt_tensor.backends import TensorBackend
 from mt_tensor.strides import Shape
 
@@ -209,8 +209,9 @@ def _as_input(model: Module, given: Any) -> Any:
         return given
     shape = tuple(integer("an extent of an input", extent, 0) for extent in given)
     like = next((x for x in _tensors(model) if x.is_floating_point()), None)
-    dtype, backend = (float32, current_backend()) if like is None else (like.dtype, like.backend)
-    return zeros(*shape, dtype=dtype, backend=backend)
+    if like is None:
+        return zeros(*shape)
+    return zeros(*shape, dtype=like.dtype, backend=like.backend)
 
 
 def _is_extent(value: Any) -> bool:

@@ -110,7 +110,41 @@ DTYPES: dict[str, DType] = {
 """All element types by name."""
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
+_default = float32
+
 _PYTHON: dict[Any, DType] = {builtins.float: float32, builtins.int: int64, builtins.bool: bool_}
+
+
+def get_default_dtype() -> DType:
+    """Return the element type of floating-point numbers that nothing else decides."""
+    return _default
+
+
+def set_default_dtype(d: Any) -> None:
+    """Choose the element type of Python's floats, and of new tensors that are given none.
+
+    It also is that of means, roots and quotients of integers. It holds for the whole process, as in
+    torch, and for what is made from now on.
+
+    >>> import mt_tensor as mt
+    >>> mt.set_default_dtype(mt.float64)
+    >>> mt.zeros(1).dtype, (mt.arange(3) / 2).dtype
+    (mt_tensor.float64, mt_tensor.float64)
+    >>> mt.set_default_dtype(mt.float32)
+
+    Args:
+        d: float16, float32 (as at first) or float64.
+
+    Raises:
+        DTypeError: it is no floating-point type.
+    """
+    global _default  # noqa: PLW0603 - one for the process
+    dtype = as_dtype(d)
+    if not dtype.is_floating_point:
+        raise DTypeError(
+            f"the default is a floating-point type; {dtype.name} was given. Integers are of int64."
+        )
+    _default = dtype
 
 
 def as_dtype(value: Any) -> DType:
@@ -158,7 +192,7 @@ def type_of_number(value: Number) -> DType:
     """Return the element type that a tensor made from a plain Python number has."""
     if isinstance(value, builtins.bool):
         return bool_
-    return int64 if isinstance(value, builtins.int) else float32
+    return int64 if isinstance(value, builtins.int) else _default
 
 
 def promote_types(a: DType, b: DType) -> DType:
@@ -196,4 +230,4 @@ def result_type(*operands: Any) -> DType:
     for decided in groups:
         if decided is not None and (result is None or decided.rank > result.rank):
             result = decided
-    return result or float32
+    return result or _default

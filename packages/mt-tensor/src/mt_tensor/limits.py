@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.dtypes import as_dtype, float32
+from mt_tensor.dtypes import as_dtype, get_default_dtype
 from mt_tensor.errors import DTypeError
 
 
 @dataclass(frozen=True, init=False)
 class finfo:  # noqa: N801 - torch's name
-    """The limits of a floating-point type, by default float32.
+    """The limits of a floating-point type, by default that of new tensors.
 
     >>> finfo("float64").eps
     2.220446049250313e-16
@@ -41,8 +41,8 @@ class finfo:  # noqa: N801 - torch's name
     resolution: float
     dtype: str
 
-    def __init__(self, dtype: Any = float32) -> None:
-        kind = as_dtype(dtype)
+    def __init__(self, dtype: Any = None) -> None:
+        kind = get_default_dtype() if dtype is None else as_dtype(dtype)
         if not kind.is_floating_point:
             raise DTypeError(f"finfo() takes a floating-point type; {kind.name} was given.")
         limits = np.finfo(kind.numpy)

@@ -12,7 +12,7 @@ from typing import Any
 
 from mt_tensor import tensor_base
 from mt_tensor.creation.from_tensors import NewTensorMethods
-from mt_tensor.dtypes import float32
+from mt_tensor.dtypes import get_default_dtype
 from mt_tensor.exchange.conversion import ConversionMethods
 from mt_tensor.exchange.interop import InteropMethods
 from mt_tensor.exchange.printing import PrintingMethods
@@ -58,8 +58,8 @@ class Tensor(
 ):
     """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
 
-    The attributes are those of `TensorBase`. As in torch, `Tensor(2, 3)` is of float32, has this
-    shape and arbitrary elements, and `Tensor([2, 3])` has these elements.
+    The attributes are those of `TensorBase`. As in torch, `Tensor(2, 3)` is of the default dtype,
+    has this shape and arbitrary elements, and `Tensor([2, 3])` has these elements.
     """
 
     __slots__ = ()
@@ -67,7 +67,7 @@ class Tensor(
     def __init__(self, *given: Any) -> None:
         from mt_tensor.creation.typed import of_sizes_or_data
 
-        self._become(of_sizes_or_data(given, float32))
+        self._become(of_sizes_or_data(given, get_default_dtype()))
 
 
 give_in_place_forms(Tensor)

@@ -49,7 +49,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         return input
     if p == 1.0 or inplace:
         return _scaled(input, _factors(input, input.shape, p), inplace)
-    return _dropout(input, rand(*input.shape, backend=input.backend), float(p))
+    return _dropout(input, rand(*input.shape, dtype="float32", backend=input.backend), float(p))
 
 
 @fused("dropout")

@@ -377,7 +377,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(
-        sz: int, device: Device = None, dtype: Any = "float32", *, backend: Backend = None
+        sz: int, device: Device = None, dtype: Any = None, *, backend: Backend = None
     ) -> Tensor:
         """Return the causal mask to be added: minus infinity where a step would see a later one.
 

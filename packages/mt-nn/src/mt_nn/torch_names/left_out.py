@@ -114,7 +114,7 @@ LEFT_OUT: Mapping[str, str] = {
         linalg.* cholesky_* geqrf orgqr ormqr matrix_exp matrix_rank svd_lowrank pca_lowrank
         Tensor.cholesky_* Tensor.geqrf Tensor.orgqr Tensor.ormqr Tensor.matrix_exp""",
     "Elements are float32, float64 and so on where dtype= or to() says so.": """
-        get_default_dtype uint16 uint32 uint64""",
+        uint16 uint32 uint64""",
     "A backend has settings of its own: numba.set_num_threads(), OMP_NUM_THREADS.": """
         get_num_threads set_num_threads""",
     "manual_seed(), get_rng_state() and set_rng_state() are there.": """
@@ -197,7 +197,7 @@ LEFT_OUT: Mapping[str, str] = {
     "register_full_backward_hook() is torch's other name for it.": """
         nn.Module.register_backward_hook""",
     "add_module() does it.": """nn.Module.register_module""",
-    "to() does it.": """nn.Module.type set_default_dtype set_default_tensor_type typename""",
+    "to() does it.": """nn.Module.type set_default_tensor_type typename""",
     "Type checkers need no other names than Tensor, dtype and device.": """
         types nn.common_types return_types torch_version nn.factory_kwargs nn.Module.T_destination
         nn.Module.dump_patches nn.Module.call_super_init nn.functional.Tensor nn.parameter.*""",

@@ -14,7 +14,15 @@ from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.registry import get_backend
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array, DType, Number, as_dtype, float32, promote_types, type_of_number
+from mt_tensor.dtypes import (
+    Array,
+    DType,
+    Number,
+    as_dtype,
+    get_default_dtype,
+    promote_types,
+    type_of_number,
+)
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU, taken
 from mt_tensor.tensor_data import TensorData
@@ -128,7 +136,7 @@ def _common_type(leaves: Iterable[Any], values: Array) -> DType:
         if not isinstance(own, type) or issubclass(own, Number)
     ]
     if not types:  # nothing at all, or something that only NumPy can read, such as a memoryview
-        return as_dtype(values.dtype) if values.size else float32
+        return as_dtype(values.dtype) if values.size else get_default_dtype()
     common = functools.reduce(promote_types, types)
     if common.kind == "integer" and values.dtype.kind == "f":  # which is NumPy's last resort
         raise DTypeError("the integers in the data do not fit into 64 bits with a sign.")

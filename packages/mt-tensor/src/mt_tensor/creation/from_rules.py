@@ -19,7 +19,7 @@ from mt_tensor.dtypes import (
     as_dtype,
     as_number,
     bool_,
-    float32,
+    get_default_dtype,
     int64,
     type_of_number,
 )
@@ -48,9 +48,9 @@ def _number(name: str, value: Any) -> Number:
     return as_number(name, value.item() if isinstance(value, Tensor) else value)
 
 
-def _or_float32(dtype: Any) -> DType:
+def _or_default(dtype: Any) -> DType:
     """Return the element type that was asked for, or the default."""
-    return float32 if dtype is None else as_dtype(dtype)
+    return get_default_dtype() if dtype is None else as_dtype(dtype)
 
 
 # --- Filled -------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def empty(
         ShapeError: an extent is no integer, or negative.
     """
     chosen = place(backend, device)
-    data = chosen.allocate(new_shape(sizes, size), _or_float32(dtype))
+    data = chosen.allocate(new_shape(sizes, size), _or_default(dtype))
     return new_leaf(data, chosen, requires_grad)
 
 
@@ -126,7 +126,7 @@ def zeros(
 ) -> Tensor:
     """Return a tensor of zeros, by default of float32."""
     return _filled(
-        new_shape(sizes, size), 0, _or_float32(dtype), place(backend, device), requires_grad
+        new_shape(sizes, size), 0, _or_default(dtype), place(backend, device), requires_grad
     )
 
 
@@ -140,7 +140,7 @@ def ones(
 ) -> Tensor:
     """Return a tensor of ones, by default of float32."""
     return _filled(
-        new_shape(sizes, size), 1, _or_float32(dtype), place(backend, device), requires_grad
+        new_shape(sizes, size), 1, _or_default(dtype), place(backend, device), requires_grad
     )
 
 
@@ -243,7 +243,7 @@ def arange(
     if not all(map(math.isfinite, bounds)):
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     if dtype is None:
-        dtype = int64 if all(isinstance(number, int) for number in bounds) else float32
+        dtype = int64 if all(isinstance(number, int) for number in bounds) else get_default_dtype()
     kind = _numeric("arange", dtype)
     first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
     if each == 0 or (bound - first) / each < 0:
@@ -285,7 +285,7 @@ def linspace(
     """
     values = _spaced(start, end, steps)
     return from_values(
-        values, _numeric("linspace", _or_float32(dtype)), place(backend, device), requires_grad
+        values, _numeric("linspace", _or_default(dtype)), place(backend, device), requires_grad
     )
 
 
@@ -308,7 +308,7 @@ def logspace(
     with np.errstate(all="ignore"):
         values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
     return from_values(
-        values, _numeric("logspace", _or_float32(dtype)), place(backend, device), requires_grad
+        values, _numeric("logspace", _or_default(dtype)), place(backend, device), requires_grad
     )
 
 
@@ -327,7 +327,7 @@ def eye(
     """
     rows, columns = new_shape((n, n if m is None else m))
     return from_values(
-        np.eye(rows, columns), _or_float32(dtype), place(backend, device), requires_grad
+        np.eye(rows, columns), _or_default(dtype), place(backend, device), requires_grad
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_choice
-from mt_tensor.dtypes import Array, bool_, float32, int64
+from mt_tensor.dtypes import Array, bool_, get_default_dtype, int64
 from mt_tensor.tensor_base import TensorBase
 
 Profile = Literal["default", "short", "full"]
@@ -179,7 +179,8 @@ def _notes(x: TensorBase) -> list[str]:
     empty = x.numel() == 0
     if (empty and x.ndim != 1) or (not empty and not _options["edgeitems"]):
         notes.append(f"size={x.shape}")
-    if x.dtype not in ((float32,) if empty else (float32, int64, bool_)):
+    default = get_default_dtype()
+    if x.dtype not in ((default,) if empty else (default, int64, bool_)):
         notes.append(f"dtype={x.dtype!r}")
     if x.history is not None:
         notes.append(f"grad_fn=<{x.history.name}>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mt_tensor.arguments import check_not_bool
-from mt_tensor.dtypes import Number, as_number
+from mt_tensor.dtypes import Number, as_number, get_default_dtype
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.ranks import diff
@@ -76,5 +76,5 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
 
 
 def _floats(x: Tensor) -> Tensor:
-    """Return integers as float32, whose differences have a sign."""
-    return x if x.dtype.is_floating_point else x.float()
+    """Return integers as numbers of the default type, whose differences have a sign."""
+    return x if x.dtype.is_floating_point else x.to(get_default_dtype())

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mt_tensor.arguments import check_flags, check_same_dtype
-from mt_tensor.dtypes import as_number
+from mt_tensor.dtypes import as_number, get_default_dtype
 from mt_tensor.errors import DomainError
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
@@ -48,7 +48,7 @@ def isclose(
     if equal_nan:
         close = close | (x.isnan() & y.isnan())
     if not x.is_floating_point():
-        x, y = x.float(), y.float()
+        x, y = x.to(get_default_dtype()), y.to(get_default_dtype())
     error = elementwise("abs", x - y)
     return close | (error.isfinite() & (error <= elementwise("abs", y * rtol) + atol))
 

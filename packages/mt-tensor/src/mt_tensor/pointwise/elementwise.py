@@ -15,7 +15,7 @@ from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number, bool_, float32, int64, plain, result_type
+from mt_tensor.dtypes import DType, Number, bool_, get_default_dtype, int64, plain, result_type
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.gradients import Recorder
@@ -128,7 +128,7 @@ class ElementwiseOperation:
         if not dtype.is_floating_point and (
             self.operator.result == "real" or self.operator.name in _AS_FLOATS
         ):
-            dtype = float32
+            dtype = get_default_dtype()
         check_on_bool(self.operator.name, dtype)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
         if dtype.kind == "integer" and self.operator.name in _ON_INTEGERS:

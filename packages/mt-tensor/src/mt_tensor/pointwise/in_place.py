@@ -14,7 +14,7 @@ import numpy as np
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags
-from mt_tensor.dtypes import Number, float64, plain, result_type
+from mt_tensor.dtypes import Number, float64, get_default_dtype, plain, result_type
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.pointwise.elementwise import OPERANDS, check_on_bool, elementwise
@@ -144,8 +144,9 @@ class InPlaceMethods(AliasMethods):
         if dtype.kind != self.dtype.kind or (
             OPERATORS[name].result == "real" and not self.dtype.is_floating_point
         ):
+            floating = dtype if dtype.is_floating_point else get_default_dtype()
             raise DTypeError(
-                f"the result of {name} is {dtype.name if dtype.kind == 'float' else 'float32'} "
+                f"the result of {name} is {floating.name} "
                 f"and cannot be stored in place in {self.dtype.name}: convert first."
             )
         if not isinstance(other, TensorBase):

@@ -14,7 +14,7 @@ from mt_tensor.arguments import as_integer, check_floating
 from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.creation.from_data import from_values
 from mt_tensor.creation.from_rules import Options, after, new_shape
-from mt_tensor.dtypes import DType, as_dtype, as_number, float32, int64
+from mt_tensor.dtypes import DType, as_dtype, as_number, get_default_dtype, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, generator, manual_seed, numbers_of
 from mt_tensor.randomness.sampling import (
@@ -44,7 +44,7 @@ _Generator = Generator | None
 
 
 def _floats(name: str, dtype: Any) -> DType:
-    kind = float32 if dtype is None else as_dtype(dtype)
+    kind = get_default_dtype() if dtype is None else as_dtype(dtype)
     check_floating(name, kind)
     return kind
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_autodiff import is_grad_enabled
 from mt_tensor.arguments import check_floating
-from mt_tensor.dtypes import float32
+from mt_tensor.dtypes import get_default_dtype
 from mt_tensor.fused import fused
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
@@ -115,7 +115,7 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first.
 
     Args:
-        input: a tensor; integers are computed as float32.
+        input: a tensor; integers are computed as `get_default_dtype()`.
         dim: one dimension or several; () for all.
         keepdim: whether they stay, with extent 1.
 
@@ -123,6 +123,6 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("logsumexp", input)
-    target = input.dtype if input.dtype.is_floating_point else float32
+    target = input.dtype if input.dtype.is_floating_point else get_default_dtype()
     x = wide(input.to(target))
     return LogSumExp.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import check_floating, check_not_bool
-from mt_tensor.dtypes import as_number
+from mt_tensor.dtypes import as_number, get_default_dtype
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, common_backend, require_tensors
@@ -159,7 +159,7 @@ def cov(
 
     Args:
         input: a variable in each row, an observation in each column; or one variable, 1-D or 0-D.
-            Integers are computed as float32.
+            Integers are computed as `get_default_dtype()`.
         correction: what is subtracted from the number of observations to divide by.
         fweights: integers: how often each observation was made.
         aweights: floating-point numbers: how much each counts.
@@ -178,7 +178,7 @@ def cov(
     correction = as_number("correction", correction)
     if input.ndim > 2:
         raise ShapeError(f"cov() takes up to two dimensions; shape {input.shape} was given.")
-    x = input if input.dtype.is_floating_point else input.float()
+    x = input if input.dtype.is_floating_point else input.to(get_default_dtype())
     x = x if x.ndim == 2 else x.reshape(1, -1)
     kinds = ("fweights", fweights, "integer"), ("aweights", aweights, "float")
     weights = [_weights(label, x, given, kind) for label, given, kind in kinds if given is not None]
