@@ -49,6 +49,9 @@ NOT_OPERATIONS = {
         DType bool_ finfo float16 float32 float64 iinfo int8 int16 int32 int64 promote_types
         result_type uint8
     """,
+    "it is about the default type, which test_default_dtype.py tests": """
+        get_default_dtype set_default_dtype
+    """,
     "it is about backends, which test_backends.py tests": """
         TensorBackend backends current_backend fuse fuse_in_place fused get_backend
         register_backend use_backend
