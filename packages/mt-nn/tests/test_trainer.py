@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -482,7 +483,15 @@ def test_a_training_goes_on_exactly(
         np.testing.assert_array_equal(one.value.detach(), two.value.detach())
 
 
-def test_control_c_waits_for_a_checkpoint(tmp_path: Path) -> None:
+@pytest.fixture
+def handler() -> Iterator[Any]:
+    """Python's own handler of Control-C, which a process begun in the background ignores."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+def test_control_c_waits_for_a_checkpoint(tmp_path: Path, handler: Any) -> None:
     class Press(Callback):
         def on_batch_end(self, trainer: Trainer) -> None:
             for _ in range(presses[0] if trainer.step == 7 else 0):
@@ -491,8 +500,6 @@ def test_control_c_waits_for_a_checkpoint(tmp_path: Path) -> None:
     def make() -> Trainer:
         return trainer(train.SaveCheckpoints(tmp_path), Press())
 
-    handler = signal.getsignal(signal.SIGINT)
-    assert handler is signal.default_int_handler
     presses = [0]
     wanted = trainer().fit(loader(), 3).losses
     # Pressed twice it does not wait, and the last checkpoint is that of an epoch.
@@ -512,11 +519,8 @@ def test_control_c_waits_for_a_checkpoint(tmp_path: Path) -> None:
         trainer(train.SaveCheckpoints(tmp_path), PressAtTheEnd()).fit(loader(), 2)
     assert nn.load_checkpoint(nn.Checkpoints(tmp_path).paths()[0])["trainer"]["epoch"] == 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        presses[0] = 1
-        assert make().fit(loader(), 3).losses == wanted  # somebody else has taken it over
-    finally:
-        signal.signal(signal.SIGINT, handler)
+    presses[0] = 1
+    assert make().fit(loader(), 3).losses == wanted  # somebody else has taken it over
 
 
 def test_an_early_stop_is_remembered(tmp_path: Path) -> None:
