@@ -226,6 +226,19 @@ def test_right_gradients_raise_no_alarm(library: str, name: str) -> None:
         assert m.autograd.gradgradcheck(lambda x: RIGHT[name](m, x), [x])
 
 
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_a_function_that_counts_its_calls_can_be_checked(fast_mode: bool) -> None:
+    """It changes in place what its gradient reads."""
+    calls = mt.zeros(2, dtype="float64")
+
+    def func(x: mt.Tensor, y: mt.Tensor) -> mt.Tensor:
+        calls.add_(1.0)
+        return x * y * (calls / calls) + 0.0 * x * calls
+
+    x, y = (mt.tensor([2.0, 3.0], dtype="float64", requires_grad=True) for _ in range(2))
+    assert mt.gradcheck(func, [x, y], fast_mode=fast_mode)
+
+
 def test_a_small_mistake_beside_a_large_result_is_found() -> None:
     def func(x: mt.Tensor) -> mt.Tensor:
         return mt.stack([x * 1.1 - x.detach() * 0.1, x * 1e6])

@@ -62,10 +62,11 @@ def gradcheck(
     inputs = _checked_inputs("gradcheck", inputs)
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
     results = _floats(func(*leaves))
+    wanted = [leaf for leaf in leaves if leaf.requires_grad]
+    positions = [position for position, leaf in enumerate(leaves) if leaf.requires_grad]
+    changes = [_Changes(func, leaves, position, eps) for position in positions]
     compare = _compare_at_once if fast_mode else _compare_each
-    for position, leaf in enumerate(leaves):
-        if leaf.requires_grad:
-            compare(_Changes(func, leaves, position, eps), results, leaf, rtol, atol)
+    compare(results, wanted, changes, rtol, atol)
     return True
 
 
@@ -94,71 +95,93 @@ class _Changes:
 
 
 def _compare_each(
-    changes: _Changes, results: Sequence[Tensor], leaf: Tensor, rtol: float, atol: float
+    results: Sequence[Tensor],
+    leaves: Sequence[Tensor],
+    changes: Sequence[_Changes],
+    rtol: float,
+    atol: float,
 ) -> None:
-    """Compare the change of each element of each result with its gradient.
+    """Compare how each element of each result changes with each leaf with its gradient.
+
+    The gradients come first, for the function may change in place what they read.
 
     Raises:
         GradientError: they differ.
     """
-    numeric: list[Array] = [np.zeros(result.shape + leaf.shape) for result in results]
-    for index in np.ndindex(leaf.shape):
-        pace: Array = np.zeros(leaf.shape)
-        pace[index] = 1.0
-        for matrix, change in zip(numeric, changes.along(pace), strict=True):
-            matrix[(..., *index)] = change
-    for number, (result, matrix) in enumerate(zip(results, numeric, strict=True)):
-        exact = _jacobian(result, leaf)
-        wrong = ~np.isclose(exact, matrix, rtol=rtol, atol=atol)
-        if wrong.any():
-            at = tuple(int(i) for i in np.argwhere(wrong)[0])
-            of, by = at[: result.ndim], at[result.ndim :]
-            raise GradientError(
-                f"the gradient of result {number} at index {of} by input {changes.position} at "
-                f"index {by} is {exact[at]}, but the central difference is {matrix[at]}; "
-                f"{int(wrong.sum())} of {wrong.size} differ."
-            )
+    exact = [_jacobians(result, leaves) for result in results]
+    for which, (leaf, changing) in enumerate(zip(leaves, changes, strict=True)):
+        numeric: list[Array] = [np.zeros(result.shape + leaf.shape) for result in results]
+        for index in np.ndindex(leaf.shape):
+            pace: Array = np.zeros(leaf.shape)
+            pace[index] = 1.0
+            for matrix, change in zip(numeric, changing.along(pace), strict=True):
+                matrix[(..., *index)] = change
+        for number, (result, matrix) in enumerate(zip(results, numeric, strict=True)):
+            wrong = ~np.isclose(exact[number][which], matrix, rtol=rtol, atol=atol)
+            if wrong.any():
+                at = tuple(int(i) for i in np.argwhere(wrong)[0])
+                of, by = at[: result.ndim], at[result.ndim :]
+                raise GradientError(
+                    f"the gradient of result {number} at index {of} by input {changing.position} "
+                    f"at index {by} is {exact[number][which][at]}, but the central difference is "
+                    f"{matrix[at]}; {int(wrong.sum())} of {wrong.size} differ."
+                )
 
 
-def _jacobian(result: Tensor, leaf: Tensor) -> Array:
-    """Return the gradient of each element of a result: shape (*of the result, *of the leaf).
+def _jacobians(result: Tensor, leaves: Sequence[Tensor]) -> list[Array]:
+    """Return the gradient of each element of a result by each leaf: shape (*result, *leaf).
 
     Each is asked for with a weight of 2, which a backward that is not proportional gives away.
     """
-    matrix: Array = np.zeros(result.shape + leaf.shape)
-    if result.requires_grad:
-        for index in np.ndindex(result.shape):
-            one: Array = np.zeros(result.shape)
-            one[index] = 2.0
-            weight = tensor(one, backend=result.backend)
-            (row,) = grad(result, leaf, weight, retain_graph=True, allow_unused=True)
-            if row is not None:
-                matrix[index] = np.array(row.detach()) / 2.0
-    return matrix
+    matrices: list[Array] = [np.zeros(result.shape + leaf.shape) for leaf in leaves]
+    for index in np.ndindex(result.shape):
+        one: Array = np.zeros(result.shape)
+        one[index] = 2.0
+        rows = _gradients(result, leaves, tensor(one, backend=result.backend))
+        for matrix, row in zip(matrices, rows, strict=True):
+            matrix[index] = row / 2.0
+    return matrices
 
 
 def _compare_at_once(
-    changes: _Changes, results: Sequence[Tensor], leaf: Tensor, rtol: float, atol: float
+    results: Sequence[Tensor],
+    leaves: Sequence[Tensor],
+    changes: Sequence[_Changes],
+    rtol: float,
+    atol: float,
 ) -> None:
-    """Compare the changes of all results, weighted, if all elements of an input move.
+    """Compare how all results, weighted, change with each leaf with what the gradients promise.
 
     Raises:
         GradientError: they differ.
     """
-    pace = _pace(leaf.shape, changes.position)
-    change = promised = 0.0
-    for number, (result, moved) in enumerate(zip(results, changes.along(pace), strict=True)):
-        weight = _upstream(result, float(number))
-        change += float((np.array(weight) * moved).sum())
-        if result.requires_grad:
-            (row,) = grad(result, leaf, weight, retain_graph=True, allow_unused=True)
-            if row is not None:
-                promised += float((np.array(row.detach()) * pace).sum())
-    if not np.isclose(promised, change, rtol=rtol, atol=atol):
-        raise GradientError(
-            f"along one direction the gradient by input {changes.position} is {promised}, but the "
-            f"central difference is {change}: without fast_mode you are told where."
+    weights = [_upstream(result, float(number)) for number, result in enumerate(results)]
+    exact = [
+        _gradients(result, leaves, weight) for result, weight in zip(results, weights, strict=True)
+    ]
+    for which, changing in enumerate(changes):
+        pace = _pace(leaves[which].shape, changing.position)
+        promised = sum(float((gradients[which] * pace).sum()) for gradients in exact)
+        change = sum(
+            float((np.array(weight) * moved).sum())
+            for weight, moved in zip(weights, changing.along(pace), strict=True)
         )
+        if not np.isclose(promised, change, rtol=rtol, atol=atol):
+            raise GradientError(
+                f"along one direction the gradient by input {changing.position} is {promised}, but "
+                f"the central difference is {change}: without fast_mode you are told where."
+            )
+
+
+def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Tensor) -> list[Array]:
+    """Return the gradients of a weighted result, zeros where it does not depend on a leaf."""
+    found: Sequence[Tensor | None] = [None] * len(leaves)
+    if result.requires_grad:
+        found = grad(result, leaves, weight, retain_graph=True, allow_unused=True)
+    return [
+        np.zeros(leaf.shape) if gradient is None else np.array(gradient.detach())
+        for leaf, gradient in zip(leaves, found, strict=True)
+    ]
 
 
 def _floats(results: Any) -> list[Tensor]:
