@@ -97,7 +97,7 @@ def test_what_is_no_module_is_refused_and_changes_nothing() -> None:
         with pytest.raises(MemberError):
             change()
     assert len(model) == 3
-    with pytest.raises(TypeError, match="defines no forward"):
+    with pytest.raises(NotImplementedError, match="defines no forward"):
         nn.ModuleList(three())(mt.ones(1))
 
 

@@ -306,7 +306,7 @@ def test_a_wrong_gradient_is_found() -> None:
 
 def test_functions_without_methods_and_integer_results() -> None:
     x = mt.ones(2, requires_grad=True)
-    with pytest.raises(TypeError, match="static method forward"):
+    with pytest.raises(NotImplementedError, match="static method forward"):
         mt.Function.apply(x)
 
     class Integers(mt.Function):
@@ -381,21 +381,21 @@ def test_masks_and_empty_shapes() -> None:
     with pytest.raises(errors.IndexingError, match=r"must have shape \(5,\)"):
         mt.arange(5)[mt.tensor([True, False])]
     assert mt.zeros(0, 2, 3).flatten(1).shape == (0, 6)
-    with pytest.raises(errors.IndexingError, match="slice step cannot be zero"):
+    with pytest.raises(errors.DomainError, match="slice step cannot be zero"):
         mt.arange(5)[::0]
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: mt.ones(6).view(2.0, 3), errors.ShapeError, r"are integers; \(2.0, 3\)"),
-        (lambda: mt.ones(1).expand(2.5), errors.ShapeError, "are integers"),
-        (lambda: mt.pad(mt.ones(2), (1.5, 1)), errors.ShapeError, "are integers"),
-        (lambda: mt.ones(2).sum("a"), errors.IndexingError, "a dimension is an integer; 'a'"),
-        (lambda: mt.ones(2).sum(0.0), errors.IndexingError, "a dimension is an integer; 0.0"),
-        (lambda: mt.tensor(1.0).unfold(0, 1, 1), errors.ShapeError, "at least one dimension"),
-        (lambda: mt.tensor(1.0).narrow(0, 0, 1), errors.ShapeError, "at least one dimension"),
-        (lambda: mt.tensor(1.0).gather(0, mt.tensor(0)), errors.ShapeError, "at least one"),
+        (lambda: mt.ones(6).view(2.0, 3), TypeError, r"are integers; \(2.0, 3\)"),
+        (lambda: mt.ones(1).expand(2.5), TypeError, "are integers"),
+        (lambda: mt.pad(mt.ones(2), (1.5, 1)), TypeError, "are integers"),
+        (lambda: mt.ones(2).sum("a"), TypeError, "a dimension is an integer; 'a'"),
+        (lambda: mt.ones(2).sum(0.0), TypeError, "a dimension is an integer; 0.0"),
+        (lambda: mt.tensor(1.0).unfold(0, 1, 1), errors.IndexingError, "at least one dimension"),
+        (lambda: mt.tensor(1.0).narrow(0, 0, 1), errors.IndexingError, "at least one dimension"),
+        (lambda: mt.tensor(1.0).gather(0, mt.tensor(0)), errors.IndexingError, "at least one"),
         (lambda: mt.arange(0, float("nan")), errors.ShapeError, "cannot reach nan"),
         (lambda: mt.linspace(0, 1, -3), errors.ShapeError, "non-negative integers"),
         (lambda: mt.eye(-2), errors.ShapeError, "non-negative integers"),

@@ -40,7 +40,9 @@ class ScalarFunction:
     @staticmethod
     def forward(ctx: Context, *inputs: float) -> float:
         """Compute the value from floats, and save on `ctx` what backward needs."""
-        raise TypeError("a ScalarFunction must define a static method forward(ctx, *inputs).")
+        raise NotImplementedError(
+            "a ScalarFunction must define a static method forward(ctx, *inputs)."
+        )
 
     @staticmethod
     def backward(ctx: Context, derivative: float) -> Any:
@@ -50,7 +52,9 @@ class ScalarFunction:
             ctx: what forward has saved.
             derivative: that of the final result with respect to the value.
         """
-        raise TypeError("a ScalarFunction must define a static method backward(ctx, derivative).")
+        raise NotImplementedError(
+            "a ScalarFunction must define a static method backward(ctx, derivative)."
+        )
 
     @classmethod
     def apply(cls, *values: SupportsFloat) -> Scalar:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from mt_tensor.errors import BackendError
 
 
-class KernelError(BackendError, RuntimeError):
+class KernelError(BackendError):
     """A kernel could not be compiled, loaded or launched; the message names it."""
 
 
-class SimulationError(BackendError, RuntimeError):
+class SimulationError(BackendError):
     """A simulated thread failed; the message names kernel, block and thread."""
 
 

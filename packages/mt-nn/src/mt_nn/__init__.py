@@ -12,9 +12,11 @@ from mt_nn.errors import (
     FileError,
     InputError,
     LoaderError,
+    MissingFileError,
     MissingPackageError,
     NetworkError,
     SettingError,
+    SettingTypeError,
 )
 from mt_nn.files.limits import limits
 from mt_nn.layers.activation import (
@@ -311,6 +313,7 @@ __all__ = [
     "MaxUnpool2d",
     "MaxUnpool3d",
     "Mish",
+    "MissingFileError",
     "MissingPackageError",
     "Module",
     "ModuleDict",
@@ -344,6 +347,7 @@ __all__ = [
     "RotaryPositions",
     "Sequential",
     "SettingError",
+    "SettingTypeError",
     "SiLU",
     "Sigmoid",
     "SinusoidalPositions",

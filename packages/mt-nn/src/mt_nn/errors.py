@@ -1,17 +1,25 @@
-"""The errors of networks, data and training."""
+"""The errors of networks, data and training.
+
+All derive from `NetworkError`, which is a `RuntimeError`, for torch raises that for most of what it
+refuses; and each also from the other builtin exceptions that code written for torch would catch.
+"""
 
 from __future__ import annotations
 
 
-class NetworkError(Exception):
+class NetworkError(RuntimeError):
     """Base of the errors raised by mt-nn."""
 
 
-class SettingError(NetworkError, ValueError):
+class SettingError(NetworkError, NotImplementedError, ValueError):
     """A layer, an optimizer or a loader was given a setting that makes no sense."""
 
 
-class InputError(NetworkError, ValueError):
+class SettingTypeError(SettingError, TypeError):
+    """A setting is of another type than it must be, such as a text for a number."""
+
+
+class InputError(NetworkError, NotImplementedError, ValueError):
     """A layer or a function was given a tensor of a shape or dtype that it cannot work with."""
 
 
@@ -19,11 +27,15 @@ class FileError(NetworkError, OSError):
     """A file of data or of a model is missing, truncated or not what it should be."""
 
 
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no file of that name."""
+
+
 class DownloadError(FileError):
     """A file could not be fetched, or is not the one that was asked for."""
 
 
-class LoaderError(NetworkError, RuntimeError):
+class LoaderError(NetworkError):
     """A loader's worker did not deliver a batch in time."""
 
 

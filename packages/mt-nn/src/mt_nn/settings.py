@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import SettingError
+from mt_nn.errors import SettingError, SettingTypeError
 from mt_tensor.arguments import as_integer
 from mt_tensor.errors import DomainError
 
@@ -19,19 +19,23 @@ def integer(name: str, value: Any, least: int) -> int:
     """Return a setting that is an integer, Python's or NumPy's, as Python's.
 
     Raises:
-        SettingError: it is something else, or below `least`.
+        SettingTypeError: it is something else.
+        SettingError: it is below `least`.
     """
     try:
         return as_integer(name, value, least)
-    except (TypeError, DomainError) as error:
+    except DomainError as error:
         raise SettingError(str(error)) from None
+    except TypeError as error:
+        raise SettingTypeError(str(error)) from None
 
 
 def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
     """Return a setting given as one number for all of `count` dimensions, or as one for each.
 
     Raises:
-        SettingError: it is neither an integer nor so many, or below `least`.
+        SettingTypeError: it is something else, or holds what is no integer.
+        SettingError: it holds another count of them, or one is below `least`.
     """
     if value.__class__ is int:
         if value >= least:
@@ -47,32 +51,36 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
         given = (given[0],) * count
     try:
         numbers = tuple([integer(name, number, least) for number in given])
-    except SettingError:
-        numbers = ()
+    except SettingError as error:
+        raise type(error)(_wanted(name, value, count, least)) from None
     if len(numbers) != count:
-        many = "an integer" if count == 1 else f"one or {_NUMERALS[count]} integers"
-        raise SettingError(f"{name} must be {many} from {least} on; got {value!r}.")
+        raise SettingError(_wanted(name, value, count, least))
     return numbers
+
+
+def _wanted(name: str, value: Any, count: int, least: int) -> str:
+    many = "an integer" if count == 1 else f"one or {_NUMERALS[count]} integers"
+    return f"{name} must be {many} from {least} on; got {value!r}."
 
 
 _NUMERALS = {2: "two", 3: "three"}
 
 
 def check_flags(**flags: Any) -> None:
-    """Raise SettingError unless all of these settings are True or False."""
+    """Raise SettingTypeError unless all of these settings are True or False."""
     for name, value in flags.items():
         if not isinstance(value, bool | np.bool_):
-            raise SettingError(f"{name} must be True or False; got {value!r}.")
+            raise SettingTypeError(f"{name} must be True or False; got {value!r}.")
 
 
 def number(name: str, value: Any) -> Any:
     """Return a setting that is a number.
 
     Raises:
-        SettingError: it is something else.
+        SettingTypeError: it is something else.
     """
     if not isinstance(value, int | float | np.number):
-        raise SettingError(f"{name} must be a number; got {value!r}.")
+        raise SettingTypeError(f"{name} must be a number; got {value!r}.")
     return value
 
 
@@ -80,9 +88,11 @@ def choice(name: str, value: Any, options: Iterable[str]) -> str:
     """Return a setting that is one of some names.
 
     Raises:
+        SettingTypeError: it is no string.
         SettingError: it is none of them.
     """
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
-        raise SettingError(f"{name} must be one of {', '.join(options)}; got {value!r}.")
+        message = f"{name} must be one of {', '.join(options)}; got {value!r}."
+        raise SettingError(message) if isinstance(value, str) else SettingTypeError(message)
     return value

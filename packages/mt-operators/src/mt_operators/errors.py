@@ -31,16 +31,18 @@ class TracingError(LiftingError):
     """A formula cannot be written as straight-line code, for example because it branches."""
 
 
-class ModuleError(ValueError):
-    """Base of the errors raised about trees of modules."""
+class ModuleError(RuntimeError, ValueError):
+    """Base of the errors raised about trees of modules; torch raises either of both for most."""
 
 
 class MemberError(ModuleError, TypeError):
     """Something was to become a member of a module that cannot be one."""
 
 
-class MemberNameError(ModuleError):
+class MemberNameError(ModuleError, KeyError):
     """A member of a module was to have a name under which it could not be held or found."""
+
+    __str__ = Exception.__str__  # as above
 
 
 class StateDictError(ModuleError):

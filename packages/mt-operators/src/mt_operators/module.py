@@ -395,7 +395,9 @@ class Module:
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the module's output. Every module defines its own."""
-        raise TypeError(f"{type(self).__name__} defines no forward method, so it cannot be called.")
+        raise NotImplementedError(
+            f"{type(self).__name__} defines no forward method, so it cannot be called."
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`."""

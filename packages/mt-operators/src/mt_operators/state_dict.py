@@ -53,7 +53,7 @@ def load(
 
 def _check_names(state: object) -> None:
     if not isinstance(state, Mapping):
-        raise StateDictError(
+        raise TypeError(
             f"load_state_dict() takes a dictionary of values by name; {type(state).__name__} was "
             "given. Pass what state_dict() of another model returned."
         )

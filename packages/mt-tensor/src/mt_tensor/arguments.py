@@ -45,14 +45,13 @@ def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
     """Accept `f(2, 3)` as well as `f((2, 3))` and, by a name, `f(size=(2, 3))`.
 
     Raises:
-        ShapeError: something is no integer.
-        TypeError: sizes were given in both ways.
+        TypeError: something is no integer, or sizes were given in both ways.
     """
     given = _unpacked(values, named)
     for value in given:
         if value.__class__ is not int:
             if not is_integer(value):
-                raise ShapeError(f"sizes and dimensions are integers; {given} was given.")
+                raise TypeError(f"sizes and dimensions are integers; {given} was given.")
             return tuple(map(operator.index, given))
     return given
 
@@ -61,13 +60,15 @@ def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
     """Return the shape that extents make, which are given in one of the ways of `as_integers`.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
-        TypeError: they were given in both ways.
+        ShapeError: an extent is negative.
+        TypeError: an extent is no integer, or they were given in both ways.
     """
     given = _unpacked(extents, named)
     for extent in given:
-        if not isinstance(extent, _INTEGERS) or isinstance(extent, bool) or extent < 0:
-            raise ShapeError(f"a shape is made of non-negative integers; {given} was given.")
+        whole = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
+        if not whole or extent < 0:
+            message = f"a shape is made of non-negative integers; {given} was given."
+            raise ShapeError(message) if whole else TypeError(message)
     return tuple(map(int, given))
 
 
@@ -94,10 +95,17 @@ def check_flags(**flags: Any) -> None:
 
 
 def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
-    """Raise DomainError unless a value is one of the options that there are; no array is."""
+    """Raise unless a value is one of the options that there are.
+
+    Raises:
+        DomainError: it is none of them.
+        TypeError: it is of another type than all of them.
+    """
     options = dict.fromkeys(options)
-    if not isinstance(value, Hashable) or value not in options:
-        raise DomainError(f"{name} is one of {', '.join(map(repr, options))}; {value!r} was given.")
+    if isinstance(value, Hashable) and value in options:
+        return
+    message = f"{name} is one of {', '.join(map(repr, options))}; {value!r} was given."
+    raise DomainError(message) if type(value) in map(type, options) else TypeError(message)
 
 
 def check_floating(name: str, of: TensorBase | DType) -> None:

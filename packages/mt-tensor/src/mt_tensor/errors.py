@@ -1,13 +1,14 @@
 """The errors of tensors and backends.
 
-All derive from `TensorError`, and each also from the builtin exception that code written for torch
-or NumPy would catch (`ValueError`, `TypeError`, `IndexError`, `RuntimeError`).
+All derive from `TensorError`, which is a `RuntimeError`, for torch raises that for most of what it
+refuses; and each also from the other builtin exceptions that code written for torch or NumPy would
+catch (`ValueError`, `TypeError`, `IndexError`, `NotImplementedError`).
 """
 
 from __future__ import annotations
 
 
-class TensorError(Exception):
+class TensorError(RuntimeError):
     """Base of the errors raised by mt-tensor."""
 
 
@@ -22,7 +23,7 @@ class IndexingError(TensorError, IndexError):
     """
 
 
-class DTypeError(TensorError, TypeError):
+class DTypeError(TensorError, NotImplementedError, TypeError):
     """A dtype that an operation cannot work with."""
 
 
@@ -30,11 +31,11 @@ class DomainError(TensorError, ValueError):
     """A number outside of what an operation is defined for, such as a probability of 2."""
 
 
-class DivisionByZeroError(TensorError, RuntimeError, ZeroDivisionError):
+class DivisionByZeroError(TensorError, ZeroDivisionError):
     """An integer divided by zero, which no integer is the result of."""
 
 
-class LinAlgError(TensorError, RuntimeError):
+class LinAlgError(TensorError):
     """A matrix without what was asked for: singular, it has no inverse, for example."""
 
 
@@ -50,7 +51,7 @@ class FusionError(TensorError, TypeError):
     """A function cannot be fused: it is not one of each element by itself."""
 
 
-class InPlaceError(TensorError, RuntimeError):
+class InPlaceError(TensorError):
     """An in-place change that would make recorded derivatives wrong."""
 
 
@@ -66,7 +67,7 @@ class BackendLoadError(BackendError, ImportError):
     """A backend is installed but broken: importing or creating it failed."""
 
 
-class BackendUnavailableError(BackendError, RuntimeError):
+class BackendUnavailableError(BackendError):
     """A backend is installed and sound, but cannot run on this machine; it says why."""
 
 
@@ -74,5 +75,5 @@ class AmbiguousBackendError(BackendError, LookupError):
     """Two installed distributions claim the same backend name."""
 
 
-class BackendMismatchError(BackendError, RuntimeError):
+class BackendMismatchError(BackendError):
     """One operation was given tensors of different backends."""

@@ -145,11 +145,12 @@ def normalize_dim(dim: int, ndim: int) -> int:
 
     Raises:
         IndexingError: a tensor of `ndim` dimensions has no such dimension.
+        TypeError: it is no integer.
     """
     if dim.__class__ is int and -ndim <= dim < ndim:
         return dim if dim >= 0 else dim + ndim
     if not is_integer(dim):
-        raise IndexingError(f"a dimension is an integer; {dim!r} was given.")
+        raise TypeError(f"a dimension is an integer; {dim!r} was given.")
     dim = operator.index(dim)
     limit = max(ndim, 1)  # as in torch, a 0-dimensional tensor answers to dimensions 0 and -1
     if not -limit <= dim < limit:
@@ -165,6 +166,7 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
 
     Raises:
         IndexingError: a dimension does not exist or is named twice.
+        TypeError: one is no integer.
     """
     if dims is None:
         return tuple(range(ndim))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_tensor import Tensor, float64, stack, tensor
 from mt_tensor.errors import TensorError
 
@@ -43,7 +43,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
         return _joined_mappings(batch)
     if isinstance(first, tuple | list):
         return _joined_sequences(batch)
-    raise SettingError(
+    raise SettingTypeError(
         f"samples of type {type(first).__name__} cannot be joined into a batch: pass collate_fn."
     )
 

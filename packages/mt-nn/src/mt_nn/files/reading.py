@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
-from mt_nn.errors import FileError
+from mt_nn.errors import FileError, MissingFileError
 from mt_nn.files.limits import Allowance
 
 CHUNK = 2**18
@@ -54,7 +54,8 @@ def open_plain(path: PathLike) -> io.FileIO:
 
 def unreadable(path: PathLike, error: OSError) -> FileError:
     """Return the error for a file that cannot be opened or read."""
-    return FileError(f"could not read {os.fspath(path)} ({error.strerror or error}).")
+    kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
+    return kind(f"could not read {os.fspath(path)} ({error.strerror or error}).")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from mt_nn.errors import SettingError
+from mt_nn.errors import SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.arguments import check_same_dtype
 from mt_tensor.recording.function import require_tensors
@@ -42,7 +42,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     Raises:
         TypeError: when it is called: something is no tensor and should be one.
-        SettingError: something is no flag or no number and should be one.
+        SettingTypeError: something is no flag or no number and should be one.
     """
     parameters = inspect.signature(function).parameters
     names = list(parameters)
@@ -54,7 +54,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         if "Tensor" in annotation:
             require_tensors(function.__name__, value)
         wanted = _KINDS[annotation][0]
-        raise SettingError(f"{function.__name__}() takes {wanted} as {name}; got {value!r}.")
+        raise SettingTypeError(f"{function.__name__}() takes {wanted} as {name}; got {value!r}.")
 
     @functools.wraps(function)
     def operation(*args: P.args, **kwargs: P.kwargs) -> R:

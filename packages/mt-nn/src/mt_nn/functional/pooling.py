@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
@@ -229,10 +229,10 @@ def _avg_pool(
         batch = pad(batch, pairs((0,) * dims, ends))
     out = _by_planes(_avg_pool2d, batch, kernel, steps, margins)
     if divisor_override is not None:
-        if not is_integer(divisor_override) or divisor_override == 0:
-            raise SettingError(
-                f"divisor_override must be an integer other than 0; got {divisor_override!r}."
-            )
+        whole = is_integer(divisor_override)
+        if not whole or divisor_override == 0:
+            message = f"divisor_override must be an integer other than 0; got {divisor_override!r}."
+            raise SettingError(message) if whole else SettingTypeError(message)
         out = out * (math.prod(kernel) / divisor_override)
     elif ends or not (count_include_pad or max(margins) == 0):
         edges = margins if count_include_pad else (0,) * dims

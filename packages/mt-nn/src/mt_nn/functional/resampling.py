@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.settings import Sizes, choice, integers
 from mt_tensor import Tensor, fused, tensor, uint8
 from mt_tensor.dtypes import Array, as_number
@@ -116,8 +116,8 @@ def _sizes(
     given = scale_factor if isinstance(scale_factor, tuple | list) else (scale_factor,) * dims
     try:
         factors = tuple(float(as_number("scale_factor", factor)) for factor in given)
-    except (TypeError, ValueError):
-        factors = ()
+    except TypeError as error:
+        raise SettingTypeError(str(error)) from None
     if len(factors) != dims or not all(0 < factor < math.inf for factor in factors):
         raise SettingError(f"scale_factor must be one number or {dims}; got {scale_factor!r}.")
     sizes = tuple(math.floor(e * factor) for e, factor in zip(extents, factors, strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn import functional, init
-from mt_nn.errors import SettingError
+from mt_nn.errors import SettingTypeError
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
@@ -119,7 +119,7 @@ class Unflatten(Module):
         super().__init__()
         self.dim = dim
         if not isinstance(unflattened_size, tuple | list):
-            raise SettingError(
+            raise SettingTypeError(
                 f"unflattened_size is a tuple of integers; got {unflattened_size!r}."
             )
         self.unflattened_size = tuple(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from mt_nn import functional
-from mt_nn.errors import SettingError
+from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.module import Module
 from mt_nn.settings import Sizes
 from mt_tensor import Tensor
@@ -31,8 +31,10 @@ class _Pad(Module):
         super().__init__()
         sides = 2 * self.dims
         given: Any = padding if isinstance(padding, tuple | list) else (padding,) * sides
-        if len(given) != sides or not all(is_integer(number) for number in given):
-            raise SettingError(f"padding must be one integer or {sides}; got {padding!r}.")
+        whole = all(is_integer(number) for number in given)
+        if not whole or len(given) != sides:
+            message = f"padding must be one integer or {sides}; got {padding!r}."
+            raise SettingError(message) if whole else SettingTypeError(message)
         self.padding: tuple[int, ...] = tuple(given)
 
     def forward(self, input: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from mt_nn.errors import SettingError
+from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.optim.hooks import OptimizerHooks
 from mt_nn.optim.settings import HOW, check_how, check_rate
 from mt_operators import StateDictError
@@ -90,7 +90,7 @@ class Optimizer(OptimizerHooks):
         seen = {id(parameter) for parameter in self._parameters()}
         for parameter in new["params"]:
             if not isinstance(parameter, Tensor):
-                raise SettingError(f"{parameter!r} is no tensor, so it cannot be optimized.")
+                raise SettingTypeError(f"{parameter!r} is no tensor, so it cannot be optimized.")
             if not parameter.is_leaf or not parameter.is_floating_point():
                 raise SettingError(
                     f"a tensor of {parameter.dtype.name} that was "

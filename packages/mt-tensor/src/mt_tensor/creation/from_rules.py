@@ -35,7 +35,7 @@ def new_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
     """Return the shape of a new tensor; see `arguments.as_shape`.
 
     Raises:
-        ShapeError: an extent is no integer, or negative, or there would be too many elements.
+        ShapeError: an extent is negative, or there would be too many elements.
         TypeError: they were given in two ways.
     """
     shape = as_shape(extents, named)
@@ -67,7 +67,7 @@ def empty(
     """Return a tensor with arbitrary elements, to be overwritten.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is negative.
     """
     chosen = place(backend, device)
     data = chosen.allocate(new_shape(sizes, size), _or_default(dtype))
@@ -323,7 +323,7 @@ def eye(
     """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is negative.
     """
     rows, columns = new_shape((n, n if m is None else m))
     return from_values(
@@ -354,7 +354,7 @@ def tril_indices(
         Shape (2, n), row by row; its two rows index such a matrix.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is negative.
         DTypeError: the element type is neither int32 nor int64.
     """
     return _triangle(

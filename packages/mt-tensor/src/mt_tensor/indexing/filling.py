@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, bool_, int64
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.finding import nonzero
 from mt_tensor.indexing.gathering import along, check_1d_index, element_numbers, scatter_add
 from mt_tensor.indexing.scattering import check_slices, scatter
@@ -39,7 +39,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
     Raises:
         DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
-        ShapeError: `index` is not 1-D, or `source` has another shape.
+        ShapeError: `source` has another shape.
         IndexingError: an index is out of range.
     """
     dim = check_slices("index_copy", input, dim, index, source)
@@ -57,7 +57,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
 
     Raises:
         DTypeError: `index` holds no integers, or the number does not fit the dtype of `input`.
-        ShapeError: `index` is not 1-D, or `value` is a tensor with dimensions.
+        ShapeError: `value` is a tensor with dimensions.
         IndexingError: an index is out of range.
     """
     dim = check_1d_index("index_fill", input, dim, index)
@@ -138,14 +138,13 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
     Raises:
         DTypeError: `index` is not int64, or `source` has another dtype than `input`.
-        IndexingError: an index is out of range.
-        ShapeError: there are not as many elements as indices.
+        IndexingError: an index is out of range, or there are not as many elements as indices.
     """
     require_tensors("put", input, index, source)
     if index.dtype is not int64:
         raise DTypeError(f"put() takes an index of int64; {index.dtype.name} was given.")
     if index.numel() != source.numel():
-        raise ShapeError(
+        raise IndexingError(
             f"put() takes an element for each index; {source.numel()} were given for "
             f"{index.numel()}."
         )

@@ -126,7 +126,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 
     Raises:
         DTypeError: `indices` holds no integers.
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is negative.
         IndexingError: an index is out of range.
     """
     require_tensors("unravel_index", indices)

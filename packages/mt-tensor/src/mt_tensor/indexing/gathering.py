@@ -98,7 +98,7 @@ def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
     common_backend(x, index)
     dim = normalize_dim(dim, x.ndim)
     if x.ndim == 0:
-        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
     if index.dtype is not int64:
         raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
     fits = index.ndim == x.ndim
@@ -169,18 +169,17 @@ def check_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> int:
 
     Raises:
         DTypeError: it is not an integer tensor.
-        ShapeError: it is not 1-D, or `input` is 0-D.
-        IndexingError: an index is out of range.
+        IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
     """
     require_tensors(name, input, index)
     common_backend(input, index)
     if index.ndim != 1:
-        raise ShapeError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
+        raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
     if index.dtype.kind != "integer":
         raise DTypeError(f"{name}() takes an index of integers; {index.dtype.name} was given.")
     dim = normalize_dim(dim, input.ndim)
     if input.ndim == 0:
-        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
     check_range(index, input.shape[dim], f"dimension {dim}")
     return dim
 
@@ -231,8 +230,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
     Raises:
         DTypeError: `index` is not an integer tensor.
-        ShapeError: `index` is not 1-D.
-        IndexingError: an index is out of range.
+        IndexingError: `index` is not 1-D, or an index is out of range.
     """
     dim = check_1d_index("index_select", input, dim, index)
     return GatherSlices.apply(input, dim, index.to(int64))

@@ -251,7 +251,7 @@ def check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tens
     dim = check_1d_index(name, input, dim, index)
     wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
     if source.shape != wanted:
-        raise ShapeError(
+        raise IndexingError(
             f"{name}() along dimension {dim} of shape {input.shape} with {index.numel()} "
             f"index(es) needs a source of shape {wanted}; {source.shape} was given."
         )
@@ -272,8 +272,7 @@ def index_add(
 
     Raises:
         DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
-        ShapeError: `index` is not 1-D, or `source` has another shape.
-        IndexingError: an index is out of range.
+        IndexingError: an index is out of range, or `source` has another shape.
     """
     dim = check_slices("index_add", input, dim, index, source)
     alpha = as_number("alpha", alpha)
@@ -302,8 +301,7 @@ def index_reduce(
 
     Raises:
         DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
-        ShapeError: `index` is not 1-D, or `source` has another shape.
-        IndexingError: an index is out of range.
+        IndexingError: an index is out of range, or `source` has another shape.
         DomainError: there is no such reduction.
     """
     check_choice("reduce", reduce, REDUCTIONS[1:])  # sums are those of index_add()

@@ -14,7 +14,7 @@ import numpy as np
 
 from mt_autodiff.mode import recording
 from mt_tensor.dtypes import bool_, int64
-from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.errors import DomainError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
     GatherSlices,
     along,
@@ -235,8 +235,10 @@ def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
     """Return where a slice starts, its step and its length."""
     try:
         start, stop, step = entry.indices(extent)
-    except (TypeError, ValueError) as error:
-        raise IndexingError(f"{entry} cannot slice a tensor: {error}.") from None
+    except TypeError as error:
+        raise TypeError(f"{entry} cannot slice a tensor: {error}.") from None
+    except ValueError as error:  # of a step of 0
+        raise DomainError(f"{entry} cannot slice a tensor: {error}.") from None
     return start, step, len(range(start, stop, step))
 
 

@@ -41,8 +41,8 @@ def vector_norm(
     Raises:
         TypeError: `ord` is no number.
         DTypeError: the elements are no floating-point numbers.
-        IndexingError: a dimension does not exist or is named twice.
-        ShapeError: there are no elements, and `ord` is negative or inf.
+        IndexingError: a dimension does not exist or is named twice; or there are no elements, and
+            `ord` is negative or inf.
     """
     return norms.norm(x, as_number("ord", ord), dim, keepdim, dtype)
 
@@ -69,7 +69,7 @@ def matrix_norm(
 
     Raises:
         DomainError: there is no such norm.
-        ShapeError: there are fewer than two dimensions, or `dim` does not name two.
+        ShapeError: there are fewer than two dimensions.
         IndexingError: a dimension does not exist or is named twice.
         DTypeError: the elements are of another dtype.
     """
@@ -80,7 +80,7 @@ def matrix_norm(
     if x.ndim < 2:
         raise ShapeError(f"matrix_norm() takes matrices; shape {x.shape} was given.")
     if not isinstance(dim, Sequence) or len(dim) != 2:
-        raise ShapeError(f"matrix_norm() takes two dimensions as dim; {dim!r} was given.")
+        raise TypeError(f"matrix_norm() takes two dimensions as dim; {dim!r} was given.")
     rows, columns = normalize_dims(dim, x.ndim)
     if isinstance(ord, bool):
         raise TypeError(f"ord is a number or a word; {ord!r} was given.")

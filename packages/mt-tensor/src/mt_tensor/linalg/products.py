@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_floating
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.linalg.systems import inv
 from mt_tensor.movement import diagonals
 from mt_tensor.products import vectors
@@ -94,12 +94,12 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         N: how many powers; n if not given.
 
     Raises:
-        ShapeError: `x` has no dimensions.
+        IndexingError: `x` has no dimensions.
         DomainError: `N` is below 2.
         TypeError: `N` is no integer.
     """
     require_tensors("vander", x)
     if not x.ndim:
-        raise ShapeError("vander() needs a tensor with at least one dimension.")
+        raise IndexingError("vander() needs a tensor with at least one dimension.")
     count = x.shape[-1] if N is None else as_integer("N", N, least=2)
     return vectors.vander(x.flatten(), count, increasing=True).reshape(*x.shape, count)

@@ -194,7 +194,7 @@ def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
 
     Raises:
         IndexingError: the shapes do not broadcast.
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is negative.
     """
     common: tuple[int, ...] = ()
     for given in shapes:

@@ -54,7 +54,6 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice at one index along a dimension, which is dropped, as a view.
 
     Raises:
-        ShapeError: `input` has no dimensions.
         IndexingError: there is no such dimension or index.
         TypeError: `index` is no integer.
     """
@@ -124,10 +123,10 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         dim2: the one that counts columns.
 
     Raises:
-        ShapeError: `input` has no dimensions.
         IndexingError: a dimension does not exist, or both are the same.
     """
-    _at_least("diag_embed", 1, input)
+    require_tensors("diag_embed", input)
+    existing_dim("diag_embed", -1, input.shape)
     offset = as_integer("offset", offset)
     first, second = (normalize_dim(dim, input.ndim + 1) for dim in (dim1, dim2))
     if first == second:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
@@ -141,9 +141,14 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
 
 
 def existing_dim(name: str, dim: int, shape: Shape) -> int:
-    """Return `dim` counted from the front, of a tensor that has dimensions."""
+    """Return `dim` counted from the front.
+
+    Raises:
+        IndexingError: the tensor does not have it, or has no dimensions at all.
+        TypeError: it is no integer.
+    """
     if not shape:
-        raise ShapeError(f"{name}() needs a tensor with at least one dimension.")
+        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
     return normalize_dim(dim, len(shape))
 
 
@@ -229,13 +234,17 @@ class MovementMethods(TensorBase):
         return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
 
     def narrow(self, dim: int, start: int, length: int) -> Tensor:
-        """Return a view of `length` elements along `dim`; `start` may count from the end."""
+        """Return a view of `length` elements along `dim`; `start` may count from the end.
+
+        Raises:
+            IndexingError: it would reach beyond the tensor.
+        """
         d = existing_dim("narrow", dim, self.shape)
         start, length = as_integer("start", start), as_integer("length", length)
         if -self.shape[d] <= start < 0:
             start += self.shape[d]
         if start < 0 or length < 0 or start + length > self.shape[d]:
-            raise ShapeError(
+            raise IndexingError(
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "
                 f"{dim} with {self.shape[d]}."
             )

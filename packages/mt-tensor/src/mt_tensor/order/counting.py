@@ -47,7 +47,6 @@ def unique(
 
     Raises:
         IndexingError: there is no such dimension.
-        ShapeError: there are no dimensions, but one was named.
     """
     require_tensors("unique", input)
     check_flags(sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)

@@ -197,7 +197,8 @@ def diff(
         append: what to put at its end.
 
     Raises:
-        ShapeError: `input` has no dimensions, or the shapes do not fit.
+        IndexingError: there is no such dimension.
+        ShapeError: the shapes do not fit.
         DomainError: `n` is negative.
         TypeError: `n` is no integer.
     """

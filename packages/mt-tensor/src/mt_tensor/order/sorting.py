@@ -137,8 +137,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
         is nan. With `dim`, the named tuple `(values, indices)`.
 
     Raises:
-        IndexingError: there is no such dimension.
-        ShapeError: `dim` has no elements.
+        IndexingError: there is no such dimension, or it has no elements.
         DTypeError: the elements are bool; or there are none and they are integers.
         TypeError: `keepdim` without `dim`.
     """
@@ -204,8 +203,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
         keepdim: whether it stays, with extent 1.
 
     Raises:
-        IndexingError: there is no such dimension.
-        ShapeError: it has no elements.
+        IndexingError: there is no such dimension, or it has no elements.
     """
     require_tensors("mode", input)
     check_flags(keepdim=keepdim)

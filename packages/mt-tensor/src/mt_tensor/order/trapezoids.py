@@ -29,7 +29,7 @@ def trapezoid(
 
     Raises:
         DTypeError: `y` or `x` is bool.
-        ShapeError: `y` has no dimensions, or `x` another number of points.
+        ShapeError: `x` has another number of points.
         IndexingError: there is no such dimension, or the shapes do not broadcast.
         TypeError: both `x` and `dx` are given.
     """

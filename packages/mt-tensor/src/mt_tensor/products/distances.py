@@ -24,8 +24,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 
     Raises:
         DTypeError: neither tensor is floating-point.
-        IndexingError: the shapes do not broadcast.
-        ShapeError: there are no elements, and `p` is negative or inf.
+        IndexingError: the shapes do not broadcast; or there are no elements, and `p` is negative or
+            inf.
     """
     require_tensors("dist", input, other)
     return norm(input - other, p)

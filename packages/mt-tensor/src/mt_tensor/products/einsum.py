@@ -59,13 +59,13 @@ def _read_sublists(args: Sequence[Any]) -> tuple[_Equation, list[Any]]:
     lists = [*args[1 : 2 * pairs : 2], *args[2 * pairs :]]
     for labels in lists:
         if not isinstance(labels, Sequence) or isinstance(labels, str):
-            raise EquationError(
+            raise TypeError(
                 "einsum() takes an equation and tensors, or tensors each followed by a list of "
                 f"integers; {labels!r} was given as a list."
             )
         for label in labels:
             if label is not ... and not isinstance(label, SupportsIndex):
-                raise EquationError(
+                raise TypeError(
                     f"einsum() takes lists of integers and Ellipsis; {label!r} was given."
                 )
     read: list[Labels] = [

@@ -70,7 +70,7 @@ def rand(
     """Return numbers drawn evenly from 0 (included) to 1 (excluded), by default of float32.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is negative.
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("rand", dtype), new_shape(sizes, size)
@@ -206,7 +206,7 @@ def randn(
     """Return numbers from the normal distribution with mean 0 and variance 1.
 
     Raises:
-        ShapeError: an extent is no integer, or negative.
+        ShapeError: an extent is negative.
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)

@@ -51,12 +51,12 @@ class Function:
                 things as attributes.
             *args: what `apply` was called with.
         """
-        raise TypeError("a Function must define a static method forward(ctx, *args).")
+        raise NotImplementedError("a Function must define a static method forward(ctx, *args).")
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         """Return the gradient for each argument of `apply`, None where there is none."""
-        raise TypeError("a Function must define a static method backward(ctx, grad).")
+        raise NotImplementedError("a Function must define a static method backward(ctx, grad).")
 
     @classmethod
     def apply(cls, *args: Any) -> Tensor:

@@ -154,7 +154,7 @@ def max(
         largest, which receives the gradient. With another tensor, see `maximum`.
 
     Raises:
-        ShapeError: there are no elements to choose from.
+        IndexingError: there are no elements to choose from.
         IndexingError: there is no such dimension, or two shapes do not broadcast.
         TypeError: `keepdim` without `dim`, or `dim` together with `other`.
     """
@@ -175,7 +175,7 @@ def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the largest element over dimensions; equal ones share the gradient.
 
     Raises:
-        ShapeError: there are no elements to choose from.
+        IndexingError: there are no elements to choose from.
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("amax", input)
@@ -186,7 +186,7 @@ def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the smallest element over dimensions; equal ones share the gradient.
 
     Raises:
-        ShapeError: there are no elements to choose from.
+        IndexingError: there are no elements to choose from.
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("amin", input)
@@ -197,7 +197,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
     """Return the smallest and the largest elements along a dimension, or of all.
 
     Raises:
-        ShapeError: there are no elements to choose from.
+        IndexingError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
     require_tensors("aminmax", input)
@@ -213,7 +213,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
     Raises:
         DTypeError: the elements are truth values.
-        ShapeError: there are no elements to choose from.
+        IndexingError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
     require_tensors("argmax", input)
@@ -226,7 +226,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
     Raises:
         DTypeError: the elements are truth values.
-        ShapeError: there are no elements to choose from.
+        IndexingError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
     require_tensors("argmin", input)

@@ -37,8 +37,8 @@ def norm(
 
     Raises:
         DTypeError: the elements are no floating-point numbers, or `dtype` is not of that kind.
-        IndexingError: a dimension does not exist or is named twice.
-        ShapeError: there are no elements, and `p` is negative or inf.
+        IndexingError: a dimension does not exist or is named twice; or there are no elements, and
+            `p` is negative or inf.
         TypeError: `p` is of another kind.
     """
     require_tensors("norm", input)

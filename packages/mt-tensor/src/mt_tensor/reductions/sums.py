@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.rearranging import shifted
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
@@ -56,9 +56,9 @@ def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
 
 
 def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
-    """Raise ShapeError if there is nothing to fold along one of the dimensions."""
+    """Raise IndexingError if there is nothing to fold along one of the dimensions."""
     if 0 in x.shape and any(x.shape[d] == 0 for d in dims):
-        raise ShapeError(
+        raise IndexingError(
             f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
             f"{tuple(d for d in dims if x.shape[d] == 0)}."
         )

@@ -92,7 +92,7 @@ row(
     lambda x: np.argsort(x, 0),
     *MATRIX,
     differentiable=False,
-    errors=((lambda x: x.argsort("a"), IndexingError, "'a' was given"),),
+    errors=((lambda x: x.argsort("a"), TypeError, "'a' was given"),),
     dtypes="index",
 )
 row(
@@ -123,7 +123,7 @@ row(
     *ANY,
     errors=(
         (lambda x: (x > 0).median(), DTypeError, "bool"),
-        (lambda x: x[:0].median(0), ShapeError, "no elements"),
+        (lambda x: x[:0].median(0), IndexingError, "no elements"),
     ),
     dtypes="number",
 )
@@ -215,7 +215,7 @@ row(
     ((3,),),
     ((2, 2),),
     errors=(
-        (lambda x: x.sum().diff(), ShapeError, "at least one dimension"),
+        (lambda x: x.sum().diff(), IndexingError, "at least one dimension"),
         (lambda x: x.diff(-1), DomainError, "-1 was given"),
     ),
 )
@@ -241,7 +241,7 @@ row(
     ((4,),),
     ((5, 1, 7),),
     differentiable=False,
-    errors=((lambda x: x[:, :0].mode(), ShapeError, r"mode\(\) of no elements"),),
+    errors=((lambda x: x[:, :0].mode(), IndexingError, r"mode\(\) of no elements"),),
     dtypes="single",
 )
 row(
@@ -268,7 +268,7 @@ row(
     ((7,),),
     errors=(
         (lambda x: (x > 0).nanmedian(), DTypeError, r"nanmedian\(\) is not defined on bool"),
-        (lambda x: x[:0].nanmedian(0), ShapeError, "no elements"),
+        (lambda x: x[:0].nanmedian(0), IndexingError, "no elements"),
         (lambda x: x.nanmedian(keepdim=True), TypeError, "together with dim"),
     ),
     dtypes="real",

@@ -193,7 +193,7 @@ row(
     lambda x: x.gelu(approximate="tanh"),
     lambda x: x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2,
     *WITH_EMPTY,
-    errors=((lambda x: x.gelu("erf"), DomainError, "'none', 'tanh'; 'erf' was given"),),
+    errors=((lambda x: x.gelu(approximate="erf"), DomainError, "'none', 'tanh'; 'erf' was given"),),
     dtypes="real",
 )
 row(

@@ -69,7 +69,7 @@ row(
     dtypes="float",
 )
 row("std", lambda x: x.std(0), lambda x: x.std(0, ddof=1), ((4, 3),), dtypes="float")
-_EMPTY_EXTREME: BadCall = (lambda x: x[:, :0].amax(1), ShapeError, "no elements is undefined")
+_EMPTY_EXTREME: BadCall = (lambda x: x[:, :0].amax(1), IndexingError, "no elements is undefined")
 row("amax", lambda x: x.amax(), lambda x: x.max(), *ANY, errors=(_EMPTY_EXTREME,))
 row("amax", lambda x: x.amax((0, -1), True), lambda x: x.max((0, -1), keepdims=True), *MATRIX)
 row("amin", lambda x: x.amin(0), lambda x: x.min(0), *MATRIX)
@@ -168,7 +168,7 @@ row(
     lambda x: x.logsumexp((0, 1), True),
     lambda x: np.log(np.exp(x).sum((0, 1), keepdims=True)),
     *MATRIX,
-    errors=((lambda x: x.logsumexp(0.5), IndexingError, "0.5 was given"),),
+    errors=((lambda x: x.logsumexp(0.5), TypeError, "0.5 was given"),),
     dtypes="real",
 )
 row("prod", lambda x: x.prod(), lambda x: x.prod(), ((2, 3),), ((),), ((0,),), dtypes="sum")
@@ -178,7 +178,7 @@ row(
     lambda x: (x * (x > 0)).prod(0),
     ((3, 2),),
     ((4, 1, 2),),
-    errors=((lambda x: x.prod((0, 1)), IndexingError, "is an integer"),),
+    errors=((lambda x: x.prod((0, 1)), TypeError, "is an integer"),),
     dtypes="sum",
 )
 row("prod", lambda x: x.prod(-1, True), lambda x: x.prod(-1, keepdims=True), *MATRIX, dtypes="sum")
@@ -226,9 +226,9 @@ row(
     lambda x: x.max(),
     *ANY,
     errors=(
-        (lambda x: x[:0].max(), ShapeError, r"max\(\) of no elements"),
+        (lambda x: x[:0].max(), IndexingError, r"max\(\) of no elements"),
         (lambda x: x.max(keepdim=True), TypeError, "together with dim"),
-        (lambda x: x.max(2.0), IndexingError, "2.0 was given"),
+        (lambda x: x.max(2.0), TypeError, "2.0 was given"),
         (lambda x: x.max(0, other=x), TypeError, "not both"),
     ),
 )
@@ -257,7 +257,7 @@ row(
     errors=(
         (lambda x: x.norm("nuc"), TypeError, "p is a number; 'nuc'"),
         (lambda x: x.long().norm(), DTypeError, "int64 was given"),
-        (lambda x: x[:0].norm(np.inf), ShapeError, "no elements"),
+        (lambda x: x[:0].norm(np.inf), IndexingError, "no elements"),
     ),
     dtypes="float",
 )

@@ -17,7 +17,7 @@ for _name in ("trapezoid", "trapz"):
         lambda y: np.trapezoid(y, dx=0.5, axis=0),
         *MATRIX,
         errors=(
-            (lambda x: mt.trapezoid(x.sum()), ShapeError, "at least one dimension"),
+            (lambda x: mt.trapezoid(x.sum()), IndexingError, "at least one dimension"),
             (lambda x: mt.trapezoid(x > 0), DTypeError, "not defined on bool"),
             (lambda x: mt.trapezoid(x, x[0, :2]), ShapeError, "each of 3 points; 2"),
             (lambda x: mt.trapezoid(x, x, dx=1), TypeError, "not both"),

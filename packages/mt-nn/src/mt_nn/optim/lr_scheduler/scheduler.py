@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mt_nn.errors import SettingError
+from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.optim.optimizer import Optimizer
 from mt_operators import StateDictError
 from mt_tensor import Tensor
@@ -15,7 +15,7 @@ from mt_tensor import Tensor
 def check_optimizer(optimizer: object) -> None:
     """Raise SettingError unless it is an optimizer."""
     if not isinstance(optimizer, Optimizer):
-        raise SettingError(f"a scheduler takes an optimizer; {optimizer!r} was given.")
+        raise SettingTypeError(f"a scheduler takes an optimizer; {optimizer!r} was given.")
 
 
 def check(name: str, value: Any, holds: bool, what: str) -> None:
