@@ -170,7 +170,7 @@ _SAYS_WHAT = re.compile("is (a number|an integer|one of|True or False).* given")
 
 _UNCHECKED = re.compile(
     "Dimension (specified as|out of range)|tuple index|index 0 (is )?out of range|"
-    "'.*' object (is|of)|unsupported operand|'<=?' not supported|can only concatenate|"
+    "'.*' object is|object of type|unsupported operand|'<=?' not supported|can only concatenate|"
     "only integers, slices|unhashable|expected np.ndarray|float.. argument must be"
 )
 """What torch, or Python, says from the depths of what torch has not checked."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import FileError, MissingPackageError
+from mt_nn.files.reading import unreadable
 from mt_tensor.dtypes import Array
 
 DTYPES = {
@@ -40,7 +41,7 @@ def read_whole(path: Any, most: int = -1) -> bytes:
         with Path(path).open("rb") as file:
             return file.read(most)
     except OSError as error:
-        raise FileError(f"could not read {path} ({error.strerror or error}).") from error
+        raise unreadable(path, error) from error
 
 
 LONGEST_HEADER = 100_000_000
