@@ -15,7 +15,7 @@ from mt_autodiff import Scalar, enable_grad, is_grad_enabled, no_grad, set_grad_
 @pytest.fixture
 def restless() -> Iterator[None]:
     """Let Python go on to the next thread at each call in any of them."""
-    threading.setprofile(lambda *_: time.sleep(0))
+    threading.setprofile(lambda *_: time.sleep(1e-5))
     yield
     threading.setprofile(None)
 

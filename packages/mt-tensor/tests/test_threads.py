@@ -15,7 +15,7 @@ import mt_tensor as mt
 @pytest.fixture
 def restless() -> Iterator[None]:
     """Let Python go on to the next thread at each call in any of them."""
-    threading.setprofile(lambda *_: time.sleep(0))
+    threading.setprofile(lambda *_: time.sleep(1e-5))
     yield
     threading.setprofile(None)
 
@@ -158,3 +158,37 @@ def test_one_use_of_a_backend_serves_several_tasks() -> None:
         assert await asyncio.gather(*running) == [before] * 2
 
     asyncio.run(tasks())
+
+
+@pytest.mark.usefixtures("restless")
+@pytest.mark.parametrize("kind", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_hooks_that_threads_register_are_all_called(kind: str) -> None:
+    leaf = mt.zeros(1, requires_grad=True)
+    called: list[int] = []
+    run(lambda number: getattr(leaf, kind)(lambda _: called.append(number)))
+    leaf.sum().backward()
+    assert sorted(called) == list(range(1, THREADS + 1))
+
+
+@pytest.mark.usefixtures("restless")
+def test_threads_that_begin_a_sequence_together_draw_all_of_it() -> None:
+    """No number twice, and none left out."""
+    generator = mt.Generator().manual_seed(3)
+    drawn: list[float] = []
+    run(lambda _: drawn.append(mt.rand(1, generator=generator).item()))
+    again = mt.Generator().manual_seed(3)
+    assert sorted(drawn) == sorted(mt.rand(1, generator=again).item() for _ in range(THREADS))
+
+
+def test_tasks_show_tensors_each_in_their_own_way() -> None:
+    async def shown(precision: int) -> str:
+        with mt.printoptions(precision=precision):
+            await asyncio.sleep(0)
+            return str(mt.tensor(1.23456))
+
+    async def tasks() -> None:
+        found = await asyncio.gather(shown(1), shown(3), asyncio.to_thread(repr, mt.tensor(1.5)))
+        assert found == ["tensor(1.2)", "tensor(1.235)", "tensor(1.5000)"]
+
+    asyncio.run(tasks())
+    assert mt.get_printoptions()["precision"] == 4

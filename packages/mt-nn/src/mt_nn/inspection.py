@@ -12,9 +12,13 @@ from mt_nn.errors import SettingError
 from mt_nn.modes import evaluation
 from mt_nn.settings import integer
 from mt_operators import Module
-from mt_tensor import Tensor, get_rng_state, set_rng_state, zeros
+from mt_tensor import Generator, Tensor, get_rng_state, zeros
 from mt_tensor.backends import TensorBackend
+from mt_tensor.randomness.generator import use_generator
 from mt_tensor.strides import Shape
+
+_watching_alone = threading.RLock()
+"""Held while a network is watched: two threads cannot replace the methods of one backend."""
 
 
 @dataclass
@@ -167,6 +171,7 @@ def summary(model: Module, *inputs: Any) -> Summary:
     given = [_as_input(model, each) for each in inputs]
     if given:
         with ExitStack() as stack:
+            stack.enter_context(_watching_alone)
             stack.enter_context(_left_as_it_was(model))
             stack.enter_context(evaluation(model))
             active = stack.enter_context(_watched(layers))
@@ -237,19 +242,20 @@ def _bytes(tensor: Tensor) -> int:
 
 @contextmanager
 def _left_as_it_was(model: Module) -> Iterator[None]:
-    """Give buffers and the random generator their values again afterwards."""
-    numbers = get_rng_state()
+    """Give buffers their values again afterwards, and draw from no generator that others use."""
+    generator = Generator()
+    generator.set_state(get_rng_state())
     holders = [buffer for module in model.modules() for buffer in module._buffers.values()]
     values = [holder.value for holder in holders]
     copies = [x.detach().clone() if isinstance(x, Tensor) else x for x in values]
     try:
-        yield
+        with use_generator(generator):
+            yield
     finally:
         for holder, value, copied in zip(holders, values, copies, strict=True):
             if isinstance(value, Tensor):
                 value.copy_(copied)
             holder.update(value)
-        set_rng_state(numbers)
 
 
 @contextmanager

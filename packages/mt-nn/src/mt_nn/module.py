@@ -161,9 +161,8 @@ class Module(mt_operators.Module):
 
     def _all_hooks(self) -> _Hooks:
         """Return the hooks, of which there may be none yet."""
-        if self._hooks is None:
-            self._hooks = _Hooks({}, {}, {}, {})
-        return self._hooks
+        hooks: _Hooks = vars(self).setdefault("_hooks", _Hooks({}, {}, {}, {}))
+        return hooks
 
     # --- Finding by name ------------------------------------------------------------------------
 

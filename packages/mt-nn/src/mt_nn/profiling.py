@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, Self
@@ -93,7 +94,9 @@ class OperationTime:
 
 
 class profile:  # noqa: N801 - torch's name
-    """Takes the time of every operation on tensors that this thread runs inside a `with` block.
+    """Takes the time of every operation on tensors that is run inside a `with` block.
+
+    Only those of the thread and the task that entered it, and of tasks begun inside, are counted.
 
         with nn.profile() as p:
             model(x).sum().backward()
@@ -110,6 +113,8 @@ class profile:  # noqa: N801 - torch's name
     """
 
     _running: profile | None = None
+    _beginning = threading.Lock()
+    _inherited: ContextVar[profile | None] = ContextVar("mt_nn_profile", default=None)
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -123,9 +128,11 @@ class profile:  # noqa: N801 - torch's name
 
     def __enter__(self) -> Self:
         """Begin."""
-        if profile._running is not None:
-            raise SettingError("a profile is running already: leave its block first.")
-        profile._running = self
+        with profile._beginning:
+            if profile._running is not None:
+                raise SettingError("a profile is running already: leave its block first.")
+            profile._running = self
+        self._before = profile._inherited.set(self)
         self._thread, self._inside, self._backward = threading.get_ident(), False, 0
         try:
             self._replace_methods()
@@ -140,6 +147,7 @@ class profile:  # noqa: N801 - torch's name
         """Put everything back."""
         while self._undo:
             self._undo.pop()()
+        profile._inherited.reset(self._before)
         profile._running = None
 
     def _replace_methods(self) -> None:
@@ -180,17 +188,18 @@ class profile:  # noqa: N801 - torch's name
 
     # --- Taking the time ------------------------------------------------------------------------
 
+    def _counts(self) -> bool:
+        """Whether what is run now is to be counted; not if somebody kept a function for later."""
+        here = threading.get_ident() == self._thread
+        return here and profile._running is self and profile._inherited.get() is self
+
     def _timed(self, function: Any, name_of: Callable[[tuple[Any, ...]], str]) -> Any:
         """Return a function that notes how long each call takes."""
 
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            if (
-                self._inside
-                or threading.get_ident() != self._thread
-                or profile._running is not self
-            ):
-                return function(*args, **kwargs)  # the last if somebody kept it when it was over
+            if self._inside or not self._counts():
+                return function(*args, **kwargs)
             self._inside = True
             name = name_of(args)
             start = time.perf_counter()
@@ -210,7 +219,7 @@ class profile:  # noqa: N801 - torch's name
 
         @functools.wraps(function)
         def walk(*args: Any, **kwargs: Any) -> Iterator[Any]:
-            mine = threading.get_ident() == self._thread
+            mine = self._counts()
             self._backward += mine
             try:
                 yield from function(*args, **kwargs)

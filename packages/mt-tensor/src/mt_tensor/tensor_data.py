@@ -135,7 +135,9 @@ class TensorData:
         view._storage = self.storage
         view.layout = layout
         if self._version is None:
-            self._version = [0]
+            first = [0]
+            if self._version is None:  # from here on no other thread runs until it is stored
+                self._version = first
         view._version = self._version  # one list for all views
         return view
 

@@ -8,6 +8,7 @@ the same objects, if a state dictionary is loaded before.
 from __future__ import annotations
 
 import inspect
+import threading
 from typing import Any, ClassVar
 
 from mt_nn.errors import InputError
@@ -31,8 +32,12 @@ from mt_nn.layers.normalization import (
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_operators import Buffer
-from mt_tensor import Tensor, get_rng_state, set_rng_state, tensor
+from mt_tensor import Generator, Tensor, tensor
+from mt_tensor.randomness.generator import use_generator
 from mt_tensor.recording.function import require_tensors
+
+_becoming = threading.RLock()
+"""Held while a layer becomes the usual one: threads that share it find the same parameters."""
 
 
 class UninitializedParameter(Parameter):
@@ -101,9 +106,8 @@ class _Lazy(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         self._settings = self.__signature__.bind(*args, **kwargs).arguments
-        drawn = get_rng_state()
-        usual = self._usual(self._settings.get("groups", 1))  # for its names and settings alone
-        set_rng_state(drawn)
+        with use_generator(Generator()):
+            usual = self._usual(self._settings.get("groups", 1))  # for its names and settings alone
         for name, value in vars(usual).items():
             if name not in vars(self):
                 setattr(self, name, value)
@@ -152,9 +156,11 @@ class _Lazy(Module):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Become a layer of the usual kind, and run it."""
         input: Any = args[0] if args else next(iter(kwargs.values()), None)
-        self.initialize_parameters(input)
-        del self._settings
-        self.__class__ = self.stands_for  # type: ignore[assignment]
+        with _becoming:
+            if isinstance(self, _Lazy):  # and not what another thread has made of it
+                self.initialize_parameters(input)
+                del self._settings
+                self.__class__ = self.stands_for  # type: ignore[assignment]
         return self(*args, **kwargs)
 
 

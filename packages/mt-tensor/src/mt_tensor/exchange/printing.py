@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +27,14 @@ _PROFILES: dict[str, dict[str, Any]] = {
 }
 
 _options: dict[str, Any] = {**_PROFILES["default"], "sci_mode": None}
-"""The present choices, for all tensors as in torch."""
+"""The choices for all tensors, as in torch."""
+
+_chosen: ContextVar[dict[str, Any] | None] = ContextVar("mt_tensor_printoptions", default=None)
+"""Those of a `with` block, which are its thread's or task's alone."""
+
+
+def _current() -> dict[str, Any]:
+    return _chosen.get() or _options
 
 
 def set_printoptions(
@@ -65,23 +73,26 @@ def set_printoptions(
     check_choice("profile", profile, (None, *_PROFILES))
     check_choice("sci_mode", sci_mode, (None, True, False))
     settings = {**_PROFILES.get(profile or "", {}), **given}
-    _options.update(settings, sci_mode=sci_mode)
+    _current().update(settings, sci_mode=sci_mode)
 
 
 def get_printoptions() -> dict[str, Any]:
     """Return the present choices, as arguments for `set_printoptions`."""
-    return dict(_options)
+    return dict(_current())
 
 
 @contextmanager
 def printoptions(**options: Any) -> Iterator[None]:
-    """Show tensors in another way inside a `with` block; see `set_printoptions`."""
-    before = get_printoptions()
-    set_printoptions(**options)
+    """Show tensors in another way inside a `with` block; see `set_printoptions`.
+
+    That holds for the thread or task which enters the block.
+    """
+    token = _chosen.set(get_printoptions())
     try:
+        set_printoptions(**options)
         yield
     finally:
-        set_printoptions(**before)
+        _chosen.reset(token)
 
 
 class _Style:
@@ -106,7 +117,7 @@ class _Style:
         self.whole = bool((numbers == np.ceil(numbers)).all())
         with np.errstate(over="ignore"):
             spread = largest / least > 1000
-        wanted = _options["sci_mode"]
+        wanted = _current()["sci_mode"]
         self.scientific = (
             bool(spread or largest > 1e8 or least < 1e-4) if wanted is None else wanted
         )
@@ -116,7 +127,7 @@ class _Style:
     def _text(self, value: Any) -> str:
         if not self.real:
             return str(value)
-        digits = _options["precision"]
+        digits = _current()["precision"]
         if self.scientific:
             return f"{value:.{digits}e}"
         if self.whole:
@@ -130,7 +141,7 @@ class _Style:
 
 def _edges(array: Array) -> Array:
     """Return the elements that a summary shows."""
-    edge = _options["edgeitems"]
+    edge = _current()["edgeitems"]
     for axis, extent in enumerate(array.shape):
         if extent > 2 * edge:
             kept = [*range(edge), *range(extent - edge, extent)]
@@ -140,7 +151,7 @@ def _edges(array: Array) -> Array:
 
 def _vector(array: Array, indent: int, style: _Style, summarise: bool) -> str:
     """Return the elements of a 1-D array in brackets, wrapped at the end of the line."""
-    edge = _options["edgeitems"]
+    edge = _current()["edgeitems"]
     if summarise and edge == 0:
         texts = ["..."]
     elif summarise and len(array) > 2 * edge:
@@ -148,7 +159,7 @@ def _vector(array: Array, indent: int, style: _Style, summarise: bool) -> str:
         texts = [*first, " ...", *last]
     else:
         texts = [style.format(value) for value in array.tolist()]
-    count = max(1, (_options["linewidth"] - indent) // (style.width + 2))
+    count = max(1, (_current()["linewidth"] - indent) // (style.width + 2))
     lines = [", ".join(texts[i : i + count]) for i in range(0, len(texts), count)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
@@ -159,7 +170,7 @@ def _nested(array: Array, indent: int, style: _Style, summarise: bool) -> str:
         return style.format(array.item())
     if array.ndim == 1:
         return _vector(array, indent, style, summarise)
-    edge = _options["edgeitems"]
+    edge = _current()["edgeitems"]
     cut = summarise and len(array) > 2 * edge
     rows = [*array[:edge], *array[len(array) - edge :]] if cut else list(array)
     parts = [_nested(row, indent + 1, style, summarise) for row in rows]
@@ -169,7 +180,7 @@ def _nested(array: Array, indent: int, style: _Style, summarise: bool) -> str:
 
 
 def _elements(array: Array, indent: int) -> str:
-    summarise = array.size > _options["threshold"]
+    summarise = array.size > _current()["threshold"]
     return _nested(array, indent, _Style(_edges(array) if summarise else array), summarise)
 
 
@@ -177,7 +188,7 @@ def _notes(x: TensorBase) -> list[str]:
     """Return what is said after the elements: only what they do not show."""
     notes = []
     empty = x.numel() == 0
-    if (empty and x.ndim != 1) or (not empty and not _options["edgeitems"]):
+    if (empty and x.ndim != 1) or (not empty and not _current()["edgeitems"]):
         notes.append(f"size={x.shape}")
     default = get_default_dtype()
     if x.dtype not in ((default,) if empty else (default, int64, bool_)):
@@ -197,7 +208,7 @@ def tensor_text(x: TensorBase) -> str:
     text = prefix + (_elements(array, indent) if array.size else "[]")
     column = len(text) - text.rfind("\n") + 1
     for note in _notes(x):
-        if column + len(note) + 2 > _options["linewidth"]:
+        if column + len(note) + 2 > _current()["linewidth"]:
             text += ",\n" + " " * indent + note
             column = indent + len(note)
         else:

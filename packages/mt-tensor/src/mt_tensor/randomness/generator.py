@@ -5,6 +5,7 @@ They are NumPy's, so that a seed gives the same numbers on every backend.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,6 +14,9 @@ from typing import Any, Self
 import numpy as np
 
 from mt_tensor.arguments import as_integer
+
+_beginning = threading.RLock()
+"""Held while a generator begins a sequence, or threads that share it would draw the same."""
 
 
 class Generator:
@@ -27,10 +31,14 @@ class Generator:
 
     @property
     def numpy(self) -> np.random.Generator:
-        """NumPy's generator, which the numbers are drawn from."""
-        if self._numbers is None:  # made when it is first needed, for NumPy loads slowly
-            self._numbers = np.random.default_rng(self.initial_seed())
-        return self._numbers
+        """NumPy's generator, which the numbers are drawn from; several threads may do so."""
+        numbers = self._numbers
+        if numbers is None:  # made when it is first needed, for NumPy loads slowly
+            with _beginning:
+                if self._numbers is None:
+                    self._numbers = np.random.default_rng(self.initial_seed())
+                numbers = self._numbers
+        return numbers
 
     def manual_seed(self, seed: int) -> Self:
         """Begin the sequence that belongs to `seed`, a non-negative integer, and return self.
@@ -39,8 +47,9 @@ class Generator:
             DomainError: the seed is negative.
             TypeError: the seed is no integer.
         """
-        self._seed = as_integer("a seed", seed, least=0)
-        self._numbers = None
+        with _beginning:
+            self._seed = as_integer("a seed", seed, least=0)
+            self._numbers = None
         return self
 
     def seed(self) -> int:
@@ -50,7 +59,8 @@ class Generator:
 
     def initial_seed(self) -> int:
         """Return the seed that the sequence began at."""
-        return self.seed() if self._seed is None else self._seed
+        with _beginning:
+            return self.seed() if self._seed is None else self._seed
 
     def get_state(self) -> dict[str, Any]:
         """Return where in its sequence the generator is, for `set_state`."""
@@ -58,8 +68,9 @@ class Generator:
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go to the place in a sequence that `get_state` has returned."""
-        self.manual_seed(state["seed"])
-        self.numpy.bit_generator.state = state["numbers"]
+        with _beginning:
+            self.manual_seed(state["seed"])
+            self.numpy.bit_generator.state = state["numbers"]
 
 
 default_generator = Generator()

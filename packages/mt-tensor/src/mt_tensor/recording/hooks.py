@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from mt_autodiff import NoGradientError
 from mt_tensor.recording.graph import Hook, RemovableHandle
 from mt_tensor.tensor_base import TensorBase
+
+_registering = threading.Lock()
 
 
 class HookMethods(TensorBase):
@@ -40,11 +43,9 @@ class HookMethods(TensorBase):
             )
         _check_callable(hook)
         node = self.history
-        place: Any = self if node is None else node
-        name = "_hooks" if node is None else "hooks"
-        if getattr(place, name) is None:
-            setattr(place, name, {})
-        return RemovableHandle(getattr(place, name), hook)
+        if node is None:
+            return _registered(self, "_hooks", hook)
+        return _registered(node, "hooks", hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:
         """Call a function with this leaf, each time that a gradient has been added to its `grad`.
@@ -59,9 +60,7 @@ class HookMethods(TensorBase):
                 "sees the gradient pass."
             )
         _check_callable(hook)
-        if self._after_accumulation is None:
-            self._after_accumulation = {}
-        return RemovableHandle(self._after_accumulation, hook)
+        return _registered(self, "_after_accumulation", hook)
 
     def retain_grad(self) -> None:
         """Keep the gradient of this tensor in `grad`, though it is no leaf.
@@ -80,6 +79,14 @@ class HookMethods(TensorBase):
         """Whether `grad` of this tensor, which is no leaf, is kept."""
         node = self.history
         return node is not None and node.retained is not None and node.retained() is self
+
+
+def _registered(place: Any, name: str, hook: Callable[..., Any]) -> RemovableHandle:
+    """Enter a hook after the others that an attribute holds, or as the first of them."""
+    with _registering:
+        if getattr(place, name) is None:
+            setattr(place, name, {})
+    return RemovableHandle(getattr(place, name), hook)
 
 
 def _check_callable(hook: Any) -> None:

@@ -1,0 +1,146 @@
+"""Threads and tasks: networks of their own, one that they share, and what they watch."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_tensor.randomness.generator import use_generator
+
+THREADS = 32
+
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Let Python go on to the next thread at each call in any of them."""
+    threading.setprofile(lambda *_: time.sleep(1e-5))
+    yield
+    threading.setprofile(None)
+
+
+def run(work: Callable[[int], Any], threads: int = THREADS) -> list[Any]:
+    """Return what `work(0)` ... return in as many threads, which begin together."""
+    together = threading.Barrier(threads)
+
+    def begin(number: int) -> Any:
+        together.wait(30)
+        return work(number)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(begin, range(threads)))
+
+
+def trained(seed: int) -> list[Any]:
+    """Return losses and parameters of a small network after a few steps."""
+    with use_generator(mt.Generator().manual_seed(seed)):
+        model = nn.Sequential(
+            nn.Conv2d(1, 3, 3),
+            nn.BatchNorm2d(3),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Dropout(0.2),
+            nn.Linear(27, 4),
+        )
+        optimizer = nn.optim.Adam(model.parameters(), lr=0.01)
+        losses = []
+        for _ in range(3):
+            images, labels = mt.rand(5, 1, 8, 8), mt.randint(0, 4, (5,))
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(model(images), labels)
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+        return [losses, *(value.tolist() for value in model.state_dict().values())]
+
+
+def test_threads_train_networks_of_their_own_as_if_alone() -> None:
+    """To the bit, whatever the others do."""
+    assert run(trained) == [trained(seed) for seed in range(THREADS)]
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_threads_add_up_the_gradients_of_one_network(in_memory: bool) -> None:
+    """Of whole numbers, which no order of adding rounds; and hooks are called for each."""
+    model = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1))
+    row = mt.zeros(sum(parameter.numel() for parameter in model.parameters()))
+    calls: list[int] = []
+    start = 0
+    for number, parameter in enumerate(model.parameters()):
+        with mt.no_grad():
+            parameter.copy_(mt.arange(parameter.numel()).view(parameter.shape) % 3)
+        if in_memory:
+            parameter.grad = row[start : start + parameter.numel()].view(parameter.shape)
+        start += parameter.numel()
+        parameter.register_hook(lambda _, number=number: calls.append(number))
+    data = np.random.default_rng(0).integers(-2, 3, (THREADS, 4, 3)).astype(np.float32)
+
+    def work(number: int) -> None:
+        for _ in range(2):
+            model(mt.tensor(data[number])).sum().backward()
+
+    run(work)
+    found = [parameter.grad.tolist() for parameter in model.parameters()]
+    assert sorted(calls) == sorted(2 * THREADS * list(range(4)))
+    if in_memory:
+        assert row.tolist() == [x for each in found for x in np.ravel(each)]
+    model.zero_grad()
+    for number in range(THREADS):
+        work(number)
+    assert found == [parameter.grad.tolist() for parameter in model.parameters()]
+
+
+@pytest.mark.usefixtures("restless")
+def test_threads_that_run_a_lazy_layer_first_find_the_same_parameters() -> None:
+    layer = nn.LazyLinear(2, bias=False)
+    x = mt.tensor([[1.0, 2.0, 3.0]])
+    run(lambda _: layer(x).sum().backward(), 8)
+    assert type(layer) is nn.Linear
+    assert layer.weight.grad.tolist() == [[8.0, 16.0, 24.0]] * 2
+
+
+@pytest.mark.usefixtures("restless")
+def test_hooks_that_threads_register_are_all_called() -> None:
+    layer = nn.Identity()
+    called: list[int] = []
+    run(lambda number: layer.register_forward_hook(lambda *_: called.append(number)), 8)
+    layer(mt.ones(1))
+    assert sorted(called) == list(range(8))
+
+
+@pytest.mark.usefixtures("restless")
+def test_threads_may_ask_for_summaries_at_once() -> None:
+    models = [nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, width)) for width in (1, 2, 3)]
+    found = run(lambda number: nn.summary(models[number], (2, 3)).multiply_adds, 3)
+    assert found == [2 * (3 * 4 + 4 * width) for width in (1, 2, 3)]
+
+
+def test_a_profile_counts_the_task_that_began_it() -> None:
+    async def other() -> None:
+        for _ in range(5):
+            mt.ones(2).exp()
+            await asyncio.sleep(0)
+
+    async def own() -> None:
+        mt.ones(2).tanh()
+
+    async def watching() -> set[str]:
+        with nn.profile() as profile:
+            for _ in range(3):
+                mt.ones(2).sin()
+                await asyncio.sleep(0)
+            await asyncio.gather(own())
+        return {event.name for event in profile.events}
+
+    async def tasks() -> None:
+        found, _ = await asyncio.gather(watching(), other())
+        assert found == {"ones", "sin", "tanh"}
+
+    asyncio.run(tasks())
