@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -242,7 +243,10 @@ def recording(folder: Path, executed: dict[str, list[int]], **noted: list[str]) 
         lines.add_lines({"code.py": numbers})
     lines.write()
     tests = filter(None, executed)
+    (folder / "source").mkdir(exist_ok=True)
+    shutil.copy(folder / "code.py", folder / "source" / "code.py")
     made = Recording(folder, seconds=dict.fromkeys(tests, 1.0), failed=noted.get("failed", []))
+    made.root = folder
     made.compiled = {"code.py": {"2": noted.get("compiled", [])}}
     return made
 
@@ -254,6 +258,14 @@ def test_tests_run_that_execute_the_line_one_of_each_function_first(tmp_path: Pa
     assert known.tests_for(fault, 60, thorough=False) == ["t::a[1]", "t::b", "t::a[2]"]
     assert known.tests_for(fault, 2, thorough=False) == ["t::a[1]", "t::b"]
     assert set(known.tests_for(fault, 2, thorough=True)) == set(executed) - {"t::fails"}
+
+
+def test_lines_that_have_moved_are_found_again(tmp_path: Path) -> None:
+    code = "def f(x):\n    return x + 1\n"
+    fault_in(tmp_path, code, "1 -> 2")
+    known = recording(tmp_path, {"t::a": [2], "t::b": [1]})
+    fault = fault_in(tmp_path, f"import os\n\n\n{code}", "1 -> 2")
+    assert known.tests_for(fault, 60, thorough=False) == ["t::a"]
 
 
 def test_what_an_import_does_concerns_all_tests(tmp_path: Path) -> None:

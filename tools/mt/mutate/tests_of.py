@@ -1,19 +1,21 @@
 """Which tests of a package could notice a fault, the most likely first.
 
-That is known from one run of all of them (`recording.py`), kept below `build/mutate`. Tests that
-have changed since are recorded anew. After a change of the source the lines of a recording are not
-quite those of today; it serves until somebody asks for a new one.
+That is known from one run of all of them (`recording.py`), kept below `build/mutate` with the
+source as it was: lines that have moved since are found again. Tests that have changed are recorded
+anew. Of lines that have changed nothing is known, until somebody asks for a new recording.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ class Recording:
         failed: tests that failed although there was no fault.
         starting: tests that started programs, whose lines nobody has seen.
         compiled: by file and line, the tests for which the function there was compiled first.
+        root: where the names of files begin.
     """
 
     folder: Path
@@ -49,6 +52,7 @@ class Recording:
     failed: list[str] = field(default_factory=list)
     starting: list[str] = field(default_factory=list)
     compiled: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    root: Path = ROOT
 
     @classmethod
     def of(cls, stage: Stage, processes: int, anew: bool = False) -> Recording:
@@ -59,6 +63,7 @@ class Recording:
             recording = cls(recording.folder, **json.loads(kept.read_text("utf-8")))
         else:
             recording._lines.unlink(missing_ok=True)
+            shutil.rmtree(recording._source, ignore_errors=True)
         files = {file.relative_to(ROOT).as_posix(): _hash(file) for file in _test_files(stage)}
         changed = [file for file, digest in files.items() if recording.files.get(file) != digest]
         gone = [file for file in recording.files if files.get(file) != recording.files[file]]
@@ -77,6 +82,10 @@ class Recording:
     @property
     def _lines(self) -> Path:
         return self.folder / "lines.coverage"
+
+    @property
+    def _source(self) -> Path:
+        return self.folder / "source"
 
     def _forget(self, files: Iterable[str]) -> None:
         """Forget what is known of the tests of some files."""
@@ -110,14 +119,27 @@ class Recording:
                 MT_FAST_CACHE="off",
             )
             print("\n".join(done.said.splitlines()[-12:]), flush=True)
-            lines = CoverageData(str(self._lines))
-            lines.read()
+            if not self._source.is_dir():
+                shutil.copytree(tree.root / source, self._source / source)
             for file in sorted(scratch.glob("*.coverage*")):
-                more = CoverageData(str(file))
-                more.read()
-                lines.update(more)
+                self._add_lines(file)
             for file in sorted(scratch.glob("*.json")):
                 self._add(json.loads(file.read_text("utf-8")))
+
+    def _add_lines(self, file: Path) -> None:
+        """Add the lines that a process has executed, as they are numbered in the kept source."""
+        lines, more = CoverageData(str(self._lines)), CoverageData(str(file))
+        lines.read()
+        more.read()
+        for name in more.measured_files():
+            by_test: dict[str, list[int]] = defaultdict(list)
+            for line, tests in more.contexts_by_lineno(name).items():
+                for test in tests:
+                    by_test[test].append(self._number(name, line))
+            for test, numbers in by_test.items():
+                lines.set_context(test)
+                lines.add_lines({name: set(numbers) - {0}})
+        lines.write()
 
     def _add(self, noted: Mapping[str, Any]) -> None:
         self.seconds |= noted["seconds"]
@@ -125,7 +147,26 @@ class Recording:
         self.starting += noted["starting"]
         for file, lines in noted["compiled"].items():
             for line, tests in lines.items():
-                self.compiled.setdefault(file, {}).setdefault(line, []).extend(tests)
+                number = str(self._number(file, int(line)))
+                self.compiled.setdefault(file, {}).setdefault(number, []).extend(tests)
+
+    def _number(self, file: str, line: int) -> int:
+        """Return which line of the kept source a line is now; 0 if it was not there."""
+        return self._numbers(file).get(line, 0)
+
+    @cached_property
+    def _numbers(self) -> Callable[[str], dict[int, int]]:
+        @cache
+        def numbers(file: str) -> dict[int, int]:
+            kept = self._source / file
+            before, now = (
+                each.read_text("utf-8").splitlines() if each.is_file() else []
+                for each in (kept, self.root / file)
+            )
+            blocks = SequenceMatcher(None, before, now, autojunk=False).get_matching_blocks()
+            return {b + i + 1: a + i + 1 for a, b, size in blocks for i in range(size)}
+
+        return numbers
 
     # --- Choosing tests ---------------------------------------------------------------------------
 
@@ -157,7 +198,10 @@ class Recording:
             budget: how many seconds the tests may take that are taken.
             thorough: whether to take all the others in any case, and all that they take.
         """
-        executed: dict[int, list[str]] = self._executed(fault.file)
+        by_number: dict[int, list[str]] = self._executed(fault.file)
+        executed = {
+            now: by_number.get(before, []) for now, before in self._numbers(fault.file).items()
+        }
         usable = self.seconds.keys() - set(self.failed)
         first, last = fault.within
         of_line = set(executed.get(fault.number, ())) & usable
@@ -166,7 +210,8 @@ class Recording:
         at_import = fault.at_import or "" in executed.get(fault.number, ())
         groups = [of_line]
         if not of_line or at_import or thorough:
-            compiled = set(self.compiled.get(fault.file, {}).get(str(fault.number), ()))
+            number = str(self._number(fault.file, fault.number))
+            compiled = set(self.compiled.get(fault.file, {}).get(number, ()))
             near = {test for tests in executed.values() for test in tests}
             groups += [compiled, near, set(self.starting), usable]
         taken: dict[str, float] = {}
