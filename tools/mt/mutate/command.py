@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
         stages = [workspace[name] for name in options.package or workspace.stages]
         if options.show:
             for fault in _named(stages, options.show):
-                print(fault.difference((ROOT / fault.file).read_bytes()))
+                print(fault.difference)
             return 0
         if options.run:
             chosen = _named(stages, options.run)
@@ -148,7 +148,7 @@ def _campaign(stage: Stage, faults: list[Fault], options: argparse.Namespace) ->
     survivors = [fault for fault in effective if not outcomes[fault.name].caught]
     for fault in survivors:
         print(f"\n{fault.name} in {fault.function or 'the module'}: {outcomes[fault.name].how}")
-        print(fault.difference((ROOT / fault.file).read_bytes()))
+        print(fault.difference)
     caught = len(effective) - len(survivors)
     share = 100 * caught / max(len(effective), 1)
     return (
@@ -190,14 +190,13 @@ def _outcome(
     unchanged: bool,
 ) -> Outcome:
     """Plant a fault in a tree, run tests, and take it out again."""
-    source = (ROOT / fault.file).read_bytes()
     limits = {test: 30 + 20 * recording.seconds[test] for test in tests}
     listed = tree.folder / "tests.json"
     listed.write_text(json.dumps(limits), encoding="utf-8")
     variables = {}
     if stage.name == "mt-fast":  # what keeps kernels may itself be at fault
         variables["MT_FAST_CACHE"] = str(tree.folder / "scratch" / "kernels")
-    tree.write(fault.file, source if unchanged else fault.planted(source))
+    tree.write(fault.file, fault.source if unchanged else fault.planted)
     try:
         done = tree.pytest(
             *("-x", "--tb=line", "-p", "mt.mutate.trial", f"--tests={listed}"),
@@ -206,7 +205,7 @@ def _outcome(
             **variables,
         )
     finally:
-        tree.write(fault.file, source)
+        tree.write(fault.file, fault.source)
     return _read(done, len(tests))
 
 
@@ -220,7 +219,8 @@ def _read(done: Done, count: int) -> Outcome:
         return Outcome(True, "by a limit of time")
     if done.status == pytest.ExitCode.OK:
         return Outcome(False, f"passed {count} tests")
-    if done.status < 0 or done.status in FAILED or "ERROR collecting" in done.said:
+    broken = ("ERROR collecting", "ImportError while loading conftest")
+    if done.status < 0 or done.status in FAILED or any(text in done.said for text in broken):
         lines = [line for line in done.said.splitlines() if line.startswith(("FAILED", "ERROR"))]
         return Outcome(True, f"by {lines[0][:160]}" if lines else f"with status {done.status}")
     raise ToolError(f"pytest could not run:\n{done.said[-3000:]}")

@@ -16,7 +16,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -78,6 +78,7 @@ class Fault:
         within: where it lies in the file, as lines: those of the innermost statement.
         at_import: whether an import executes it, and not a call.
         edit: what it does to the bytes of the file.
+        source: all of the file, without the fault.
         again: how many faults before this one read the same.
     """
 
@@ -89,6 +90,7 @@ class Fault:
     within: tuple[int, int]
     at_import: bool
     edit: Edit
+    source: bytes = field(repr=False)
     again: int = 0
 
     @property
@@ -97,14 +99,16 @@ class Fault:
         key = "\0".join((self.file, self.function, self.line, self.change, str(self.again)))
         return hashlib.sha256(key.encode()).hexdigest()[:8]
 
-    def planted(self, source: bytes) -> bytes:
-        """Return the text of the file with the fault in it."""
+    @property
+    def planted(self) -> bytes:
+        """The text of the file with the fault in it."""
         start, end, text = self.edit
-        return source[:start] + text.encode() + source[end:]
+        return self.source[:start] + text.encode() + self.source[end:]
 
-    def difference(self, source: bytes) -> str:
-        """Return the fault as a change that can be read."""
-        before, after = (text.decode().splitlines() for text in (source, self.planted(source)))
+    @property
+    def difference(self) -> str:
+        """The fault as a change that can be read."""
+        before, after = (text.decode().splitlines() for text in (self.source, self.planted))
         lines = difflib.unified_diff(before, after, self.file, self.file, lineterm="", n=2)
         return "\n".join(lines)
 
@@ -180,6 +184,7 @@ class _Reader(ast.NodeVisitor):
             else (statement.lineno, statement.end_lineno or statement.lineno),
             at_import=not self._calls,
             edit=edit,
+            source=self.source,
         )
 
     def _instead(self, node: ast.AST, *texts: str) -> None:
