@@ -190,7 +190,7 @@ def _nests(
         for i in range(extents[0]):
             moved = [start + i * steps[0] for start, steps in zip(starts, strides, strict=True)]
             yield from _nests(outer, extents[1:], [steps[1:] for steps in strides], moved, split)
-    elif split and missing and extents[-1] > PIECE and size_of(extents[:-1]) < FEW:
+    elif split and missing and extents and extents[-1] > PIECE and size_of(extents[:-1]) < FEW:
         count, rest = divmod(extents[-1], PIECE)
         cut = [(*steps[:-1], PIECE * steps[-1], steps[-1]) for steps in strides]
         yield from _nests(outer, (*extents[:-1], count, PIECE), cut, starts, False)

@@ -1,0 +1,36 @@
+"""The kit's tests of primitives, while each unit of a kernel is done by itself, the last first.
+
+Threads share the units of a kernel, and may do them in any order. What holds here holds for any
+number of threads, whatever the machine has.
+"""
+
+import pytest
+
+import mt_tensor as mt
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.primitives import loops, reductions
+from mt_tensor.conformance.test_primitives import *  # noqa: F403
+
+
+@pytest.fixture(scope="session")
+def backend_name():
+    return "fast"
+
+
+@pytest.fixture(autouse=True)
+def one_by_one(monkeypatch):
+    """Treat every tensor as a large one, and share what is to be done as finely as can be."""
+
+    def run(kernel, units, parallel, *arguments):
+        for unit in reversed(range(units)):
+            kernel.serial(unit, unit + 1, *arguments)
+
+    monkeypatch.setattr(Kernel, "run", run)
+    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
+    monkeypatch.setattr(loops, "PIECE", 7)
+    monkeypatch.setattr(reductions, "SHARE", 5)
+    monkeypatch.setattr(reductions, "COLUMNS", 4)
+    monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 1)
+    reductions.planned.cache_clear()
+    yield
+    reductions.planned.cache_clear()
