@@ -84,7 +84,7 @@ OPERATORS = {
     "floor_divide": "__floordiv__ __rfloordiv__ __divmod__ __rdivmod__",
     "floor_divide_": "__ifloordiv__",
     "getitem": "__getitem__",
-    "matmul": "__matmul__",
+    "matmul": "__matmul__ __rmatmul__",
     "mul": "__mul__ __rmul__",
     "mul_": "__imul__",
     "neg": "__neg__",
@@ -99,9 +99,9 @@ OPERATORS = {
 """Python's operators by the operations that they are."""
 
 NO_OPERATORS = """
-    __annotations__ __array__ __array_interface__ __array_ufunc__ __bool__ __contains__ __copy__
-    __deepcopy__ __dlpack__ __dlpack_device__ __float__ __index__ __int__ __iter__
-    __len__ __module__ __pos__ __slots__ __weakref__
+    __annotations__ __array__ __array_interface__ __array_priority__ __array_wrap__ __bool__
+    __contains__ __copy__ __deepcopy__ __dlpack__ __dlpack_device__ __float__ __index__ __int__
+    __iter__ __len__ __module__ __pos__ __slots__ __weakref__
 """
 """Python's names for making, converting and describing things."""
 

@@ -75,7 +75,7 @@ class TensorBase:
     backend: TensorBackend
     name: str | None
 
-    __array_ufunc__ = None  # `array * tensor` asks the tensor, which takes NumPy's scalars only
+    __array_priority__ = 1000.0  # `array * tensor` asks the tensor: see pointwise.beside_arrays
 
     def _become(self, other: Tensor) -> None:
         """Take over the elements of another tensor, as a leaf."""

@@ -227,6 +227,16 @@ class InteropMethods(TensorBase):
             self._shared("an array without a copy")
         return np.array(array, dtype=dtype, copy=copy)
 
+    def __array_wrap__(
+        self, array: Array, context: Any = None, return_scalar: builtins.bool = False
+    ) -> Tensor:
+        """Let what a function of NumPy computes of a tensor become one, on the same backend.
+
+        Raises:
+            DTypeError: tensors have no such elements.
+        """
+        return self._uploaded(np.asarray(array))
+
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """Where the elements lie; only there if they can be shared."""

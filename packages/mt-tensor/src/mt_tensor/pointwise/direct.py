@@ -17,6 +17,7 @@ from mt_tensor import tensor_base
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import DType, bool_, plain
+from mt_tensor.pointwise.beside_arrays import array_on_the_left, array_on_the_right
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase, constant
@@ -141,7 +142,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
         if left_to_others and not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
-                return NotImplemented
+                return array_on_the_right(operator, self, other)
         return operation(self, other)
 
     return binary
@@ -177,7 +178,7 @@ def reflected(operator: Operator) -> Callable[..., Any]:
         if not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
-                return NotImplemented
+                return array_on_the_left(operator, other, self)
         return operation(other, self)
 
     return reflected_operator

@@ -137,7 +137,7 @@ class InPlaceMethods(AliasMethods):
         if not isinstance(other, OPERANDS):
             raise TypeError(
                 f"{name}_() takes a tensor or a number; {other!r} of type {type(other).__name__} "
-                "was given."
+                "was given. Make it a tensor with mt_tensor.tensor(...)."
             )
         dtype = result_type(self, other)
         check_on_bool(name, dtype)
@@ -346,7 +346,7 @@ def _changing_by_operator(method_name: str, name: str) -> Callable[..., Any]:
 
     def method(self: InPlaceMethods, other: Any) -> Any:
         other = plain(other)
-        if not isinstance(other, OPERANDS):
+        if not isinstance(other, (*OPERANDS, np.ndarray)):
             return NotImplemented
         return getattr(self, f"{name}_")(other)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mt_tensor.pointwise.beside_arrays import refused_on_the_left
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.products import matmul as matrices
 from mt_tensor.tensor_base import TensorBase
@@ -43,3 +44,6 @@ class ProductMethods(TensorBase):
         if not isinstance(other, TensorBase):
             return NotImplemented
         return matrices.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        raise refused_on_the_left("matmul")

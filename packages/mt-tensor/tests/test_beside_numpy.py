@@ -1,0 +1,235 @@
+"""NumPy's operators and functions meet tensors as they meet torch's.
+
+The answers to the first table are recorded, of torch 2.13 and NumPy 2.4; where torch is installed,
+all operators and many functions are compared with it, on many pairs of tensors and arrays.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+
+ROW = np.array([1.0, 2.0, 3.0], np.float32)
+NUMBERS: dict[str, Any] = {
+    "float32": ROW,
+    "float64": ROW.astype(np.float64),
+    "int64": ROW.astype(np.int64),
+    "bool": np.array([True, False, True]),
+    "matrix": np.ones((2, 3), np.float32),
+    "0-d float32": np.array(2.5, np.float32),
+    "0-d float64": np.array(2.5),
+    "np.float16": np.float16(2.5),
+    "np.float32": np.float32(2.5),
+    "np.float64": np.float64(2.5),
+    "np.int64": np.int64(2),
+    "np.uint8": np.uint8(2),
+}
+"""Arrays and scalars of NumPy."""
+
+
+def tensors(lib: Any) -> dict[str, Any]:
+    """Return tensors of several types, one of which requires grad."""
+    return {
+        "float32": lib.tensor([1.0, 2.0, 3.0]),
+        "leaf": lib.tensor([1.0, 2.0, 3.0], requires_grad=True),
+        "int64": lib.tensor([1, 2, 3]),
+        "bool": lib.tensor([True, False, True]),
+        "number": lib.tensor(2.0),
+        "float64": lib.tensor([1.0, 2.0, 3.0], dtype=lib.float64),
+    }
+
+
+def told(result: Any) -> tuple[Any, ...]:
+    """Return what a result is, of which type, and its elements."""
+    if isinstance(result, tuple) and not hasattr(result, "dtype"):
+        return tuple(map(told, result))
+    if isinstance(result, np.ndarray | np.generic):
+        return (type(result).__name__, result.dtype.name, result.tolist())
+    if hasattr(result, "requires_grad"):
+        dtype = re.split(r"\.", str(result.dtype))[-1]
+        return ("tensor", dtype, result.detach().tolist(), result.requires_grad)
+    return (type(result).__name__, result)
+
+
+def outcome(call: Callable[..., Any], *args: Any) -> Any:
+    try:
+        return told(call(*args))
+    except Exception as error:  # noqa: BLE001 - what is refused is compared, too
+        return error
+
+
+def assert_alike(ours: Any, theirs: Any, case: object) -> None:
+    if isinstance(theirs, Exception):
+        assert isinstance(ours, type(theirs)), (case, theirs, ours)
+        return
+    assert not isinstance(ours, Exception), (case, theirs, ours)
+    if isinstance(theirs[0], tuple):
+        for mine, other in zip(ours, theirs, strict=True):
+            assert_alike(mine, other, case)
+        return
+    if len(theirs) == 2:
+        assert ours == theirs, case
+        return
+    assert (ours[:2], ours[3:]) == (theirs[:2], theirs[3:]), case
+    np.testing.assert_allclose(ours[2], theirs[2], rtol=1e-6, err_msg=str(case))
+
+
+# --- Recorded -----------------------------------------------------------------------------------
+
+X = mt.tensor([1.0, 4.0])
+N = mt.tensor([1, 4])
+LEAF = mt.tensor([1.0, 4.0], requires_grad=True)
+PAIR = np.array([2.0, 3.0], np.float32)
+
+RECORDED: list[tuple[Callable[[], Any], tuple[Any, ...]]] = [
+    (lambda: X * PAIR, ("tensor", "float32", [2, 12], False)),
+    (lambda: X + PAIR.astype(np.float64), ("tensor", "float64", [3, 7], False)),
+    (lambda: N - PAIR, ("tensor", "float64", [-1, 1], False)),
+    (lambda: N // np.array([2, 3]), ("tensor", "int64", [0, 1], False)),
+    (lambda: X @ PAIR, ("tensor", "float32", 14, False)),
+    (lambda: PAIR / X, ("tensor", "float32", [2, 0.75], False)),
+    (lambda: X == PAIR, ("tensor", "bool", [False, False], False)),
+    (lambda: PAIR != LEAF, ("tensor", "bool", [True, True], False)),
+    (lambda: LEAF * np.float64(2), ("tensor", "float32", [2, 8], True)),
+    (lambda: np.float64(2) - LEAF, ("tensor", "float32", [1, -2], True)),
+    (lambda: np.sqrt(X), ("tensor", "float32", [1, 2], False)),
+    (lambda: np.sqrt(N), ("tensor", "float64", [1, 2], False)),
+    (lambda: np.add(PAIR, X), ("tensor", "float32", [3, 7], False)),
+    (lambda: np.add(PAIR, X, out=np.zeros(2)), ("ndarray", "float64", [3, 7])),
+    (lambda: np.maximum(X, 2), ("tensor", "float32", [2, 4], False)),
+    (lambda: np.where(X > 1, X, 0), ("ndarray", "float32", [0, 4])),
+    (lambda: np.concatenate([X, PAIR]), ("ndarray", "float32", [1, 4, 2, 3])),
+    (lambda: np.stack([X, X]), ("ndarray", "float32", [[1, 4], [1, 4]])),
+    (lambda: np.asarray(X, np.float64), ("ndarray", "float64", [1, 4])),
+    (lambda: PAIR[mt.tensor([1, 0])], ("ndarray", "float32", [3, 2])),
+    (lambda: PAIR[mt.tensor([False, True])], ("ndarray", "float32", [3])),
+    (lambda: X[np.array([1, 0])], ("tensor", "float32", [4, 1], False)),
+    (lambda: X[np.int64(1)], ("tensor", "float32", 4, False)),
+    (lambda: mt.tensor(np.float64(2)), ("tensor", "float64", 2, False)),
+    (lambda: mt.tensor(np.int8(2)), ("tensor", "int8", 2, False)),
+    (lambda: math.sqrt(X[1]), ("float", 2.0)),
+]
+
+
+@pytest.mark.parametrize(("call", "answer"), RECORDED)
+def test_answers_that_are_recorded(call: Callable[[], Any], answer: tuple[Any, ...]) -> None:
+    result = told(call())
+    assert result[:2] == answer[:2]
+    np.testing.assert_allclose(result[2:3], answer[2:3])
+    assert result[3:] == answer[3:]
+    if result[0] == "tensor":
+        assert call().backend is X.backend
+
+
+def add_in_place(x: Any, y: Any) -> Any:
+    x += y
+    return x
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: PAIR * X, TypeError, r"mul\(\) takes no array .* left .*mt_tensor.from_numpy"),
+        (lambda: PAIR @ X, TypeError, r"matmul\(\) takes no array .* left .*mt_tensor.from_numpy"),
+        (lambda: X < PAIR, TypeError, r"lt\(\) of a tensor and an array .*mt_tensor.from_numpy"),
+        (lambda: PAIR < X, TypeError, r"gt\(\) of a tensor and an array .*mt_tensor.from_numpy"),
+        (lambda: add_in_place(PAIR.copy(), X), TypeError, "mt_tensor.from_numpy"),
+        (lambda: add_in_place(X.clone(), PAIR), TypeError, r"mt_tensor.tensor\(...\)"),
+        (lambda: operator.ifloordiv(X.clone(), PAIR), TypeError, r"mt_tensor.tensor\(...\)"),
+        (lambda: LEAF * PAIR, RuntimeError, r"use x.detach\(\).numpy\(\)"),
+        (lambda: np.sqrt(LEAF), RuntimeError, r"use x.detach\(\).numpy\(\)"),
+        (lambda: np.add(X, PAIR).backward(), RuntimeError, "no gradient"),
+        (lambda: X - "a", TypeError, "unsupported operand"),
+        (lambda: np.frexp(X)[1].double() * np.array([1j, 2]), TypeError, "complex128"),
+    ],
+)
+def test_refusals_name_the_cure(
+    call: Callable[[], Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        call()
+
+
+# --- Beside torch -------------------------------------------------------------------------------
+
+OPERATORS = [
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod),
+    *(operator.pow, operator.matmul, operator.and_, operator.or_, operator.lshift),
+    *(operator.eq, operator.ne, operator.lt, operator.ge),
+]
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    **{name: getattr(np, name) for name in ("sqrt", "exp", "abs", "negative", "sign", "floor")},
+    **{name: getattr(np, name) for name in ("isfinite", "logical_not", "modf", "frexp")},
+    **{name: getattr(np, name) for name in ("sum", "mean", "prod", "any", "all", "max")},
+    **{name: getattr(np, name) for name in ("argmax", "cumsum", "sort", "median", "round")},
+    **{name: getattr(np, name) for name in ("asarray", "squeeze", "transpose", "copy", "ravel")},
+    "maximum": lambda x: np.maximum(x, ROW),
+    "arctan2": lambda x: np.arctan2(ROW, x),
+    "multiply": lambda x: np.multiply(x, x),
+    "concatenate": lambda x: np.concatenate([x, ROW]),
+    "stack": lambda x: np.stack([x, x]),
+    "where": lambda x: np.where(ROW > 1, x, ROW),
+    "clip": lambda x: np.clip(x, 0, 2),
+    "dot": lambda x: np.dot(x, ROW),
+    "norm": np.linalg.norm,
+    "allclose": lambda x: np.testing.assert_allclose(x, ROW),
+    "array_equal": lambda x: np.testing.assert_array_equal(ROW, x),
+    "float": float,
+    "int": int,
+    "bool": bool,
+    "round(x, 1)": lambda x: round(x, 1),
+    "math.floor": math.floor,
+    "math.exp": math.exp,
+    "np.float32": np.float32,
+    "assigned": lambda x: np.copyto(np.zeros(3), x),
+}
+
+JUDGED = {
+    "truth values": "torch makes uint8 of NumPy's, from when it had no bool",
+    "inequality": "torch leaves it to Python, which says True whatever the elements are",
+    "quotients": "torch multiplies by a reciprocal that is already rounded",
+    "bool": "torch refuses some truth values that count as 0 and 1 here",
+}
+
+
+def judged(ours: Any, theirs: Any, name: str, kind: str) -> str | None:
+    """Return why a difference is right; None if it is not known."""
+    if isinstance(theirs, Exception):
+        return "bool" if name == "sub" and kind == "bool" else None
+    if name == "ne" and theirs == ("bool", True):
+        return "inequality"
+    if theirs[:2] == ("tensor", "uint8") and not isinstance(ours, Exception):
+        return "truth values" if ours[1] == "bool" else None
+    return "quotients" if name == "truediv" and kind in ("int64", "bool") else None
+
+
+def compare(name: str, kind: str, call: Callable[[Any], Any]) -> None:
+    torch = pytest.importorskip("torch")
+    ours, theirs = (outcome(call, tensors(lib)[kind]) for lib in (mt, torch))
+    if judged(ours, theirs, name, kind) is None:
+        assert_alike(ours, theirs, (name, kind))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", tensors(mt))
+@pytest.mark.parametrize("function", OPERATORS, ids=lambda function: function.__name__)
+def test_operators_beside_torch(function: Callable[..., Any], kind: str) -> None:
+    name = function.__name__
+    for number in NUMBERS.values():
+        compare(name, kind, lambda x, number=number: function(x, number))
+        compare(name, kind, lambda x, number=number: function(number, x))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", tensors(mt))
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_beside_torch(name: str, kind: str) -> None:
+    if (name, kind) != ("np.float32", "leaf"):
+        compare(name, kind, FUNCTIONS[name])
