@@ -440,3 +440,22 @@ def test_kernels_agree_with_compositions(name, arguments, how, monkeypatch):
                 continue
             assert ours.dtype is mt.dtypes.as_dtype(dtype)
             np.testing.assert_allclose(np.asarray(ours), theirs, tolerance, tolerance)
+
+
+@pytest.mark.parametrize("number", [-1, 5, 6, -(2**62), 2**62])
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("name", ["embedding", "cross_entropy", "ctc"])
+def test_numbers_of_rows_and_classes_that_there_are_not(name, place, number, monkeypatch):
+    """They are looked at before anything is read: only the composition says what is wrong."""
+
+    def refused(*arguments):
+        raise mt.errors.IndexingError("there is none.")
+
+    monkeypatch.setitem(FUSED, name, refused)
+    numbers = np.array([4, 0, 4])
+    numbers[place] = number
+    beside = {"embedding": (), "cross_entropy": ("sum",), "ctc": (None, None, 0)}[name]
+    scores = mt.tensor(draw(3, 3, 5) if name == "ctc" else draw(5 if name == "embedding" else 3, 5))
+    labels = mt.tensor(numbers[None] if name == "ctc" else numbers)
+    with pytest.raises(mt.errors.IndexingError, match="there is none"):
+        by_kernel(name, KERNELS[name], scores, labels, *beside)
