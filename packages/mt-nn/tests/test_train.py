@@ -2,16 +2,19 @@
 
 import csv
 import gzip
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.train import LeNet, cli
+from mt_nn.train import LeNet, choosing, cli, recipe
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -25,16 +28,82 @@ def test_a_short_training_writes_its_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.main(["--epochs", "2", "--out", str(tmp_path)]) == 0
-    assert capsys.readouterr().out.rstrip().splitlines()[-1].startswith("test accuracy: ")
+    parts, loss, *epochs, _, _, _, test = capsys.readouterr().out.splitlines()
+    assert re.findall(r"\d+ images|\d+ for", parts) == ["1150 images", "287 for", "360 for"]
+    assert "labels smoothed by 0.1" in loss
+    assert [line.split()[1] for line in epochs] == ["1", "2"]
+    assert all("test" not in line for line in epochs)
     assert (tmp_path / "training.png").read_bytes().startswith(PNG)
     values = losses(tmp_path)
-    assert len(values) == 2 * 23
-    assert values[-1] < 1.2 < values[0]
+    assert len(values) == 2 * 18
+    assert values[-1] < 1.5 < values[0]
     model = LeNet()
     model.load_state_dict(nn.load(tmp_path / "model.safetensors"))
-    _, test_set = nn.data.digits()
-    images, labels = test_set[:]
-    assert nn.functional.accuracy(model.eval()(images), labels) > 0.8
+    images, labels = nn.data.digits()[1][:]
+    scores = model.eval()(images)
+    assert nn.functional.accuracy(scores, labels) > 0.75
+    wrong = int((scores.argmax(1) != labels).sum())
+    plain = nn.functional.cross_entropy(scores, labels).item()
+    assert test == (
+        f"test: cross-entropy {plain:.4f}, accuracy {100 - wrong / 3.6:.1f} %, "
+        f"{wrong} of 360 images wrong"
+    )
+
+
+class Sealed(nn.data.TensorDataset):
+    """Counts how often its samples are asked for."""
+
+    reads = 0
+
+    def __getitem__(self, index: Any) -> tuple[mt.Tensor, ...]:
+        self.reads += 1
+        return super().__getitem__(index)
+
+
+def test_the_test_part_is_looked_at_when_the_training_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images, test = nn.data.digits()
+    sealed = Sealed(*test.tensors)
+
+    def trained(*arguments: Any, **settings: Any) -> Any:
+        trainer = recipe.trained(*arguments, **settings)
+        assert sealed.reads == 0
+        return trainer
+
+    monkeypatch.setattr(cli, "digits", lambda: (images, sealed))
+    monkeypatch.setattr(cli, "trained", trained)
+    assert cli.main(["--epochs", "1", "--batches", "2", "--out", str(tmp_path)]) == 0
+    assert sealed.reads
+
+
+def test_what_is_held_out_for_the_validation_is_always_the_same() -> None:
+    images, _ = nn.data.digits()
+    training, validation = recipe.divided(images)
+    assert (len(training), len(validation)) == (1150, 287)
+    assert set(training.indices) | set(validation.indices) == set(range(1437))
+    mt.manual_seed(1)
+    again = recipe.divided(images)
+    assert [part.indices.tolist() for part in again] == [
+        part.indices.tolist() for part in (training, validation)
+    ]
+
+
+def test_settings_are_judged_by_the_validation_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images, _ = nn.data.digits()
+    monkeypatch.setattr(choosing, "digits", lambda: (images, None))
+    for name, values in {"RATES": [0.0, 0.01], "SMOOTHINGS": [0.1], "DROPOUTS": [0.0]}.items():
+        monkeypatch.setattr(choosing, name, values)
+    choosing.main(["--seeds", "2", "--epochs", "1"])
+    title, _, *rows = capsys.readouterr().out.splitlines()
+    assert title == "wrong of 287 images, for each of 2 seeds"
+    (*first, nothing), (*second, learnt) = (row.split("  ") for row in rows)
+    assert [part.strip() for part in (*first[:-1], *second[:-1]) if part] == [
+        "0.0", "0.1", "0.0", "0.01", "0.1", "0.0",
+    ]  # fmt: skip
+    assert min(json.loads(nothing)) > 200 > max(json.loads(learnt))
 
 
 @pytest.mark.slow
@@ -63,17 +132,30 @@ def test_the_same_seed_gives_the_same_losses(tmp_path: Path) -> None:
     assert losses(tmp_path / "a") == losses(tmp_path / "b") != losses(tmp_path / "c")
 
 
-def test_images_of_mnists_size(tmp_path: Path) -> None:
+def write_mnist(folder: Path, count: int) -> list[str]:
+    """Write files like MNIST's with random images, and return the arguments to train on them."""
     rng = np.random.default_rng(0)
     for part in ("train", "t10k"):
-        pixels = rng.integers(0, 256, (40, 28, 28), np.uint8).tobytes()
-        labels = rng.integers(0, 10, 40, np.uint8).tobytes()
-        head = bytes([0, 0, 8, 3]) + np.array([40, 28, 28], ">u4").tobytes()
-        (tmp_path / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(head + pixels))
-        head = bytes([0, 0, 8, 1]) + np.array([40], ">u4").tobytes()
-        (tmp_path / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(head + labels))
-    arguments = ["--mnist", str(tmp_path), "--epochs", "1", "--out", str(tmp_path / "out")]
-    assert cli.main(arguments) == 0
+        pixels = rng.integers(0, 256, (count, 28, 28), np.uint8).tobytes()
+        labels = rng.integers(0, 10, count, np.uint8).tobytes()
+        head = bytes([0, 0, 8, 3]) + np.array([count, 28, 28], ">u4").tobytes()
+        (folder / f"{part}-images-idx3-ubyte.gz").write_bytes(gzip.compress(head + pixels))
+        head = bytes([0, 0, 8, 1]) + np.array([count], ">u4").tobytes()
+        (folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(gzip.compress(head + labels))
+    return ["--mnist", str(folder), "--epochs", "1", "--out", str(folder / "out")]
+
+
+def test_images_of_mnists_size(tmp_path: Path) -> None:
+    assert cli.main(write_mnist(tmp_path, 40)) == 0
+
+
+def test_too_few_images_end_with_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(write_mnist(tmp_path, 1)) == 1
+    message = "1 images to learn from and 1 for the test are too few to train"
+    assert capsys.readouterr().err.startswith(f"mt-train: {message}")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

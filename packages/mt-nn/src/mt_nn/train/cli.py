@@ -1,6 +1,8 @@
 """`mt-train`: train LeNet on real handwritten digits, with a progress bar.
 
-It writes three files: the model, the losses of every batch, and a picture of the training.
+What is held out, and how the settings were chosen, is said in `mt_nn.train.recipe`. It writes three
+files, in place of those of an earlier training: the model, the loss of every batch, which is that
+of smoothed labels, and a picture of the training.
 """
 
 from __future__ import annotations
@@ -15,28 +17,26 @@ from pathlib import Path
 from typing import Any
 
 import mt_tensor as mt
-from mt_nn import optim, saving
-from mt_nn.data import DataLoader, RandomSampler, Subset, TensorDataset, digits, mnist
-from mt_nn.errors import NetworkError
+from mt_nn import saving
+from mt_nn.data import DataLoader, Dataset, Subset, digits, mnist
+from mt_nn.errors import InputError, NetworkError
 from mt_nn.files.writing import make_folder, write_atomically
-from mt_nn.layers.loss import CrossEntropyLoss
 from mt_nn.train import picture
-from mt_nn.train.lenet import LeNet
 from mt_nn.train.logs import ProgressBar
-from mt_nn.train.metrics import Accuracy
+from mt_nn.train.recipe import Recipe, divided, in_batches, trained
 from mt_nn.train.trainer import Trainer
 from mt_tensor.errors import BackendError
-
-EVALUATION_BATCH = 256
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the settings given on the command line."""
     parser = argparse.ArgumentParser(prog="mt-train", description=__doc__.split("\n\n", 1)[0])
     parser.add_argument("--backend", help="where to compute (default: MT_BACKEND, then numpy)")
-    parser.add_argument("--epochs", type=_integer_from(1), default=30)
-    parser.add_argument("--batch-size", type=_integer_from(1), default=64)
-    parser.add_argument("--lr", type=_rate, default=0.01, help="highest learning rate of Adam")
+    parser.add_argument("--epochs", type=_integer_from(1), default=Recipe.epochs)
+    parser.add_argument("--batch-size", type=_integer_from(1), default=Recipe.batch_size)
+    parser.add_argument(
+        "--lr", type=_rate, default=Recipe.rate, help="highest learning rate of Adam"
+    )
     parser.add_argument("--seed", type=_integer_from(0), default=0)
     parser.add_argument(
         "--mnist", type=Path, metavar="DIR", help="train on MNIST's or Fashion-MNIST's IDX files"
@@ -45,7 +45,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--batches", type=_integer_from(1), help="stop each epoch after so many batches"
     )
     parser.add_argument(
-        "--out", type=Path, help="where files go (default: runs/digits, or runs/ and DIR's name)"
+        "--out",
+        type=Path,
+        help="where files go, in place of those of an earlier training (default: runs/digits, or "
+        "runs/ and DIR's name)",
     )
     settings = parser.parse_args(arguments)
     if settings.out is None:
@@ -95,50 +98,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def train(settings: argparse.Namespace) -> None:
-    """Train, test after each epoch, and write the files."""
+    """Train, validate after each epoch, test once in the end, and write the files."""
     mt.manual_seed(settings.seed)
-    training_set, test_set = mnist(settings.mnist) if settings.mnist else digits()
+    images, test_images = mnist(settings.mnist) if settings.mnist else digits()
+    training, validation_images = divided(images)
+    # A short run looks at as many images as it learns from.
+    most = settings.batches * settings.batch_size if settings.batches else sys.maxsize
+    drawn = min(most, len(training))
+    validation, test = (
+        Subset(part, range(min(most, len(part)))) for part in (validation_images, test_images)
+    )
+    if not (drawn and validation and test):
+        raise InputError(
+            f"{len(images)} images to learn from and {len(test_images)} for the test are too few "
+            "to train, validate and test with."
+        )
     make_folder(settings.out)
-    drawn, tested = len(training_set), len(test_set)
-    if settings.batches:  # a short run tests on as many samples as it trains on
-        few = settings.batches * settings.batch_size
-        drawn, tested = min(drawn, few), min(tested, few)
-    order = RandomSampler(training_set, num_samples=drawn)
-    loader = DataLoader(training_set, settings.batch_size, sampler=order)
-    model = LeNet(image_size=training_set.tensors[0].shape[-1])
-    optimizer = optim.Adam(model.parameters())
-    trainer = Trainer(
-        model,
-        optimizer,
-        CrossEntropyLoss(label_smoothing=0.1),
-        {"accuracy": Accuracy()},
-        # A rate that rises and falls, and smoothed labels, leave a quarter of the errors.
-        scheduler=optim.lr_scheduler.OneCycleLR(
-            optimizer, settings.lr, total_steps=settings.epochs * len(loader)
-        ),
-        schedule="step",
+    recipe = Recipe(settings.epochs, settings.batch_size, settings.lr)
+    print(
+        f"{drawn} images to learn from, {len(validation)} for the validation after each epoch, "
+        f"{len(test)} for one test at the end"
+    )
+    print(
+        f"learns by cross-entropy with labels smoothed by {recipe.smoothing}; the cross-entropy "
+        "shown is without smoothing"
+    )
+    trainer = trained(
+        recipe,
+        training,
+        validation,
+        image_size=images.tensors[0].shape[-1],
+        drawn=drawn,
         callbacks=[_Progress(sys.stdout)],
     )
-    test_loader = DataLoader(Subset(test_set, range(tested)), EVALUATION_BATCH)
-    history = trainer.fit(loader, settings.epochs, validation=test_loader)
-    _write(settings.out, trainer, test_set)
-    print(f"test accuracy: {100 * history['validation_accuracy'][-1]:.1f} %")
+    tested = trainer.evaluate(in_batches(test))
+    right = round(tested["accuracy"] * len(test))
+    _write(settings.out, trainer, test, f"test: {right} of {len(test)} right")
+    print(
+        f"test: cross-entropy {tested['cross_entropy']:.4f}, accuracy "
+        f"{100 * tested['accuracy']:.1f} %, {len(test) - right} of {len(test)} images wrong"
+    )
 
 
 class _Progress(ProgressBar):
-    """Shows of an epoch what the validation, here the test, has given."""
+    """Shows what training and validation gave, without the smoothing of labels."""
 
     def line(self, row: Mapping[str, Any]) -> str:
-        """Return losses and accuracy."""
+        """Return cross-entropy and accuracy."""
         return (
-            f"epoch {row['epoch']:2}  training loss {row['loss']:.4f}  "
-            f"test loss {row['validation_loss']:.4f}  "
-            f"accuracy {100 * row['validation_accuracy']:.1f} %"
+            f"epoch {row['epoch']:2}  cross-entropy: training {row['cross_entropy']:.4f}, "
+            f"validation {row['validation_cross_entropy']:.4f}  "
+            f"validation accuracy {100 * row['validation_accuracy']:.1f} %"
         )
 
 
-def _write(folder: Path, trainer: Trainer, test_set: TensorDataset) -> None:
-    """Write model, losses and picture."""
+def _write(folder: Path, trainer: Trainer, test: Dataset, title: str) -> None:
+    """Write model, losses and picture, whose samples have a title."""
     saving.save(trainer.model.state_dict(), folder / "model.safetensors")
     table = io.StringIO()
     rows = csv.writer(table, lineterminator="\n")
@@ -148,10 +163,12 @@ def _write(folder: Path, trainer: Trainer, test_set: TensorDataset) -> None:
     for number, loss in enumerate(history.losses):
         rows.writerow([number // batches + 1, number % batches + 1, repr(loss)])
     write_atomically(folder / "losses.csv", table.getvalue().encode())
-    images, labels = test_set[: picture.SAMPLES]
+    images, labels = next(iter(DataLoader(test, picture.SAMPLES)))
     predictions = trainer.predict([images]).argmax(1)
-    content = picture.draw(history, images.numpy()[:, 0], labels.numpy(), predictions.numpy())
-    write_atomically(folder / "training.png", content)
+    samples = picture.Samples(
+        title, *(each.numpy() for each in (images[:, 0], labels, predictions))
+    )
+    write_atomically(folder / "training.png", picture.draw(history, samples))
     for name in ("model.safetensors", "losses.csv", "training.png"):
         print(f"wrote {folder / name}")
 

@@ -49,21 +49,20 @@ def make_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def draw_curve(axes: Any, history: History, name: str, validation: str = "validation") -> None:
+def draw_curve(axes: Any, history: History, name: str) -> None:
     """Draw a number of training and validation by epoch, and the loss of every batch behind it.
 
     Args:
         axes: where to; matplotlib's.
         history: has at least one epoch.
         name: what is drawn, a name in the history.
-        validation: what the curve of the validation is called.
     """
     epochs = history["epoch"]
     if name == "loss" and history.losses:
         count = len(history.losses)
         at = [epochs[-1] * (batch + 1) / count for batch in range(count)]
         axes.plot(at, history.losses, color="0.8", linewidth=0.8, label="training, each batch")
-    for column, label in ((name, "training"), (f"validation_{name}", validation)):
+    for column, label in ((name, "training"), (f"validation_{name}", "validation")):
         if column in history.names():
             values = [float("nan") if y is None else y for y in history[column]]
             axes.plot(epochs, values, ".-", label=label)

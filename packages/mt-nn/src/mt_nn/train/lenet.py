@@ -20,6 +20,7 @@ class LeNet(Module):
         classes: how many classes there are.
         channels: channels after the first and the second convolution.
         hidden: features between the linear layers.
+        dropout: the share of these that is left out in training.
     """
 
     def __init__(
@@ -28,6 +29,7 @@ class LeNet(Module):
         classes: int = 10,
         channels: tuple[int, int] = (8, 16),
         hidden: int = 64,
+        dropout: float = 0.25,
     ) -> None:
         super().__init__()
         pool = 2 if image_size <= 16 else 4
@@ -43,7 +45,7 @@ class LeNet(Module):
         self.classifier = Sequential(
             Linear(channels[1] * side * side, hidden),
             ReLU(),
-            Dropout(0.25),
+            Dropout(dropout),
             Linear(hidden, classes),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
@@ -13,45 +14,51 @@ SAMPLES = 40
 COLUMNS = 8
 
 
-def draw(
-    history: History,
-    images: npt.NDArray[Any],
-    labels: npt.NDArray[Any],
-    predictions: npt.NDArray[Any],
-) -> bytes:
+@dataclass(frozen=True)
+class Samples:
+    """Images that the network has not seen, of which the first 40 are shown.
+
+    Attributes:
+        title: what stands above them.
+        images: shape (count, height, width).
+        labels: the right class of each.
+        predictions: the predicted class of each.
+    """
+
+    title: str
+    images: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    predictions: npt.NDArray[Any]
+
+
+def draw(history: History, samples: Samples) -> bytes:
     """Return a PNG picture.
 
     Args:
-        history: has loss and accuracy, also those of the validation, which here is the test.
-        images: shape (count, height, width); the first 40 are shown.
-        labels: the right class of each.
-        predictions: the predicted class of each.
+        history: has cross-entropy and accuracy, of training and validation.
+        samples: what the network makes of the test part.
 
     Raises:
         MissingPackageError: matplotlib is not installed.
     """
     figure = make_figure(13, 5.6)
-    curves, samples = figure.subfigures(1, 2, width_ratios=[1.1, 1])
+    curves, pictures = figure.subfigures(1, 2, width_ratios=[1.1, 1])
     loss, accuracy = curves.subplots(2, sharex=True)
-    draw_curve(loss, history, "loss", validation="test")
-    loss.set(ylabel="cross-entropy with smoothed labels")
-    draw_curve(accuracy, history, "accuracy", validation="test")
+    draw_curve(loss, history, "cross_entropy")
+    loss.set(ylabel="cross-entropy")
+    draw_curve(accuracy, history, "accuracy")
     accuracy.set(xlabel="epoch")
-    _draw_samples(samples, images, labels, predictions)
+    _draw_samples(pictures, samples)
     return as_png(figure)
 
 
-def _draw_samples(
-    figure: Any,
-    images: npt.NDArray[Any],
-    labels: npt.NDArray[Any],
-    predictions: npt.NDArray[Any],
-) -> None:
-    figure.suptitle("test samples: predicted class (wrong ones in red)")
+def _draw_samples(figure: Any, samples: Samples) -> None:
+    figure.suptitle(f"{samples.title}; predicted class (wrong ones in red)")
     grid = figure.subplots(SAMPLES // COLUMNS, COLUMNS, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
-    for axes, image, label, prediction in zip(grid.flat, images, labels, predictions, strict=False):
+    shown = zip(grid.flat, samples.images, samples.labels, samples.predictions, strict=False)
+    for axes, image, label, prediction in shown:
         axes.imshow(image, cmap="gray_r")
         right = label == prediction
         title = str(prediction) if right else f"{prediction}, is {label}"
