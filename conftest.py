@@ -10,8 +10,9 @@ than of the code. In the profile `repeatable` it takes the same examples every t
 not look for simpler ones that fail: that would take long where tests are expected to fail.
 
 Tests have the marks of the course's tasks by the plugin `tools/task_marks.py`, and those that
-compare with torch the mark `torch` by `tools/torch_marks.py`. Both are found wherever pytest is
-started, as for the conformance kit of an editable package.
+compare with torch the mark `torch` by `tools/torch_marks.py`. These are found wherever pytest is
+started, as for the conformance kit of an editable package. In a student's folder
+`tools/task_progress.py` says how far each task is.
 
 The report begins with the versions of the libraries that arrays and kernels depend on.
 """
@@ -28,7 +29,7 @@ import pytest
 from hypothesis import Phase, settings
 
 sys.path.append(str(Path(__file__).with_name("tools")))
-pytest_plugins = ["task_marks", "torch_marks"]
+pytest_plugins = ["task_marks", "task_progress", "torch_marks"]
 
 if os.cpu_count() == 1 or (hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1):
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")

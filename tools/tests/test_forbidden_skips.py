@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mt.workspace import ROOT
+from mt.skeleton.folder import shared
 
 HEAD = "import pytest\n"
 FUNCTION = HEAD + "def test_it():\n    pytest.skip('no compiler')\n"
@@ -20,8 +20,8 @@ PASSING = "def test_pass():\n    pass\n"
 
 
 def run(folder: Path, test: str, forbid: str) -> subprocess.CompletedProcess[str]:
-    for name in ("conftest.py", "tools/task_marks.py", "tools/torch_marks.py"):
-        shutil.copy(ROOT / name, folder)
+    for file in shared():
+        shutil.copy(file, folder)
     (folder / "pyproject.toml").write_text(
         "[tool.pytest.ini_options]\nmarkers = ['gpu', 'torch']\npythonpath = ['.']\n"
     )

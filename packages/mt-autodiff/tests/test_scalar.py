@@ -25,11 +25,57 @@ from mt_autodiff import (
     grad,
     no_grad,
 )
+from mt_autodiff.scalar import LIFTED
 from mt_operators import OPERATORS, lift
 from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec, high_precision
 
 TRUTHS = {name for name, row in OPERATORS.items() if row.result == "truth"}
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
+
+
+def test_a_result_remembers_how_it_was_computed() -> None:
+    x, y = Scalar(2.0), Scalar(3.0)
+    z = x * y
+    assert z.data == 6.0
+    assert z.history is not None
+    assert (z.history.name, z.history.inputs) == ("mul", (x, y))
+    assert z.history.last_fn is LIFTED["mul"]
+    assert z.history.ctx.needs_input_grad == (True, True)
+    assert z.history.ctx.saved_values == ((x, y), (2.0, 3.0, 6.0))
+
+
+def test_parents_are_what_it_was_computed_from() -> None:
+    x = Scalar(2.0)
+    y = x * 3.0
+    first, second = y.parents
+    assert first is x
+    assert (second.data, second.is_constant()) == (3.0, True)
+    assert list(x.parents) == []
+
+
+def test_what_nothing_made_is_a_leaf() -> None:
+    x = Scalar(2.0)
+    assert x.is_leaf()
+    assert not (x + 1.0).is_leaf()
+    assert Scalar(2.0, requires_grad=False).is_leaf()
+
+
+@pytest.mark.parametrize("wanted", [(True, True), (True, False), (False, True), (False, False)])
+def test_a_result_wants_a_derivative_if_an_input_does(wanted: tuple[bool, bool]) -> None:
+    x, y = (Scalar(2.0, requires_grad=wants) for wants in wanted)
+    z = x - y
+    assert (z.data, z.is_constant()) == (0.0, not any(wanted))
+    assert z.is_leaf() is not any(wanted)
+    if z.history:
+        assert z.history.ctx.needs_input_grad == wanted
+
+
+def test_every_operator_computes_on_the_floats_inside() -> None:
+    for spec in SPECS.values():
+        values = [low + 0.3 * (high - low) for low, high in spec.ranges]
+        result = LIFTED[spec.name](*map(Scalar, values))
+        assert result.data == float(OPERATORS[spec.name].function(*values))
+        assert result.is_constant() is (spec.name in TRUTHS)
 
 
 def arguments(data: st.DataObject, spec: OpSpec, margin: float) -> list[Scalar]:

@@ -1,11 +1,12 @@
 """A student's folder: a copy of a package without what is to be written, ready for pytest.
 
 What the tests need besides is there too: the settings of this repository, as `pytest.ini`, its
-`conftest.py` and the plugin that marks the tests of each task. `TASKS.md` tells what to do.
+`conftest.py` and the plugins of it. `TASKS.md` tells what to do.
 """
 
 from __future__ import annotations
 
+import ast
 import shlex
 import shutil
 import tomllib
@@ -18,12 +19,9 @@ from typing import Any
 from mt.errors import ToolError
 from mt.skeleton.blanking import blanked
 from mt.skeleton.course import Task, places
-from mt.source.modules import Library, Module
+from mt.source.modules import Library, Module, defined
 from mt.source.symbols import Symbol, Symbols
 from mt.workspace import ROOT, Stage, Workspace
-
-SHARED = ("conftest.py", "tools/task_marks.py")
-"""What goes beside the tests, besides the settings."""
 
 KIT = "tests/test_conformance.py"
 """From where a stage runs the conformance kit, if it has one."""
@@ -104,14 +102,24 @@ def make(
     _check_free(folder, stage)
     for name in _files(stage.folder):
         _copy(stage.folder / name, folder / name)
-    for shared in SHARED:
-        _copy(ROOT / shared, folder / Path(shared).name)
+    for file in shared():
+        _copy(file, folder / file.name)
     skeleton = Skeleton(workspace, stage, folder)
     skeleton.blank(left_out)
     _write(folder / "pytest.ini", settings(tasks))
     if left_out:
         _write(folder / "TASKS.md", instructions(skeleton, left_out))
     return skeleton
+
+
+def shared() -> list[Path]:
+    """Return what goes beside the tests: `conftest.py`, and the plugins that it names."""
+    conftest = ROOT / "conftest.py"
+    for statement in ast.parse(conftest.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.Assign) and defined(statement) == ["pytest_plugins"]:
+            names = ast.literal_eval(statement.value)
+            return [conftest, *(ROOT / "tools" / f"{name}.py" for name in names)]
+    return [conftest]
 
 
 def existing(workspace: Workspace, stage: Stage, folder: Path) -> Skeleton:
@@ -203,9 +211,14 @@ Where all stages are installed already, as in a shell of hatch in the repository
 
     PYTHONPATH=src pytest -m {first.mark}
 
-A task is done when its tests pass. Tests that pass before it is begun have no mark, and must go on
-passing: `pytest` alone runs everything. Tests may need an earlier task, too, and its name is in
-what they fail with.
+A task is done when its tests pass. `pytest` alone runs everything and says how far each task is:
+
+    {first.number}  12 of 37, 1 fail      {first.title}
+
+A test that stops at something that is still to be written *waits*, and nothing more is said of it
+than what it waits for. Of mistakes it shows the first of the first task that has any, and
+`pytest -m {first.mark}` all of one task. Tests that pass before anything is written have no task,
+and must go on passing.
 
 Tests ask for words of error messages, so what is to be written has the errors of the solution as
 comments. The docstring says when each is due.

@@ -25,9 +25,10 @@ class LiftedOperator:
         self._on_scalars: tuple[tuple[Callable[..., Any], ...], Callable[..., Any]] | None = None
 
     def __call__(self, *values: SupportsFloat) -> Scalar:
-        """Apply the operator and record it. A truth value is a constant.
+        """Apply the operator to Scalars and numbers. A truth value is a constant.
 
         Raises:
+            TypeError: there is not one value for each argument.
             WholeNumberError: the operator works on whole numbers only.
         """
         operator = self.operator
@@ -41,15 +42,25 @@ class LiftedOperator:
                 f"{operator.name} works on whole numbers, and a Scalar holds a float: call "
                 f"OPERATORS[{operator.name!r}].function with integers."
             )
+        if operator.result == "truth":
+            return constant(operator.function(*[scalar._data for scalar in inputs]))
+        return self.record(inputs)
+
+    def record(self, inputs: tuple[Scalar, ...]) -> Scalar:
+        """Return the value of the operator, which remembers how it was computed.
+
+        It has a history if recording is on and an input wants its derivative. What is saved for
+        backward are the inputs, and the floats that the partial derivatives take: those of the
+        inputs, and the value. Otherwise it is a constant.
+        """
         known = [scalar._data for scalar in inputs]
-        result = constant(operator.function(*known))
-        if is_grad_enabled() and operator.result != "truth":
-            needs = tuple([scalar.requires_grad for scalar in inputs])
-            if True in needs:
-                ctx = Context(needs)
-                ctx.saved_values = (inputs, (*known, result._data))
-                result.requires_grad = True
-                result.history = History(self, ctx, inputs, operator.name)
+        result = constant(self.operator.function(*known))
+        needs = tuple([scalar.requires_grad for scalar in inputs])
+        if is_grad_enabled() and True in needs:
+            ctx = Context(needs)
+            ctx.save_for_backward(inputs, (*known, result._data))
+            result.requires_grad = True
+            result.history = History(self, ctx, inputs, self.operator.name)
         return result
 
     def backward(self, ctx: Context, derivative: Any, /) -> tuple[Any, ...]:
