@@ -324,6 +324,14 @@ def test_a_backward_must_return_numbers(bad: object) -> None:
         made(Scalar(1.0)).backward()
 
 
+@pytest.mark.parametrize("derivative", [5, 5.0, True])
+def test_the_chain_rule_takes_any_number(derivative: float) -> None:
+    half = function(lambda ctx, x: x / 2, lambda ctx, d: d / 2)
+    for made in (half(Scalar(3.0)), Scalar(3.0) * 0.5):
+        ((_, share),) = made.chain_rule(derivative)
+        assert share == derivative / 2
+
+
 def test_a_function_without_methods_says_what_is_missing() -> None:
     with pytest.raises(NotImplementedError, match="static method forward"):
         ScalarFunction.apply(Scalar(1.0))

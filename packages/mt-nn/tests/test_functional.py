@@ -292,3 +292,34 @@ def test_tensors_of_two_backends(backend: str) -> None:
     ):
         with pytest.raises(BackendMismatchError, match="meet in one operation"):
             call()
+
+
+# --- Images of bytes ----------------------------------------------------------------------------
+
+
+def test_images_of_bytes_are_rounded_along_rows_and_then_along_columns() -> None:
+    image = mt.tensor([[[[0, 100, 200], [50, 255, 3]]]], dtype="uint8")
+    resized = F.interpolate(image, size=(3, 4), mode="bilinear")
+    assert resized.dtype is mt.uint8
+    assert resized.tolist() == [[[[0, 63, 138, 200], [25, 121, 150, 102], [50, 178, 161, 3]]]]
+    curved = F.interpolate(image, size=(3, 4), mode="bicubic")
+    assert (curved.tolist()[0][0][2][3], curved.dtype) == (0, mt.uint8)  # below 0 on the curve
+    with pytest.raises(InputError, match=r"not int64: convert them with x.float\(\)"):
+        F.interpolate(image.long(), size=(3, 4), mode="bilinear")
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("align_corners", [None, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_images_of_bytes_like_torch(mode: str, align_corners: Any, antialias: bool) -> None:
+    torch = pytest.importorskip("torch")
+    array = np.random.default_rng(0).integers(0, 256, (2, 3, 7, 9)).astype(np.uint8)
+    for size in ((4, 5), (11, 13), (3, 20)):
+        settings = {"size": size, "mode": mode, "align_corners": align_corners}
+        ours = F.interpolate(mt.tensor(array), antialias=antialias, **settings)
+        theirs = torch.nn.functional.interpolate(
+            torch.tensor(array), antialias=antialias, **settings
+        )
+        difference = np.abs(ours.numpy().astype(int) - theirs.numpy().astype(int))
+        assert difference.max() <= 1  # torch's factors have 15 bits
+        assert (difference > 0).mean() < 0.05

@@ -246,10 +246,17 @@ def test_joining_takes_lists(name: str) -> None:
 def test_padding() -> None:
     array = np.arange(6.0).reshape(2, 3)
     x, y = mt.tensor(array), torch.from_numpy(array)
-    for padding in ((1, 2), (0, -1, 2, 0), ()):
+    for padding in ((1, 2), (0, -1, 2, 0), (), (-1, -2), (-3, 0), (0, 0, -2, 0), (-3, 3)):
         wanted = torch.nn.functional.pad(y, padding, mode="constant", value=3.0)
         assert np.array_equal(mt.pad(x, padding, mode="constant", value=3.0), wanted)
         assert np.array_equal(mt.pad(input=x, pad=padding), torch.nn.functional.pad(y, padding))
+        leaf = mt.tensor(array, requires_grad=True)
+        mt.pad(leaf, padding).sum().backward()
+        assert leaf.grad is not None
+        assert leaf.grad.sum().item() == mt.pad(mt.ones(2, 3), padding).sum().item()
+    for crops in ((-2, -2), (-4, 1), (-4, 4)):
+        with pytest.raises(errors.ShapeError, match="crops more than"):
+            mt.pad(x, crops)
     with pytest.raises(ValueError, match="'mirror' was given"):
         mt.pad(x, (1, 1), "mirror")
     with pytest.raises(errors.ShapeError, match="must be pairs"):

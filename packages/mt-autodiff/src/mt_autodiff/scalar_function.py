@@ -92,13 +92,13 @@ class _OnFloats:
             GradientError: the derivative should be recorded, or one that comes out is no number.
         """
         name = self.function.__name__
-        if not isinstance(derivative, float):
+        if not isinstance(derivative, Real):
             raise GradientError(
                 f"the backward of {name!r} computes with floats, so that its derivative cannot be "
                 "differentiated again, as create_graph asks for. Compose the function of "
                 "operators, which can."
             )
-        shares = self.function.backward(ctx, derivative)
+        shares = self.function.backward(ctx, float(derivative))
         for share in shares if isinstance(shares, tuple) else (shares,):
             if not isinstance(share, Real | None):
                 raise GradientError(

@@ -20,6 +20,9 @@ from mt_tensor import Tensor, fused, tensor, uint8
 from mt_tensor.dtypes import Array, as_number
 
 _NEAREST = ("nearest", "nearest-exact")
+_ON_BYTES = (*_NEAREST, "bilinear", "bicubic")
+"""The modes that take images of uint8, too."""
+
 _RANKS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 """How many dimensions the modes take that do not take any number of them."""
 
@@ -40,7 +43,8 @@ def interpolate(
 
     Args:
         input: floating-point, shape (batch, channels, *extents), with one to three extents; the
-            modes of the nearest also take uint8.
+            modes of the nearest, "bilinear" and "bicubic" also take uint8, and round to it, along
+            the rows first and then along the columns.
         size: the new extents, one for all or one for each.
         scale_factor: what to multiply the extents by, rounding down, in place of `size`.
         mode: "nearest", whose element i is that at `floor(i / factor)`; "nearest-exact", the one
@@ -74,8 +78,16 @@ def interpolate(
         factor = None if recompute_scale_factor or target / extent in own else given
         if target != extent or factor not in (None, 1.0):
             taps = _taps(mode, extent, target, factor, bool(align_corners), antialias)
-            input = resampled(input, dim, *taps)
+            if input.dtype is uint8 and mode not in _NEAREST:
+                input = _as_bytes(resampled(input.float(), dim, *taps))
+            else:
+                input = resampled(input, dim, *taps)
     return input
+
+
+def _as_bytes(x: Tensor) -> Tensor:
+    """Return numbers rounded to the nearest that uint8 holds, halves upwards."""
+    return (x + 0.5).floor().clamp(0, 255).to(uint8)
 
 
 def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
@@ -88,8 +100,11 @@ def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias:
             f"interpolate() of mode {mode!r} takes shape (batch, channels, *extents) with {wanted} "
             f"extent(s), and something in it; shape {input.shape} was given."
         )
-    if not (input.is_floating_point() or (mode in _NEAREST and input.dtype is uint8)):
-        raise InputError(f"interpolate() takes floating-point numbers, not {input.dtype.name}.")
+    if not (input.is_floating_point() or (mode in _ON_BYTES and input.dtype is uint8)):
+        raise InputError(
+            f"interpolate() of mode {mode!r} takes floating-point numbers, not {input.dtype.name}: "
+            "convert them with x.float()."
+        )
     if align_corners is not None and mode not in _RANKS:
         raise SettingError(f"align_corners is for linear and cubic modes, not for {mode!r}.")
     if antialias and mode not in ("bilinear", "bicubic"):

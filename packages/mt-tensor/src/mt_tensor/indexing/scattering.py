@@ -127,6 +127,7 @@ def scatter(
     src: Tensor | Number | None = None,
     *,
     value: Number | None = None,
+    reduce: str | None = None,
 ) -> Tensor:
     """Return a copy of `input` with `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
 
@@ -138,12 +139,17 @@ def scatter(
         index: int64, of as many dimensions as `input`.
         src: a tensor of the dtype of `input`, at least as large as `index`; or a number.
         value: the number, by torch's other name.
+        reduce: "add" or "multiply", if what is there is not to be replaced; then all sources for
+            one place count. `scatter_reduce` has more.
 
     Raises:
         DTypeError: `index` is not int64, or `src` has another dtype than `input`.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
+        DomainError: there is no such reduction.
     """
+    if reduce is not None:
+        check_choice("reduce", reduce, _OLD_NAMES)
     if (src is None) == (value is None):
         raise TypeError("scatter() takes either src, a tensor or number, or value, a number.")
     dim = check_index("scatter", input, dim, index)
@@ -152,12 +158,17 @@ def scatter(
         source = check_source("scatter", input, index, given)
     else:
         source = _filled(index, input.dtype, input.dtype.checked(given))
+    if reduce is not None:
+        return scatter_reduce(input, dim, index, source, _OLD_NAMES[reduce])
     return Scatter.apply(input, dim, index, source)
 
 
 # --- Reductions ---------------------------------------------------------------------------------
 
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+_OLD_NAMES = {"add": "sum", "multiply": "prod"}
+"""What `scatter` calls the reductions that it has."""
 
 
 def scatter_reduce(

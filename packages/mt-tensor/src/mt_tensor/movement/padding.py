@@ -81,10 +81,10 @@ def pad(
     for pair in range(len(padding) // 2):
         before[-1 - pair], after[-1 - pair] = padding[2 * pair], padding[2 * pair + 1]
     shape = tuple(e + b + a for e, b, a in zip(input.shape, before, after, strict=True))
-    if any(extent < 0 for extent in shape):
-        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
     crop = tuple(max(-b, 0) for b in before)
     kept = tuple(e - c - max(-a, 0) for e, c, a in zip(input.shape, crop, after, strict=True))
+    if any(extent < 0 for extent in kept):
+        raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
     ones = (1,) * input.ndim
     if kept != input.shape:
         input = Slice.apply(input, crop, ones, kept)

@@ -383,3 +383,42 @@ row(
     lambda x, y: x + np.array([y[1], y[0] + y[2]]),
     ((2,), (3,)),
 )
+
+
+def _scatter_with(reduce: str, ufunc: Any) -> None:
+    """Add the rows of `scatter(reduce=...)`, whose gradients torch has by another name only."""
+    name = {"add": "sum", "multiply": "prod"}[reduce]
+
+    def oracle(x: Array, source: Array) -> Array:
+        out = np.array(x)
+        ufunc.at(out, (np.arange(2)[:, None], np.array(_POINTS)), source)
+        return out
+
+    row(
+        "scatter",
+        lambda x, y: x.scatter(1, mt.tensor(_POINTS, backend=x.backend), y, reduce=reduce),
+        oracle,
+        ((2, 3), (2, 3)),
+        torch=lambda x, y: x.scatter_reduce(1, mt.tensor(_POINTS), y, name),
+        errors=(
+            (lambda x: x.scatter(1, x.long() * 0, 1.0, reduce="sum"), DomainError, "'sum' was"),
+            (
+                lambda x: x.scatter(1, x.long() * 0, x.double(), reduce=reduce),
+                DTypeError,
+                "float64",
+            ),
+        ),
+    )
+    row(
+        "scatter",
+        lambda x: x.scatter(1, mt.tensor(_POINTS, backend=x.backend), 2, reduce=reduce),
+        lambda x: oracle(x, np.full((2, 3), 2.0)),
+        ((2, 3),),
+        torch=lambda x: x.scatter_reduce(
+            1, mt.tensor(_POINTS), mt.full((2, 3), 2, dtype=x.dtype), name
+        ),
+    )
+
+
+_scatter_with("add", np.add)
+_scatter_with("multiply", np.multiply)
