@@ -275,11 +275,11 @@ def test_a_version_that_does_not_fit_is_a_fault(
 def test_an_optional_package_may_be_absent_but_not_too_old(
     versions: dict[str, str | None],
 ) -> None:
-    versions |= {"safetensors": "0.4.3", "torch": None}
+    versions |= {"rich": "13.6", "torch": None}
     found = {finding.subject: finding for finding in only(packages.check_libraries(WORKSPACE))}
-    assert found["safetensors"].state == "fault"
-    assert "0.4.3 is installed, and safetensors>=0.4.4 is needed" in found["safetensors"].text
-    assert "'safetensors>=0.4.4'" in found["safetensors"].cure
+    assert found["rich"].state == "fault"
+    assert "13.6 is installed, and rich>=13.7 is needed" in found["rich"].text
+    assert "'rich>=13.7'" in found["rich"].cure
     assert found["torch"].state == "note"
     assert found["torch"].cure == packages.install("torch")
 

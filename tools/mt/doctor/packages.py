@@ -22,7 +22,6 @@ from mt.doctor.findings import Finding, fault, fine, note
 from mt.workspace import PLUGINS, Stage, Workspace
 
 OPTIONAL = {
-    "safetensors": "saves and loads models",
     "rich": "shows progress bars",
     "scikit-learn": "brings the digits",
     "matplotlib": "draws curves and tensors",

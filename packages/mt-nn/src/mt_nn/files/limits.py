@@ -64,6 +64,11 @@ _USUAL = Limits()
 _current: ContextVar[Limits] = ContextVar("limits", default=_USUAL)
 
 
+def current_limits() -> Limits:
+    """Return the limits that hold here."""
+    return _current.get()
+
+
 @contextlib.contextmanager
 def limits(**changes: float) -> Iterator[Limits]:
     """Set limits for the files that are read, and the downloads that are made, within a block.
@@ -82,9 +87,9 @@ def limits(**changes: float) -> Iterator[Limits]:
             raise SettingError(f"there is no limit {name!r}; there are {', '.join(_UNITS)}.")
         if not number(name, value) > 0:
             raise SettingError(f"{name} is a positive number of {_UNITS[name]}; got {value!r}.")
-    token = _current.set(dataclasses.replace(_current.get(), **changes))
+    token = _current.set(dataclasses.replace(current_limits(), **changes))
     try:
-        yield _current.get()
+        yield current_limits()
     finally:
         _current.reset(token)
 
@@ -99,7 +104,7 @@ class Allowance:
 
     def __init__(self, source: object, error: type[FileError] = FileError) -> None:
         self._source, self._error = source, error
-        self._limits = _current.get()
+        self._limits = current_limits()
         self._taken: dict[str, float] = defaultdict(float)
         self.deadline = time.monotonic() + self._limits.seconds
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import os
 import re
+import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from mt_nn.errors import FileError, SettingError
 from mt_nn.files.writing import make_folder
 from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
-from mt_nn.saving.models import read_metadata
+from mt_nn.saving.objects import read_metadata
 from mt_nn.settings import integer
 
-_NAME = re.compile(r"step-(\d+)\.safetensors")
+_NAME = re.compile(r"step-([0-9]+)\.safetensors")
 
 
 class Checkpoints:
@@ -69,17 +71,32 @@ class Checkpoints:
         return next(reversed(self.paths()), None)
 
     def best(self) -> Path | None:
-        """Return the checkpoint with the best score, of several the first; None if none has one."""
-        return next(iter(self._by_score()), None)
+        """Return the checkpoint with the best score, of several the first; None if none has one.
 
-    def _by_score(self) -> list[Path]:
+        Damaged files are passed over, with a warning.
+        """
+        return next(iter(self._by_score(self._scores())), None)
+
+    def _by_score(self, scores: Mapping[Path, float]) -> list[Path]:
         """Return the checkpoints that have a score, the best first."""
-        scores = {path: _score(path) for path in self.paths()}
         rated = {path: score for path, score in scores.items() if not math.isnan(score)}
         return sorted(rated, key=lambda path: rated[path] if self.mode == "min" else -rated[path])
 
+    def _scores(self) -> dict[Path, float]:
+        """Return the scores of the checkpoints that are whole, by step; nan if one has none."""
+        scores = {}
+        for path in self.paths():
+            try:
+                scores[path] = _score(path)
+            except FileError as error:
+                warnings.warn(f"a checkpoint is passed over: {error}", RuntimeWarning, stacklevel=3)
+        return scores
+
     def save(self, step: int, score: float | None = None, **parts: Any) -> Path:
         """Save a checkpoint, remove those that are not to be kept, and return its path.
+
+        A file in the folder that is truncated, or whose header is damaged, is neither counted nor
+        removed, and there is a warning.
 
         Args:
             step: how far the training is, not negative; a checkpoint of that step is replaced.
@@ -99,14 +116,16 @@ class Checkpoints:
         return path
 
     def _remove_others(self, newest: Path) -> None:
-        """Remove what is not to be kept."""
-        kept = {newest, *self.paths()[-self.keep_last :]}
-        if self.keep_best:
-            kept.update(self._by_score()[: self.keep_best])
+        """Remove what is not to be kept.
+
+        Damaged files are left alone, and none counts in place of a whole one.
+        """
+        scores = self._scores()
+        kept = {newest, *list(scores)[-self.keep_last :]}
+        kept.update(self._by_score(scores)[: self.keep_best])
         try:
-            for path in self.paths():
-                if path not in kept:
-                    path.unlink(missing_ok=True)
+            for path in scores.keys() - kept:
+                path.unlink(missing_ok=True)
         except OSError as error:
             raise FileError(
                 f"could not remove an earlier checkpoint ({error.strerror or error})."

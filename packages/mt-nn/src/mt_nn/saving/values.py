@@ -1,36 +1,63 @@
-"""Nested values as JSON and arrays, and back: what a checkpoint holds beside plain tensors.
+"""Nested values as JSON and arrays, and back: what a file holds beside plain tensors.
 
-JSON's objects all have one key, which says what stands there:
+None, truth values, numbers and strings stand for themselves, and a list for a list. All else is an
+object with one key, which says what stands there:
 
-    {"tensor": name}             a tensor, in the array of that name
-    {"array": name}              a NumPy array
-    {"tuple": [...]}             a tuple; a list is a list
-    {"dict": [[key, value]...]}  a dictionary, whose keys may be numbers
-    {"state": value}             what `state_dict()` of an object returned
+    {"tensor": name}, {"leaf": name}       a tensor, which requires grad if it is a leaf
+    {"array": name}                        a NumPy array
+    {"scalar": [dtype, hexadecimal]}       a number of NumPy, by its bytes, little-endian
+    {"tuple": [...]}                       a tuple
+    {"dict": [[key, value], ...]}          a dictionary, whose keys may be numbers
+    {"ordered": [[key, value], ...]}       an OrderedDict
+    {"int": hexadecimal}                   an integer of more than 64 bits
+    {"float": "nan"}                       a number that JSON has not
+    {"complex": [real, imaginary]}
+    {"dtype": "float32"}
 """
 
 from __future__ import annotations
 
+import json
+import math
+import os
 import reprlib
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mt_nn.saving.layout import DTYPES
+from mt_nn.files.limits import current_limits
+from mt_nn.saving.layout import KINDS, METADATA
 from mt_operators import StateDictError
-from mt_tensor import Tensor, tensor
-from mt_tensor.dtypes import Array
+from mt_tensor import Tensor, device, tensor
+from mt_tensor.dtypes import DTYPES, Array, DType
 
-KEYS = (str, int, float, bool)
+Path = tuple[Any, ...]
+"""The keys that lead to a value inside of another."""
 
+SCALARS = {
+    name: np.dtype(name).newbyteorder("<")
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
+"""The types of NumPy's numbers that can be saved, by name."""
 
-@dataclass
-class State:
-    """What `state_dict()` of an object returned."""
+_KEYS = (type(None), bool, int, float, str)
 
-    value: Any
+_CURES: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (Mapping, "dict(...)"),
+    (tuple, "tuple(...)"),
+    ((list, set, frozenset), "list(...)"),
+    ((str, os.PathLike, device), "str(...)"),
+    (int, "int(...)"),
+    (float, "float(...)"),
+    (np.ndarray, "an array of a plain type, numpy.asarray(...)"),
+    ((bytes, bytearray, memoryview), "numpy.frombuffer(..., numpy.uint8)"),
+)
+"""What to save instead of values of some types."""
 
 
 def state_methods(value: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:
@@ -45,81 +72,179 @@ def state_methods(value: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] 
     return None
 
 
-def to_json(value: Any, name: str, arrays: dict[str, Array]) -> Any:
-    """Return a value as JSON's values; its tensors and arrays are added to `arrays`.
+def _is_plain(value: Any) -> bool:
+    """Whether a value is one of JSON's that every reader of JSON can hold."""
+    kind = type(value)
+    if kind is int:
+        return bool(-(2**63) <= value < 2**64)
+    return value is None or kind is bool or kind is str or (kind is float and math.isfinite(value))
+
+
+class Encoder:
+    """Takes values apart.
 
     Args:
-        value: nested lists, tuples and dictionaries of tensors, arrays, numbers, strings, None, and
-            of whatever has a state.
-        name: what it is called.
-        arrays: by the names that stand in the result.
+        takes_states: whether of an object that has a state, such as a module, this is taken;
+            otherwise it is refused.
 
-    Raises:
-        StateDictError: it holds something else.
+    Attributes:
+        arrays: those that were met, by the names that stand in the JSON.
     """
-    value = value.item() if isinstance(value, np.generic) else value
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Tensor):
-        return {"tensor": _added(value.detach().numpy(), name, arrays)}
-    if isinstance(value, np.ndarray):
-        if value.dtype != bool and value.dtype.newbyteorder("<").str not in _ALLOWED:
-            raise StateDictError(f"{name} is an array of {value.dtype}, which cannot be saved.")
-        return {"array": _added(value, name, arrays)}
-    methods = state_methods(value)
-    if methods is not None:
-        return {"state": to_json(methods[0](), name, arrays)}
-    if isinstance(value, (list, tuple)):
-        parts = [to_json(part, f"{name}.{at}", arrays) for at, part in enumerate(value)]
-        return parts if isinstance(value, list) else {"tuple": parts}
-    if isinstance(value, Mapping):
-        return {"dict": [_entry(k, part, name, arrays) for k, part in value.items()]}
-    raise StateDictError(
-        f"{name} is {reprlib.repr(value)} of type {type(value).__name__}, which cannot be saved: "
-        "leave it out, or make it of dictionaries, lists, tensors, arrays, numbers and strings, or "
-        "give it methods state_dict() and load_state_dict()."
-    )
 
+    def __init__(self, takes_states: bool = False) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._takes_states, self._depth = takes_states, current_limits().depth
 
-_ALLOWED = {np.dtype(text).newbyteorder("<").str for text in DTYPES.values()}
+    def encode(self, value: Any, path: Path = ()) -> Any:
+        """Return a value as JSON's values.
 
+        Raises:
+            StateDictError: it holds something that cannot be saved, or is nested too deep.
+        """
+        if _is_plain(value):
+            return value
+        single = self._encode_single(value, path)
+        return self._encode_nested(value, path) if single is None else single
 
-def _entry(key: Any, value: Any, name: str, arrays: dict[str, Array]) -> list[Any]:
-    if not isinstance(key, KEYS):
+    def _encode_single(self, value: Any, path: Path) -> dict[str, Any] | None:
+        """Return what holds no other values as JSON's values; None for all else."""
+        kind = type(value)
+        if kind is int:
+            return {"int": hex(value)}
+        if kind is float:
+            return {"float": repr(value)}
+        if kind is complex:
+            return {"complex": [self.encode(value.real), self.encode(value.imag)]}
+        if isinstance(value, Tensor):
+            name = self._add(value.detach().numpy(), path)
+            return {"leaf" if value.requires_grad else "tensor": name}
+        if kind is np.ndarray and value.dtype.newbyteorder("<").str in KINDS:
+            return {"array": self._add(value, path)}
+        if isinstance(value, np.generic) and value.dtype.name in SCALARS:
+            bits = value.astype(SCALARS[value.dtype.name]).tobytes().hex()
+            return {"scalar": [value.dtype.name, bits]}
+        if kind is DType:
+            return {"dtype": value.name}
+        return None
+
+    def _encode_nested(self, value: Any, path: Path) -> Any:
+        """Return what holds other values as JSON's values."""
+        if len(path) >= self._depth:
+            raise StateDictError(
+                f"{_shown(path[:3])} is nested more than {self._depth} levels deep, or contains "
+                "itself. If that is as it should be, allow more: with mt_nn.limits(depth=...)."
+            )
+        kind = type(value)
+        if kind is list or kind is tuple:
+            parts = [self.encode(part, (*path, at)) for at, part in enumerate(value)]
+            return parts if kind is list else {"tuple": parts}
+        if kind is dict or kind is OrderedDict:
+            entries = [self._entry(key, part, path) for key, part in value.items()]
+            return {"dict" if kind is dict else "ordered": entries}
+        methods = state_methods(value)
+        if methods is not None and self._takes_states:
+            return self.encode(methods[0](), path)
         raise StateDictError(
-            f"{name} has the key {key!r} of type {type(key).__name__}, which cannot be saved: keys "
-            "are strings or numbers."
+            f"{_shown(path)} is {reprlib.repr(value)} of type {kind.__name__}, which cannot be "
+            f"saved: {_cure(value)}."
         )
-    return [key, to_json(value, f"{name}.{key}", arrays)]
+
+    def _entry(self, key: Any, value: Any, path: Path) -> list[Any]:
+        if type(key) not in _KEYS:
+            raise StateDictError(
+                f"{_shown(path)} has the key {key!r} of type {type(key).__name__}, which cannot be "
+                "saved: keys are Python's strings, numbers or None."
+            )
+        return [self.encode(key), self.encode(value, (*path, key))]
+
+    def _add(self, array: Array, path: Path) -> str:
+        """Enter an array under its path, or a longer name if that is taken, and return the name."""
+        name = ".".join(map(str, path)).encode("utf-8", "backslashreplace").decode() or "value"
+        while name in self.arrays or name == METADATA:
+            name += "'"
+        self.arrays[name] = array.astype(array.dtype.newbyteorder("<"), copy=False)  # as files are
+        return name
 
 
-def _added(array: Array, name: str, arrays: dict[str, Array]) -> str:
-    """Enter an array under its name, or a longer one if that is taken, and return the name."""
-    while name in arrays:
-        name += "'"
-    arrays[name] = array.astype(array.dtype.newbyteorder("<"), copy=False)  # as files have them
-    return name
+def _shown(path: Path) -> str:
+    """Return a path as Python has it."""
+    keys = (json.dumps(key) if isinstance(key, str) else repr(key) for key in path)
+    return "value" + "".join(f"[{key}]" for key in keys)
 
 
-def from_json(found: Any, arrays: Mapping[str, Array], backend: Any) -> Any:
-    """Return the value that `to_json` has taken apart; states come as `State`.
+def _cure(value: Any) -> str:
+    """Return what to do about a value that cannot be saved."""
+    if not isinstance(value, type):
+        for name in ("state_dict", "get_state"):
+            if callable(getattr(value, name, None)):
+                return f"save its {name}()"
+        for types, cure in _CURES:
+            if isinstance(value, types):
+                return f"save {cure} instead"
+    return "leave it out, or make it of dictionaries, lists, tensors, arrays, numbers and strings"
 
-    Raises:
-        KeyError, TypeError, ValueError: it was not made by `to_json`, or an array is missing.
+
+class Decoder:
+    """Puts values together again.
+
+    Args:
+        arrays: those that an encoder has met. Each stands for one value only, or a small file could
+            fill the memory with copies, and is taken out of the dictionary.
+        backend: where tensors shall live.
     """
-    if isinstance(found, list):
-        return [from_json(part, arrays, backend) for part in found]
-    if not isinstance(found, dict):
-        return found
-    ((kind, content),) = found.items()
-    if kind == "tensor":
-        return tensor(arrays[content], backend=backend)
-    if kind == "array":
-        return arrays[content].copy()
-    if kind == "tuple":
-        return tuple(from_json(part, arrays, backend) for part in content)
-    if kind == "dict":
-        return {key: from_json(value, arrays, backend) for key, value in content}
-    if kind == "state":
-        return State(from_json(content, arrays, backend))
-    raise KeyError(kind)
+
+    def __init__(self, arrays: dict[str, Array], backend: Any) -> None:
+        self._arrays, self._backend = arrays, backend
+        self._depth = current_limits().depth
+
+    def decode(self, found: Any, depth: int = 0) -> Any:
+        """Return a value.
+
+        Raises:
+            LookupError, TypeError, ValueError: no encoder has made it, or an array is missing.
+        """
+        if found is None or isinstance(found, (bool, int, float, str)):
+            return found
+        if depth > self._depth:
+            raise ValueError("it is nested too deep")
+        if isinstance(found, list):
+            return self._decode_all(found, depth)
+        ((kind, content),) = found.items()
+        if kind in ("dict", "ordered"):
+            entries = [(self._key(key), self.decode(part, depth + 1)) for key, part in content]
+            return dict(entries) if kind == "dict" else OrderedDict(entries)
+        if kind == "tuple":
+            return tuple(self._decode_all(content, depth))
+        return self._decode_single(kind, content)
+
+    def _decode_all(self, found: list[Any], depth: int) -> list[Any]:
+        return [self.decode(part, depth + 1) for part in found]
+
+    def _decode_single(self, kind: str, content: Any) -> Any:
+        """Return what holds no other values."""
+        match kind:
+            case "tensor" | "leaf":
+                value = tensor(self._arrays.pop(content), backend=self._backend)
+                return value.requires_grad_() if kind == "leaf" else value
+            case "array":
+                return self._arrays.pop(content)
+            case "scalar":
+                name, bits = content
+                (number,) = np.frombuffer(bytes.fromhex(bits), SCALARS[name])
+                return number.astype(number.dtype.newbyteorder("="))
+            case "int":
+                return int(content, 16)
+            case "float":
+                return float(content)
+            case "complex":
+                real, imaginary = map(self.decode, content)
+                return complex(real, imaginary)
+            case "dtype":
+                return DTYPES[content]
+        raise KeyError(kind)
+
+    def _key(self, found: Any) -> Any:
+        key = self.decode(found)
+        if type(key) not in _KEYS:
+            raise TypeError(f"{key!r} is no key")
+        return key

@@ -1,0 +1,449 @@
+"""`save` and `load` of nested values: what comes back, what others read, and what is refused."""
+
+import collections
+import enum
+import functools
+import io
+import json
+import math
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import mt_nn as nn
+import mt_tensor as mt
+from mt_nn.saving import layout, seal
+from mt_nn.saving.checkpoint import Generators
+from mt_nn.saving.values import SCALARS
+
+# --- Round trips --------------------------------------------------------------------------------
+
+TENSOR_TYPES = [np.dtype(dtype.numpy) for dtype in mt.dtypes.DTYPES.values()]
+ARRAY_TYPES = [np.dtype(text) for text in layout.DTYPES.values()]
+LAYOUTS = [
+    lambda value: value,
+    lambda value: value.T if value.ndim == 2 else value,
+    lambda value: value[..., 1:] if value.ndim else value,
+    lambda value: value[::2] if value.ndim else value,
+]
+
+
+def laid_out(types: list[np.dtype[Any]]) -> st.SearchStrategy[Any]:
+    """Arrays, also empty ones, of no dimensions, transposed and with steps."""
+    shapes = arrays.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
+    whole = st.sampled_from(types).flatmap(lambda dtype: arrays.arrays(dtype, shapes))
+    return st.tuples(whole, st.sampled_from(LAYOUTS)).map(lambda pair: pair[1](pair[0]))
+
+
+def as_tensor(array: Any, of: Any, leaf: bool) -> mt.Tensor:
+    value: mt.Tensor = of(mt.tensor(np.ascontiguousarray(array)).reshape(array.shape))
+    return value.detach().requires_grad_(leaf and value.dtype.is_floating_point)
+
+
+TEXTS = st.text(st.characters(), max_size=6)  # also letters that UTF-8 has not
+NUMBERS = st.one_of(st.integers(), st.floats(), st.integers(-(10**30), 10**30))
+SINGLES = st.one_of(
+    st.none(),
+    st.booleans(),
+    NUMBERS,
+    st.complex_numbers(),
+    TEXTS,
+    st.sampled_from(list(mt.dtypes.DTYPES.values())),
+    st.sampled_from([*SCALARS]).flatmap(
+        lambda name: arrays.arrays(np.dtype(name), ()).map(lambda value: value[()])
+    ),
+    laid_out(ARRAY_TYPES),
+    st.builds(as_tensor, laid_out(TENSOR_TYPES), st.sampled_from(LAYOUTS), st.booleans()),
+)
+KEYS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS)
+VALUES = st.recursive(
+    SINGLES,
+    lambda parts: st.one_of(
+        st.lists(parts, max_size=3),
+        st.lists(parts, max_size=3).map(tuple),
+        st.dictionaries(KEYS, parts, max_size=3),
+        st.dictionaries(TEXTS, parts, max_size=3).map(collections.OrderedDict),
+    ),
+    max_leaves=8,
+)
+
+
+def assert_same(got: Any, wanted: Any) -> None:
+    """Types and values agree exactly, to the last bit."""
+    assert type(got) is type(wanted)
+    if isinstance(wanted, mt.Tensor):
+        assert got.requires_grad is wanted.requires_grad
+        assert got.is_contiguous()
+        got, wanted = got.detach().numpy(), wanted.detach().numpy()
+    if isinstance(wanted, (np.ndarray, np.generic)):
+        assert (got.dtype, got.shape) == (wanted.dtype, wanted.shape)
+        assert got.tobytes() == wanted.tobytes()
+        assert not isinstance(got, np.ndarray) or got.flags.writeable
+    elif isinstance(wanted, (list, tuple)):
+        assert len(got) == len(wanted)
+        for ours, theirs in zip(got, wanted, strict=True):
+            assert_same(ours, theirs)
+    elif isinstance(wanted, dict):
+        assert_same([*got.keys()], [*wanted.keys()])
+        assert_same([*got.values()], [*wanted.values()])
+    elif isinstance(wanted, float) and not math.isnan(wanted):
+        assert struct.pack("d", got) == struct.pack("d", wanted)
+    elif isinstance(wanted, complex):
+        assert_same([got.real, got.imag], [wanted.real, wanted.imag])
+    else:
+        assert got == wanted or wanted != wanted
+
+
+def content_of(value: Any, **more: Any) -> bytes:
+    file = io.BytesIO()
+    nn.save(value, file, **more)
+    return file.getvalue()
+
+
+@settings(max_examples=250, deadline=None)
+@given(VALUES)
+def test_what_is_loaded_is_what_was_saved(value: Any) -> None:
+    content = content_of(value)
+    assert_same(nn.load(io.BytesIO(content)), value)
+    files = pytest.importorskip("safetensors.numpy")
+    others = files.load(content)  # others read each array, once
+    assert len(others) == count_of_arrays(value)
+
+
+def count_of_arrays(value: Any) -> int:
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, (list, tuple)):
+        return sum(map(count_of_arrays, value))
+    return isinstance(value, (mt.Tensor, np.ndarray))
+
+
+def training() -> dict[str, Any]:
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    optimizer = nn.optim.Adam(model.parameters(), lr=0.1)
+    scheduler = nn.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=9)
+    model(mt.rand(5, 3)).sum().backward()
+    optimizer.step()
+    scheduler.step()
+    return {
+        "epoch": 3,
+        "model": model.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "scheduler": scheduler.state_dict(),
+    }
+
+
+def test_a_training_as_torchs_users_save_it(tmp_path: Path) -> None:
+    files = pytest.importorskip("safetensors.numpy")
+    saved, path = training(), tmp_path / "c.pt"
+    nn.save(saved, path)
+    loaded = nn.load(path, map_location="cpu", weights_only=True)
+    assert_same(loaded, saved)
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    optimizer = nn.optim.Adam(model.parameters())
+    model.load_state_dict(loaded["model"])
+    optimizer.load_state_dict(loaded["optimizer"])
+    assert_same(optimizer.state_dict(), saved["optimizer"])
+    others = files.load_file(path)
+    np.testing.assert_array_equal(others["model.0.weight"], saved["model"]["0.weight"])
+    average = saved["optimizer"]["state"][1]["exp_avg"]
+    np.testing.assert_array_equal(others["optimizer.state.1.exp_avg"], average)
+    rest = nn.load_checkpoint(path, model=model, optimizer=optimizer)
+    assert rest.keys() == {"epoch", "scheduler"}
+
+
+def test_names_that_are_taken_are_made_longer() -> None:
+    value = {"a": {"b": mt.ones(1)}, "a.b": mt.zeros(1), "__metadata__": mt.ones(2), 1: mt.ones(3)}
+    assert_same(nn.load(io.BytesIO(content_of(value))), value)
+    assert_same(nn.load(io.BytesIO(content_of(mt.ones(2)))), mt.ones(2))
+    files = pytest.importorskip("safetensors.numpy")
+    assert files.load(content_of(value)).keys() == {"a.b", "a.b'", "__metadata__'", "1"}
+    assert files.load(content_of(mt.ones(2))).keys() == {"value"}
+
+
+def test_arrays_have_this_machines_order_of_bytes() -> None:
+    loaded = nn.load(io.BytesIO(content_of(np.arange(3, dtype=">i4"))))
+    assert_same(loaded, np.arange(3, dtype=np.int32))
+
+
+def test_tensors_go_where_they_are_told() -> None:
+    content = content_of([mt.ones(2), {"a": mt.zeros(1)}])
+    one, rest = nn.load(io.BytesIO(content), backend="simple")
+    assert (one.backend.name, rest["a"].backend.name) == ("simple", "simple")
+    with pytest.raises(nn.SettingError, match="weights_only=False: .* could run code"):
+        nn.load(io.BytesIO(content), weights_only=False)
+
+
+# --- Opened files -------------------------------------------------------------------------------
+
+
+def test_several_values_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with path.open("wb") as file:
+        for number in range(3):
+            nn.save({"number": number, "value": mt.full((2,), number)}, file, {"n": str(number)})
+        nn.save_checkpoint(file, model=nn.Linear(1, 1), epoch=4)
+    with path.open("rb") as file:
+        for number in range(3):
+            loaded = nn.load(file)
+            assert (loaded["number"], loaded["value"].tolist()) == (number, [number, number])
+        assert nn.load_checkpoint(file, model=nn.Linear(1, 1)) == {"epoch": 4}
+        with pytest.raises(nn.FileError, match="file is truncated .* .no header"):
+            nn.load(file)
+    with pytest.raises(nn.FileError, match="bytes in place of"):
+        nn.load(path)  # by its path, a file is whole
+    assert nn.saving.read_metadata(io.BytesIO(content_of(1, metadata={"a": "b"}))) == {"a": "b"}
+
+
+class Broken(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        raise OSError(5, "broken")
+
+    def write(self, content: Any) -> int:
+        raise OSError(5, "broken")
+
+
+def test_opened_files_that_fail() -> None:
+    with pytest.raises(nn.FileError, match=r"could not write to Broken \(broken\)"):
+        nn.save({}, Broken())
+    with pytest.raises(nn.FileError, match=r"could not read Broken \(broken\)"):
+        nn.load(Broken())
+    for file in (io.StringIO(), 5, None, object()):
+        with pytest.raises(nn.SettingError, match="a file that was opened for bytes, .* write"):
+            nn.save({}, file)  # type: ignore[arg-type]
+        with pytest.raises(nn.SettingError, match="a file that was opened for bytes, .* read"):
+            nn.load(file)  # type: ignore[arg-type]
+
+
+# --- What is refused ----------------------------------------------------------------------------
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+Point = collections.namedtuple("Point", "x y")
+
+REFUSED: list[tuple[Any, str]] = [
+    (lambda: 0, r"value is <function .* of type function, which cannot be saved: leave it out"),
+    ({"a": [0, {"hook": print}]}, r'value\["a"\]\[1\]\["hook"\] is <built-in function print>'),
+    ({"model": nn.Linear(1, 1)}, r'value\["model"\] is Linear.*: save its state_dict\(\)'),
+    ({1: nn.optim.SGD([mt.ones(1, requires_grad=True)])}, r"value\[1\] .*: save its state_dict"),
+    ([mt.Generator()], r"value\[0\] is .*: save its get_state\(\)"),
+    ([nn.Linear], r"value\[0\] is <class .*: leave it out, or make it of dictionaries"),
+    ({"a": {1, 2}}, r'value\["a"\] is \{1, 2\} of type set, .*: save list\(...\) instead'),
+    (collections.Counter("ab"), r"of type Counter, .*: save dict\(...\) instead"),
+    (collections.defaultdict(list), r"of type defaultdict, .*: save dict\(...\) instead"),
+    (Point(1, 2), r"of type Point, .*: save tuple\(...\) instead"),
+    (Colour.RED, r"of type Colour, .*: save int\(...\) instead"),
+    (Path("a"), r"of type PosixPath, .*: save str\(...\) instead"),
+    (np.str_("a"), r"of type str_, .*: save str\(...\) instead"),
+    (mt.device("cpu"), r"of type device, .*: save str\(...\) instead"),
+    (b"bytes", r"of type bytes, .*: save numpy.frombuffer\(..., numpy.uint8\) instead"),
+    (np.array(["a"]), "of type ndarray, .*: save an array of a plain type, numpy.asarray"),
+    (np.array([None]), "of type ndarray, .*: save an array of a plain type, numpy.asarray"),
+    (np.ma.array([1]), "of type MaskedArray, .*: save an array of a plain type"),
+    (np.datetime64("2000-01-01"), "of type datetime64, which cannot be saved: leave it out"),
+    ({"a": {(1, 2): 3}}, r'value\["a"\] has the key \(1, 2\) of type tuple, .*: keys are Python'),
+    ({np.int64(1): 3}, r"value has the key np.int64\(1\) of type int64"),
+    (functools.reduce(lambda inner, _: [inner], range(101), 1), "more than 100 levels deep"),
+]
+
+
+@pytest.mark.parametrize(("value", "message"), REFUSED, ids=range(len(REFUSED)))
+def test_what_cannot_be_saved_is_named(tmp_path: Path, value: Any, message: str) -> None:
+    with pytest.raises(nn.StateDictError, match=message):
+        nn.save(value, tmp_path / "file")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_nested_deep_needs_a_limit() -> None:
+    value: Any = functools.reduce(lambda inner, _: [inner], range(120), 1)
+    with nn.limits(depth=120):
+        content = content_of(value)
+        assert nn.load(io.BytesIO(content)) == value
+    with pytest.raises(nn.FileError, match="nested too deep"):
+        nn.load(io.BytesIO(content))
+    endless: list[Any] = []
+    endless.append(endless)
+    for limit in (100, 10**6):
+        with nn.limits(depth=limit), pytest.raises(nn.StateDictError, match="contains itself"):
+            nn.save(endless, io.BytesIO())
+
+
+def test_more_text_than_the_format_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "LONGEST_HEADER", 1000)
+    with pytest.raises(nn.FileError, match="takes 3,.* bytes as text, and 1,000 are the most"):
+        nn.save([0.5] * 800, io.BytesIO())
+    nn.save(np.full(800, 0.5), io.BytesIO())
+
+
+@pytest.mark.parametrize("name", [1, "\ud800", "mt_nn.", "mt_nn.structure"])
+def test_metadata_that_cannot_be(name: Any) -> None:
+    for metadata in ({name: "a"}, {"a": name} if not str(name).startswith("mt") else {name: ""}):
+        with pytest.raises(nn.SettingError, match="metadata"):
+            nn.save({}, io.BytesIO(), metadata)
+
+
+# --- Damaged and hostile files ------------------------------------------------------------------
+
+SMALL = [
+    ({"model": {"weight": mt.tensor([0.5, -1.0])}, "epoch": 3}, {"score": "0.25"}),
+    ({"weight": mt.tensor([True, False]), "b": mt.ones(1).to("float16")}, {"by": "me"}),
+]
+
+
+@pytest.mark.parametrize(("value", "metadata"), SMALL)
+def test_every_flipped_bit_is_noticed(value: Any, metadata: dict[str, str]) -> None:
+    """Those of the header by whoever reads the header only."""
+    content = content_of(value, metadata=metadata)
+    header = 8 + int.from_bytes(content[:8], "little")
+    for at in range(8 * len(content)):
+        flipped = bytearray(content)
+        flipped[at // 8] ^= 1 << at % 8
+        with pytest.raises(nn.FileError):
+            nn.load(io.BytesIO(flipped))
+        if at < 8 * header:
+            with pytest.raises(nn.FileError):
+                nn.saving.read_metadata(io.BytesIO(flipped))
+
+
+def test_a_file_that_others_have_written_anew_is_whole(tmp_path: Path) -> None:
+    files = pytest.importorskip("safetensors.numpy")
+    value = {"b": mt.ones(2), "a": [mt.zeros(3, dtype=mt.int8), 1.5]}
+    content = content_of(value, metadata={"by": "me"})
+    length = int.from_bytes(content[:8], "little")
+    metadata = json.loads(content[8 : 8 + length])["__metadata__"]
+    anew = files.save(files.load(content), metadata)
+    assert_same(nn.load(io.BytesIO(anew)), value)
+
+
+def sealed(structure: Any, of: dict[str, Any] | None = None) -> bytes:
+    """Return a file with this structure, whose check sums are right."""
+    file, held = io.BytesIO(), of or {}
+    contents = ((name, layout.elements(array)) for name, array in held.items())
+    texts = {seal.STRUCTURE: structure if isinstance(structure, str) else json.dumps(structure)}
+    layout.write(file, held, seal.sealed(texts, layout.described(held), contents))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "structure",
+    [
+        *("", "{", "[" * 10_000, "NaN1", {}, {"what": 1}, {"dict": 3}, {"dict": [[1]]}),
+        *({"tensor": "b"}, {"tensor": ["a"]}, {"array": 1}, {"a": 1, "b": 2}, {"dtype": "O"}),
+        *({"scalar": ["object", "00" * 8]}, {"scalar": ["int8", "0000"]}, {"scalar": "ab"}),
+        *({"int": 5}, {"int": "z"}, {"float": "z"}, {"complex": [1]}, {"complex": "ab"}),
+        *({"dict": [[[1], 2]]}, {"dict": [[{"tensor": "a"}, 2]]}, {"tuple": 3}),
+        [{"tensor": "a"}, {"tensor": "a"}],  # or a small file could fill the memory
+        json.loads("[" * 120 + "]" * 120),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_structures_that_nobody_saved(structure: Any) -> None:
+    with pytest.raises(nn.FileError, match="truncated or no safetensors file"):
+        nn.load(io.BytesIO(sealed(structure, {"a": np.ones(1)})))
+
+
+def made(header: Any, elements: bytes = b"") -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + elements
+
+
+def entry(shape: Any, offsets: Any, dtype: Any = "F32") -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
+
+
+HEADERS: list[tuple[bytes, bool]] = [  # and whether others read them
+    (made({"a": entry([1], [0, 4])}, bytes(4)), True),
+    (made({"a": entry([0], [0, 0])}), True),
+    (made({"a": entry([], [0, 4])}, bytes(4)), True),
+    (made({"a": {**entry([1], [0, 4]), "more": 1}}, bytes(4)), True),
+    (made(b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}   ', bytes(4)), True),
+    (made({"a": entry([1], [0, 4]), "b": entry([1], [4, 8])}, bytes(8)), True),
+    (made({"b": entry([1], [4, 8]), "a": entry([1], [0, 4])}, bytes(8)), True),
+    (made({"a": entry([1] * 65, [0, 4])}, bytes(4)), False),
+    (made({"a": entry([0, 2**64 - 1], [0, 0])}), False),
+    (made({"a": entry([0, 2**63], [0, 0])}), False),
+    (made({"a": entry([2**40, 2**40], [0, 2**82])}), False),
+    (made({"a": entry([-1], [0, -4])}), False),
+    (made({"a": entry([True], [0, 4])}, bytes(4)), False),
+    (made({"a": entry([1.0], [0, 4])}, bytes(4)), False),
+    (made({"a": entry("1", [0, 4])}, bytes(4)), False),
+    (made({"a": entry(1, [0, 4])}, bytes(4)), False),
+    (made({"a": entry([1], [0, 4, 8])}, bytes(4)), False),
+    (made({"a": entry([1], [4, 8])}, bytes(8)), False),
+    (made({"a": entry([1], [0, 4]), "b": entry([1], [0, 4])}, bytes(4)), False),
+    (made({"a": entry([1], [0, 4]), "b": entry([1], [8, 12])}, bytes(12)), False),
+    (made({"a": entry([2], [0, 4])}, bytes(4)), False),
+    (made({"a": entry([1], [0, 4], "F8_E5M2")}, bytes(4)), False),
+    (made({"a": entry([1], [0, 4], ["F32"])}, bytes(4)), False),
+    (made({"a": {"shape": [1], "data_offsets": [0, 4]}}, bytes(4)), False),
+    (made({"a": 3}), False),
+    (made([1]), False),
+    (made(b"{}" * 2), False),
+    (made({"__metadata__": {"a": 1}}), False),
+    (made({"__metadata__": ["a"]}), False),
+    (made('{"é":1}'.encode("utf-16")), False),
+    (made(b'{"\xff":1}'), False),
+    (made(b'{"a":' * 100_000), False),
+    (made(b'{"a":' + b"9" * 5000 + b"}"), False),
+    (made({"a": entry([1], [0, 4])}, bytes(3)), False),
+    (b"", False),
+    (b"\xff" * 8, False),
+    ((100_000_001).to_bytes(8, "little"), False),
+    ((99_999_999).to_bytes(8, "little") + b"{}", False),
+    (b"PK\x03\x04" + bytes(100), False),
+    (b"\x80\x02}q\x00.", False),
+]
+
+
+@pytest.mark.parametrize(("content", "fine"), HEADERS, ids=range(len(HEADERS)))
+def test_headers(tmp_path: Path, content: bytes, fine: bool) -> None:
+    """What is read is what the library that defines the format reads, and nothing of the rest."""
+    files = pytest.importorskip("safetensors")
+    (tmp_path / "file").write_bytes(content)
+    for file in (io.BytesIO(content), tmp_path / "file"):
+        if fine:
+            loaded = nn.load(file)
+            parts = dict(files.deserialize(content))
+            assert {name: [*value.shape] for name, value in loaded.items()} == {
+                name: part["shape"] for name, part in parts.items()
+            }
+        else:
+            with pytest.raises(nn.FileError, match="truncated|cannot be read|pickled|refused"):
+                nn.load(file)
+
+
+def test_what_follows_by_its_path(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content_of({"a": mt.ones(1)}) + b"more")
+    with pytest.raises(nn.FileError, match="bytes in place of"):
+        nn.saving.read_metadata(path)
+
+
+def test_other_names_of_a_tensor_take_no_memory() -> None:
+    texts = {f"{number}.a": "a" for number in range(1000)}
+    loaded = nn.load(io.BytesIO(made({"__metadata__": texts, "a": entry([1], [0, 4])}, bytes(4))))
+    assert len(loaded) == 1001
+    assert len(set(map(id, loaded.values()))) == 1
+
+
+def test_a_generator_that_would_read_beyond_its_numbers() -> None:
+    state = Generators().state_dict()
+    state["numpy"]["state"]["pos"] = 2**30
+    file = io.BytesIO(content_of({"generators": state}))
+    with pytest.raises(nn.StateDictError, match="NumPy's generator cannot be where"):
+        nn.load_checkpoint(file)
