@@ -83,11 +83,10 @@ def replacing(path: str | os.PathLike[str], resumed_by: str | None = None) -> It
             _sweep(target.parent, resumed_by)
     except FileError:
         raise
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise FileError(
-            f"could not write {os.fspath(path)} ({getattr(error, 'strerror', None) or error}). The "
-            "folder must exist and be writable, with room on the disk; an earlier file of that "
-            "name is untouched."
+            f"could not write {os.fspath(path)} ({error.strerror or error}). The folder must exist "
+            "and be writable, with room on the disk; an earlier file of that name is untouched."
         ) from error
 
 
@@ -97,9 +96,11 @@ def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
     Raises:
         OSError: there is something that is not to be replaced.
     """
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "no name has a zero byte")
     target = Path(os.path.realpath(path))
     try:
-        earlier = Path(path).stat()
+        earlier = target.stat()
     except FileNotFoundError:
         return target, None
     if stat.S_ISDIR(earlier.st_mode):
