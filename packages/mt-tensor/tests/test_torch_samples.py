@@ -46,7 +46,6 @@ def listed(names, dtypes, reason):
 BOOL = WHOLE[:1]
 INTEGERS = WHOLE[1:]
 NOT_IN_TORCH = {
-    **listed("add add_", BOOL, "it reads alpha as a truth value; here 2 * True is an integer"),
     **listed(
         "bmm einsum matmul mm mv tensordot",
         BOOL,
@@ -86,7 +85,7 @@ ACCEPTED_BY_TORCH = {
     "with 6 element": "it takes what is left of places beyond the end",
     "takes tensors; 1 of type int": "it makes a tensor of two numbers, in add() alone",
     "value=0.5": "it cuts off the fraction of a factor of integers",
-    "takes an integer as beta; 0.5": "it cuts off the fraction of a factor of integers",
+    "beta=0.5": "it cuts off the fraction of a factor of integers",
     "cannot add them up": "it has some sums of truth values, and not others",
 }
 """Refusals that torch does not share, by the end of their messages, with the reason."""

@@ -8,6 +8,8 @@ number only decides the kind, never the size.
 from __future__ import annotations
 
 import builtins
+import functools
+import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -186,6 +188,17 @@ def as_number(name: str, value: Any) -> Number:
     if not isinstance(value, Number):
         raise TypeError(f"{name} is a number; {value!r} of type {type(value).__name__} was given.")
     return value
+
+
+@functools.lru_cache(1024)
+def is_half(value: Number) -> builtins.bool:
+    """Whether float16 stores a number without rounding, as it does nan and the infinities."""
+    if not abs(value) < math.inf:
+        return True
+    return abs(value) <= LARGEST_HALF and builtins.float(np.float16(value)) == value
+
+
+LARGEST_HALF = 65504
 
 
 def type_of_number(value: Number) -> DType:

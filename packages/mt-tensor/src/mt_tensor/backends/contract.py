@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mt_operators import Formula, Operator
-from mt_tensor.dtypes import Array, DType, Number, as_dtype
+from mt_tensor.dtypes import Array, DType, Number, as_dtype, float16, float32
 from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
@@ -245,12 +245,20 @@ class TensorBackend(ABC):
                 all broadcast to, and share no memory with another.
         """
         first: Any = inputs[changed[0]]
+        dtype = float32 if first.dtype is float16 else first.dtype  # numbers keep their digits
         views = [
-            data if isinstance(data, TensorData) else self.full((), first.dtype, data)
-            for data in inputs
+            data if isinstance(data, TensorData) else self.full((), dtype, data) for data in inputs
         ]
         views = [view.expand(first.shape) for view in views]
-        self.elementwise(formula, views, [views[place] for place in changed])
+        targets = [views[place] for place in changed]
+        if dtype is first.dtype:
+            self.elementwise(formula, views, targets)
+            return
+        wide = [view if view.dtype is dtype else self.converted(view, dtype) for view in views]
+        results = [self.allocate(first.shape, dtype) for _ in targets]
+        self.elementwise(formula, wide, results)
+        for result, target in zip(results, targets, strict=True):
+            self.copy(result, target)
 
     def fold(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool

@@ -13,7 +13,7 @@ import numpy as np
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.arguments import as_integer, check_choice, check_flags
-from mt_tensor.dtypes import DType, Number, as_number, bool_, int64, uint8
+from mt_tensor.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
     Gather,
@@ -26,6 +26,7 @@ from mt_tensor.indexing.gathering import (
     scatter_add,
 )
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.functions import checked_factor
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor_base import TensorBase
 
@@ -279,14 +280,15 @@ def index_add(
         dim: the dimension that is indexed.
         index: 1-D, of integers.
         source: of the dtype and shape of `input`, but as long as `index` along `dim`.
-        alpha: a factor.
+        alpha: a factor; an integer for integers.
 
     Raises:
-        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
+        DTypeError: `index` holds no integers, `source` has another dtype than `input`, or `alpha`
+            has a fraction among integers.
         IndexingError: an index is out of range, or `source` has another shape.
     """
     dim = check_slices("index_add", input, dim, index, source)
-    alpha = as_number("alpha", alpha)
+    alpha = checked_factor("alpha", alpha, source.dtype)
     added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
     return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mt_autodiff.mode import recording
-from mt_tensor.dtypes import bool_, int64
+from mt_tensor.dtypes import Number, bool_, int64, plain
 from mt_tensor.errors import DomainError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
     GatherSlices,
@@ -353,8 +353,9 @@ def _as_tensor(x: TensorBase, value: Any) -> Tensor:
     """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
     if isinstance(value, TensorBase):
         return value._itself()
-    if value.__class__ is float and x.is_floating_point():
-        return constant(x.backend, x.dtype, value)
+    value = plain(value)
+    if isinstance(value, Number):
+        return constant(x.backend, x.dtype, x.dtype.checked(value))
     try:
         return x._uploaded(np.array(value))
     except ValueError as error:
@@ -418,6 +419,7 @@ def set_item(x: TensorBase, key: Any, value: Any) -> None:
         IndexingError: as for `get_item`.
         ShapeError: `value` does not broadcast to the shape of `x[key]`.
         InPlaceError: `x` is a leaf that requires grad, or repeats elements.
+        DTypeError: `value` is a number out of the range of the dtype.
     """
     given = _as_tensor(x, value)
     if not given.ndim and _is_mask(key) and key.shape == x.shape:

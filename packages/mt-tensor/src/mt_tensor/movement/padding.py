@@ -68,6 +68,7 @@ def pad(
     Raises:
         ShapeError: `pad` has an odd length, names too many dimensions or crops too much.
         DomainError: there is no such mode.
+        DTypeError: `value` is out of the range of the dtype.
     """
     require_tensors("pad", input)
     check_choice("mode", mode, ["constant"])
@@ -90,6 +91,5 @@ def pad(
         input = Slice.apply(input, crop, ones, kept)
     if shape == input.shape:
         return input
-    return Embed.apply(
-        input, shape, tuple(max(b, 0) for b in before), ones, as_number("value", value or 0.0)
-    )
+    number = input.dtype.checked(as_number("value", 0 if value is None else value))
+    return Embed.apply(input, shape, tuple(max(b, 0) for b in before), ones, number)

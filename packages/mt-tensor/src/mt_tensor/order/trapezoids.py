@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mt_tensor.arguments import check_not_bool
-from mt_tensor.dtypes import Number, as_number, get_default_dtype
+from mt_tensor.dtypes import Number, as_number, get_default_dtype, result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.ranks import diff
@@ -60,7 +60,10 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
         check_not_bool(name, tensor)
     d = existing_dim(name, dim, y.shape)
     lines = max(y.shape[d] - 1, 0)
-    y = _floats(y)
+    dtype = result_type(*points)
+    if not dtype.is_floating_point:
+        dtype = get_default_dtype()
+    y = y.to(dtype)
     first, last = y.narrow(d, 0, lines), y.narrow(d, y.shape[d] - lines, lines)
     if x is None:
         return (first + last) * (0.5 if dx is None else as_number("dx", dx) / 2)
@@ -69,12 +72,7 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
             raise ShapeError(
                 f"{name}() takes a place for each of {y.shape[d]} points; {x.shape[0]} were given."
             )
-        steps = diff(_floats(x)).view(-1, *(1,) * (y.ndim - 1 - d))
+        steps = diff(x.to(dtype)).view(-1, *(1,) * (y.ndim - 1 - d))
     else:
-        steps = diff(_floats(x), dim=dim)
+        steps = diff(x.to(dtype), dim=dim)
     return (first + last) / 2 * steps
-
-
-def _floats(x: Tensor) -> Tensor:
-    """Return integers as numbers of the default type, whose differences have a sign."""
-    return x if x.dtype.is_floating_point else x.to(get_default_dtype())

@@ -22,7 +22,7 @@ def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
     """Return a number, or a tensor of no dimensions, as an element of a dtype.
 
     Raises:
-        DTypeError: the number is out of the range of the dtype.
+        DTypeError: the number, or that of the tensor, is out of the range of the dtype.
         ShapeError: the tensor has dimensions.
         TypeError: it is something else.
     """
@@ -30,6 +30,8 @@ def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
         return dtype.checked(value)
     if value.ndim:
         raise ShapeError(f"{name}() takes a number or a 0-D tensor; shape {value.shape} was given.")
+    if dtype.kind == "integer" and value.dtype is not dtype:
+        dtype.checked(value.item())
     return value.to(dtype)
 
 

@@ -16,7 +16,7 @@ from mt_operators import Operator
 from mt_tensor import tensor_base
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import DType, bool_, plain
+from mt_tensor.dtypes import DType, bool_, float16, is_half, plain
 from mt_tensor.pointwise.beside_arrays import array_on_the_left, array_on_the_right
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
@@ -160,9 +160,11 @@ def _direct_kinds(operator: Operator) -> set[str]:
 def _constant(number: Any, dtype: DType, backend: TensorBackend) -> Tensor | None:
     """Return a number as a tensor of an element type; None if it is not of its kind."""
     if number.__class__ is float:
-        return constant(backend, dtype, number) if dtype.is_floating_point else None
-    if number.__class__ is int and dtype is not bool_ and -_EXACT < number < _EXACT:
+        if not dtype.is_floating_point or (dtype is float16 and not is_half(number)):
+            return None
         return constant(backend, dtype, number)
+    if number.__class__ is int and dtype is not bool_ and -_EXACT < number < _EXACT:
+        return constant(backend, dtype, number) if dtype is not float16 or is_half(number) else None
     return None
 
 

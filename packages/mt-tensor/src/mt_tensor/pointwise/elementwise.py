@@ -15,7 +15,17 @@ from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, Number, bool_, get_default_dtype, int64, plain, result_type
+from mt_tensor.dtypes import (
+    DType,
+    Number,
+    bool_,
+    float16,
+    get_default_dtype,
+    int64,
+    is_half,
+    plain,
+    result_type,
+)
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.gradients import Recorder
@@ -74,7 +84,13 @@ class ElementwiseOperation:
         backend = common_backend(*args)
         if backend is None:
             return operator.function(*args)  # type: ignore[no-any-return]
-        operands = self._alike(args, backend) or self._promoted(args, backend)
+        operands = self._alike(args, backend)
+        if operands is None:
+            if self._has_finer_numbers(args):
+                halves = [arg.to(float16) if isinstance(arg, TensorBase) else arg for arg in args]
+                wide = [arg.float() if isinstance(arg, TensorBase) else arg for arg in halves]
+                return self(*wide).to(float16)
+            operands = self._promoted(args, backend)
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:
@@ -96,7 +112,7 @@ class ElementwiseOperation:
                     return None
             elif value.__class__ not in _PLAIN_NUMBERS:
                 return None
-        if dtype is None or not dtype.is_floating_point:
+        if dtype is None or not dtype.is_floating_point or dtype is float16:
             return None
         if self._chooses and getattr(args[0], "dtype", None) is not bool_:
             return None
@@ -105,6 +121,22 @@ class ElementwiseOperation:
                 arg if isinstance(arg, TensorBase) else _as_tensor(arg, dtype, backend)
                 for arg in args
             ]
+        )
+
+    def _has_finer_numbers(self, args: tuple[Any, ...]) -> bool:
+        """Whether to compute in float32 what is float16, for there are numbers that it rounds.
+
+        Comparisons and choices take such a number as an element would be, rounded.
+        """
+        if self._chooses or self.operator.result == "truth":
+            return False
+        numbers = [arg for arg in map(plain, args) if not isinstance(arg, TensorBase)]
+        return (
+            len(numbers) < len(args)
+            and any(isinstance(arg, TensorBase) and arg.dtype is float16 for arg in args)
+            and all(isinstance(number, Number) for number in numbers)
+            and not all(map(is_half, numbers))
+            and result_type(*args) is float16
         )
 
     def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
@@ -130,6 +162,10 @@ class ElementwiseOperation:
         ):
             dtype = get_default_dtype()
         check_on_bool(self.operator.name, dtype)
+        if self._chooses and dtype.kind == "integer":
+            for value in values:
+                if isinstance(value, Number):
+                    dtype.checked(value)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
         if dtype.kind == "integer" and self.operator.name in _ON_INTEGERS:
             _ON_INTEGERS[self.operator.name](args[1], *operands)
@@ -179,8 +215,10 @@ class WholeNumberOperation(ElementwiseOperation):
         return super().__call__(*args)
 
 
-def _check_integer_power(exponent: Any, *_: Tensor) -> None:
-    """Raise DTypeError if an integer exponent is negative: the result would be no integer."""
+def _check_integer_power(exponent: Any, base: Tensor, _: Tensor) -> None:
+    """Raise DTypeError if an integer exponent does not fit, or would lead to no integer."""
+    if isinstance(exponent, int):
+        base.dtype.checked(exponent)
     lowest = (
         exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
     )

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_floating, check_not_bool, check_same_dtype
-from mt_tensor.dtypes import Number, as_number, plain, result_type
+from mt_tensor.dtypes import DType, Number, as_number, float16, plain, result_type
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
+from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
@@ -32,40 +33,70 @@ def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
         DTypeError: `alpha` has a fraction, or is a truth value, among integers.
         IndexingError: the shapes do not broadcast.
     """
-    return _sum("add", input, other, "alpha", alpha)
+    return sum_with("add", input, other, "alpha", alpha)
 
 
 def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
-    return _sum("sub", input, other, "alpha", alpha)
+    return sum_with("sub", input, other, "alpha", alpha)
 
 
-def _sum(name: str, input: Operand, other: Operand, factor_name: str, factor: Number) -> Tensor:
-    return FUNCTIONS[name](input, scaled(name, input, other, factor_name, factor))
+def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any) -> Tensor:
+    """Return the sum or difference of `input` and a factor times `other`.
 
+    The dtype of the result is that of `input` and `other`, and the product is computed in it.
 
-def scaled(name: str, input: Operand, other: Operand, factor_name: str, factor: Any) -> Operand:
-    """Return what an operator adds or subtracts: `other` times a factor that fits the operands."""
+    Args:
+        name: "add" or "sub".
+        input: the first operand.
+        other: the second.
+        label: what the caller calls the factor.
+        factor: a number.
+    """
     if type(factor) is int and factor == 1:
-        return other
+        return FUNCTIONS[name](input, other)
     dtype = result_type(input, other)
-    factor = _checked_factor(factor_name, factor, dtype.kind)
-    check_on_bool(name, dtype)  # which the product is not
+    if dtype is float16:
+        factor = checked_factor(label, factor, dtype)
+        return _plus_scaled(input, other, factor if name == "add" else -factor)
+    return FUNCTIONS[name](input, scaled(name, other, label, factor, dtype))
+
+
+@fuse
+def _plus_scaled(x: Tensor, y: Tensor, factor: Number) -> Tensor:
+    return x + y * factor
+
+
+def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> Operand:
+    """Return what an operator adds or subtracts: `other` times a factor, in the promoted dtype."""
+    if isinstance(plain(factor), bool) and dtype.kind != "bool":
+        raise DTypeError(f"{label}={factor!r} does not fit operands of kind {dtype.kind}.")
+    factor = checked_factor(label, factor, dtype)
+    check_on_bool(name, dtype)
+    if isinstance(other, TensorBase):
+        other = other.to(dtype)
+    if dtype.kind == "bool":
+        return elementwise("logical_and", other, factor)
     product: Operand = other * factor
     return product
 
 
-def _checked_factor(name: str, factor: Any, kind: str) -> Number:
-    """Return a number whose product with operands of some kind has their dtype."""
-    number = as_number(name, factor)
-    if (isinstance(number, float) and kind != "float") or (
-        isinstance(number, bool) and kind != "bool"
-    ):
+def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
+    """Return a number as a factor of elements of a dtype.
+
+    Raises:
+        DTypeError: it is a float, but the elements are not.
+        TypeError: it is no number.
+    """
+    number = as_number(label, factor)
+    if isinstance(number, float) and not dtype.is_floating_point:
         raise DTypeError(
-            f"{name}={factor!r} does not fit operands of kind {kind}: give an integer, or convert "
-            "them, as in x.float()."
+            f"{label}={factor!r} does not fit operands of kind {dtype.kind}: give an integer, or "
+            "convert them, as in x.float()."
         )
-    return number
+    if dtype.kind == "bool":
+        return bool(number)
+    return int(number) if isinstance(number, bool) else number
 
 
 def pow(input: Operand, exponent: Operand) -> Tensor:
@@ -119,12 +150,20 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     """Return `input + value tensor1 tensor2`.
 
     Raises:
-        DTypeError: `value` has a fraction among integers.
+        DTypeError: `value` has a fraction among integers, or all are bool.
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("addcmul", input, tensor1, tensor2)
+    check_not_bool("addcmul", result_type(input, tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
-    return _sum("add", x, y * z, "value", value)
+    if not x.is_floating_point():
+        return sum_with("add", x, y * z, "value", checked_factor("value", value, x.dtype))
+    return _plus_scaled_product(x, y, z, checked_factor("value", value, x.dtype))
+
+
+@fuse
+def _plus_scaled_product(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Tensor:
+    return x + y * z * factor
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
@@ -137,7 +176,12 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     require_tensors("addcdiv", input, tensor1, tensor2)
     check_floating("addcdiv", result_type(tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
-    return _sum("add", x, y / z, "value", value)
+    return _plus_scaled_quotient(x, y, z, checked_factor("value", value, x.dtype))
+
+
+@fuse
+def _plus_scaled_quotient(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Tensor:
+    return x + y / z * factor
 
 
 def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
@@ -175,9 +219,17 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
             f"round() of {input.dtype.name} takes decimals=0; convert first, as in x.float()."
         )
     unit = 10.0 ** abs(decimals)
-    if decimals < 0:
-        return elementwise("round", input / unit) * unit
-    return elementwise("round", input * unit) / unit
+    return _multiples_of(input, unit) if decimals < 0 else _parts_of(input, unit)
+
+
+@fuse
+def _multiples_of(x: Tensor, unit: Number) -> Tensor:
+    return elementwise("round", x / unit) * unit
+
+
+@fuse
+def _parts_of(x: Tensor, unit: Number) -> Tensor:
+    return elementwise("round", x * unit) / unit
 
 
 # --- Bounds -------------------------------------------------------------------------------------

@@ -14,7 +14,15 @@ import numpy as np
 from mt_autodiff import is_grad_enabled
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags
-from mt_tensor.dtypes import Number, float64, get_default_dtype, plain, result_type
+from mt_tensor.dtypes import (
+    Number,
+    float16,
+    float64,
+    get_default_dtype,
+    is_half,
+    plain,
+    result_type,
+)
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.pointwise.elementwise import OPERANDS, check_on_bool, elementwise
@@ -76,7 +84,7 @@ class InPlaceMethods(AliasMethods):
         return self
 
     def _computed(self, name: str, *args: Any, **options: Any) -> Self:
-        """Replace this tensor's elements by what an operation makes of it.
+        """Replace this tensor's elements by what an operation makes of it, in the promoted dtype.
 
         Raises:
             DTypeError: this tensor's elements cannot hold what the result has: a fraction among
@@ -141,6 +149,10 @@ class InPlaceMethods(AliasMethods):
             )
         dtype = result_type(self, other)
         check_on_bool(name, dtype)
+        if dtype.is_floating_point and self.is_floating_point():
+            finer = isinstance(other, Number) and dtype is float16 and not is_half(other)
+            if finer or dtype is not self.dtype:
+                return self._computed(name, other)  # in the finer type
         if dtype.kind != self.dtype.kind or (
             OPERATORS[name].result == "real" and not self.dtype.is_floating_point
         ):
@@ -177,7 +189,7 @@ class InPlaceMethods(AliasMethods):
             or (self._base is not None and self._base.requires_grad)
         ):
             return None
-        if other.__class__ is float:
+        if other.__class__ is float and (data.dtype is not float16 or is_half(other)):
             return constant(backend, data.dtype, other)._tensor.expand(data.shape)
         if (
             not isinstance(other, TensorBase)
@@ -202,11 +214,19 @@ class InPlaceMethods(AliasMethods):
 
     def add_(self, other: Any, alpha: Number = 1) -> Self:
         """Add `alpha * other` in place, and return self."""
-        return self._in_place("add", scaled("add", self._itself(), other, "alpha", alpha))
+        return self._summed_in_place("add", other, alpha)
 
     def sub_(self, other: Any, alpha: Number = 1) -> Self:
         """Subtract `alpha * other` in place, and return self."""
-        return self._in_place("sub", scaled("sub", self._itself(), other, "alpha", alpha))
+        return self._summed_in_place("sub", other, alpha)
+
+    def _summed_in_place(self, name: str, other: Any, alpha: Number) -> Self:
+        if type(alpha) is int and alpha == 1:
+            return self._in_place(name, other)
+        dtype = result_type(self, other)
+        if dtype is float16 or dtype is not self.dtype:
+            return self._computed(name, other, alpha=alpha)
+        return self._in_place(name, scaled(name, other, "alpha", alpha, dtype))
 
     def mul_(self, other: Any) -> Self:
         """Multiply in place, and return self."""

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from mt_tensor.dtypes import Number, as_number, type_of_number
-from mt_tensor.errors import DTypeError
+from mt_tensor.dtypes import Number
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.functions import checked_factor, sum_with
 from mt_tensor.products.contraction import promoted
 from mt_tensor.products.vectors import bmm, mm, mv, outer
-from mt_tensor.reductions.sums import sum
+from mt_tensor.reductions.sums import sum, wide
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
 
 
-def _added(name: str, input: Tensor, product: Tensor, beta: Number, alpha: Number) -> Tensor:
-    """Return `beta * input + alpha * product`; what `beta` 0 leaves out may be nan."""
-    start, product = promoted(name, input, product)
-    beta, alpha = as_number("beta", beta), as_number("alpha", alpha)
-    for label, factor in (("beta", beta), ("alpha", alpha)):
-        if type_of_number(factor).rank > max(start.dtype.rank, 1):
-            raise DTypeError(
-                f"{name}() of {start.dtype.name} takes an integer as {label}; {factor!r} was given."
-            )
+def _added(
+    name: str,
+    multiply: Callable[[Tensor, Tensor], Tensor],
+    operands: tuple[Tensor, Tensor, Tensor],
+    beta: Number,
+    alpha: Number,
+) -> Tensor:
+    """Return `beta` times the first operand, plus `alpha` times the product of the others.
+
+    All is computed in the dtype that the three are promoted to; float16 in float32, rounded once.
+    """
+    tensors = promoted(name, *operands)
+    dtype = tensors[0].dtype
+    start, left, right = map(wide, tensors)
+    product = multiply(left, right)
+    beta, alpha = checked_factor("beta", beta, dtype), checked_factor("alpha", alpha, dtype)
     start = start.expand(product.shape)
-    if beta == 0:  # as if it were not there, but with a gradient: zeros
+    if beta == 0:  # as if it were not there, even nan, but with a gradient: zeros
         start = elementwise("where", False, start, 0)
     elif beta != 1:
         start = start * beta
-    return start + (product if alpha == 1 else product * alpha)
+    return sum_with("add", start, product, "alpha", alpha).to(dtype)
 
 
 def addmm(
@@ -53,7 +61,7 @@ def addmm(
         ShapeError: the shapes do not fit.
         DTypeError: a factor has a fraction but the tensors are integers, or they are bool.
     """
-    return _added("addmm", input, mm(mat1, mat2), beta, alpha)
+    return _added("addmm", mm, (input, mat1, mat2), beta, alpha)
 
 
 def addmv(
@@ -65,7 +73,7 @@ def addmv(
     alpha: Number = 1,
 ) -> Tensor:
     """Return `beta * input + alpha * (mat @ vec)`, for shapes (n, m) and (m,); see `addmm`."""
-    return _added("addmv", input, mv(mat, vec), beta, alpha)
+    return _added("addmv", mv, (input, mat, vec), beta, alpha)
 
 
 def addr(
@@ -77,7 +85,7 @@ def addr(
     alpha: Number = 1,
 ) -> Tensor:
     """Return `beta * input + alpha * outer(vec1, vec2)`; see `addmm`."""
-    return _added("addr", input, outer(vec1, vec2), beta, alpha)
+    return _added("addr", outer, (input, vec1, vec2), beta, alpha)
 
 
 def baddbmm(
@@ -89,7 +97,7 @@ def baddbmm(
     alpha: Number = 1,
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2)`; see `addmm`."""
-    return _added("baddbmm", input, bmm(batch1, batch2), beta, alpha)
+    return _added("baddbmm", bmm, (input, batch1, batch2), beta, alpha)
 
 
 def addbmm(
@@ -101,5 +109,8 @@ def addbmm(
     alpha: Number = 1,
 ) -> Tensor:
     """Return `beta * input + alpha * bmm(batch1, batch2).sum(0)`; see `addmm`."""
-    product = bmm(batch1, batch2)
-    return _added("addbmm", input, sum(product, 0, dtype=product.dtype), beta, alpha)
+
+    def multiply(left: Tensor, right: Tensor) -> Tensor:
+        return sum(bmm(left, right), 0, dtype=left.dtype)
+
+    return _added("addbmm", multiply, (input, batch1, batch2), beta, alpha)

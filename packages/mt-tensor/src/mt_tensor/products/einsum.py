@@ -29,9 +29,9 @@ class _Equation:
 
 
 def _letters(text: str, equation: str) -> Labels:
-    """Return the labels of one operand."""
+    """Return the labels of one operand, between which there may be spaces."""
     labels: list[Label] = []
-    rest = text
+    rest = text.strip(" ")
     while rest:
         found: Label = ... if rest.startswith("...") else rest[0]
         if found is not ... and not (rest[0].isascii() and rest[0].isalpha()):
@@ -40,13 +40,13 @@ def _letters(text: str, equation: str) -> Labels:
                 "several by '...'."
             )
         labels.append(found)
-        rest = rest[3 if found is ... else 1 :]
+        rest = rest[3 if found is ... else 1 :].lstrip(" ")
     return tuple(labels)
 
 
 def _read(equation: str) -> _Equation:
     """Read the format of letters: "ij,jk->ik"."""
-    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    inputs, arrow, output = equation.partition("->")
     return _Equation(
         [_letters(text, equation) for text in inputs.split(",")],
         _letters(output, equation) if arrow else None,

@@ -86,7 +86,9 @@ def log_softmax(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
 def softmin(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return the softmax of `-input`, which is largest where `input` is smallest; see `softmax`."""
     require_tensors("softmin", input)
-    return softmax(-input, dim, dtype)
+    x = input if dtype is None else input.to(dtype)
+    check_floating("softmin", x)
+    return softmax(-x, dim)
 
 
 class LogSumExp(Function):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
-from mt_tensor.dtypes import DType, as_dtype, bool_, float16, int64
+from mt_tensor.dtypes import DType, as_dtype, bool_, float16, float32, int64
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.rearranging import shifted
 from mt_tensor.movement.views import squeeze_dims
@@ -162,9 +162,11 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
         IndexingError: a dimension does not exist or is named twice.
     """
     require_tensors("mean", input)
-    x = input if dtype is None else input.to(dtype)
-    check_floating("mean", x)
-    return Mean.apply(wide(x), reduced_dims(dim, x.ndim, keepdim), keepdim).to(x.dtype)
+    target = input.dtype if dtype is None else as_dtype(dtype)
+    check_floating("mean", target)
+    # In float32 for float16, which might not hold the elements themselves.
+    x = input.to(float32 if target is float16 else target)
+    return Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
 
 
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

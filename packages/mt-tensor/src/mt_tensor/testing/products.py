@@ -308,7 +308,7 @@ row(
         (
             lambda x: x[0, :2].long().addmm(x.long(), x.T.long(), beta=0.5),
             DTypeError,
-            "takes an integer as beta; 0.5",
+            "beta=0.5",
         ),
         (lambda x: x[0, :2].addmm(x, x.T, alpha="2"), TypeError, "alpha is a number; '2'"),
     ),

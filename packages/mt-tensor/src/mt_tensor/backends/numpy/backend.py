@@ -20,7 +20,7 @@ from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.backends.numpy.calls import calling, fitted
 from mt_tensor.backends.numpy.kernels import KERNELS
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import Array, DType, Number, bool_, float16
+from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
@@ -160,6 +160,15 @@ _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
 }
 
 
+def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays of float16 and bool: all its steps are those of float32."""
+
+    def of_halves(*arrays: Array) -> Any:
+        return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in arrays])
+
+    return of_halves
+
+
 def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
     """Return what a function returned as a new view."""
     return TensorData.of(fitted(result, shape, dtype), shape, dtype)
@@ -245,7 +254,10 @@ class NumpyOps(HostBackend):
         types = tuple([data.dtype for data in inputs])
         # A condition may be of bool; the formula is of bool only if all inputs are.
         dtype = next((dtype for dtype in types if dtype is not bool_), bool_)
-        function = numpy_function(formula, FUNCTIONS, dtype.numpy)
+        if dtype is float16:
+            function = _in_float32(numpy_function(formula, FUNCTIONS, float32.numpy))
+        else:
+            function = numpy_function(formula, FUNCTIONS, dtype.numpy)
         self._lifted.setdefault(formula, {})[types] = function
         return function
 

@@ -31,7 +31,7 @@ from mt_operators.tracing import PYTHON, Expression, Graph, trace
 from mt_tensor.backends.numpy.backend import FUNCTIONS, UFUNCS
 from mt_tensor.backends.numpy.source import ATOMIC
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Number
+from mt_tensor.dtypes import Number, float16
 from mt_tensor.tensor_data import TensorData
 
 Kind = Literal["row", "number"]
@@ -44,9 +44,14 @@ BLOCK = 16384
 def update(
     formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
 ) -> bool:
-    """Do what `TensorBackend.update` does to rows, and return whether they are that."""
+    """Do what `TensorBackend.update` does to rows, and return whether they are that.
+
+    Of float16 each step would be rounded.
+    """
     first: Any = inputs[changed[0]]
     layout = first.layout
+    if layout.dtype is float16:
+        return False
     kinds: list[Kind] = []
     arrays = []
     for data in inputs:
