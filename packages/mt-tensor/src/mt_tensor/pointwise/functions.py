@@ -58,12 +58,13 @@ def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any)
     dtype = result_type(input, other)
     if dtype is float16:
         factor = checked_factor(label, factor, dtype)
-        return _plus_scaled(input, other, factor if name == "add" else -factor)
+        summed: Tensor = _plus_scaled(input, other, factor if name == "add" else -factor)
+        return summed
     return FUNCTIONS[name](input, scaled(name, other, label, factor, dtype))
 
 
 @fuse
-def _plus_scaled(x: Tensor, y: Tensor, factor: Number) -> Tensor:
+def _plus_scaled(x: Any, y: Any, factor: Number) -> Any:
     return x + y * factor
 
 
