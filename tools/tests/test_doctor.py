@@ -510,6 +510,18 @@ def test_a_cache_that_has_grown_can_be_cleared(
     assert looked_at(monkeypatch, tmp_path).state == "fine"
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="nothing has an owner here")
+def test_a_cache_that_others_may_write_to_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o777)
+    finding = looked_at(monkeypatch, tmp_path)
+    assert finding.state == "fault"
+    assert finding.text == f"{tmp_path} is not used, for others may write to it"
+    subprocess.run(["bash", "-c", finding.cure], check=True)
+    assert looked_at(monkeypatch, tmp_path).state == "fine"
+
+
 def test_other_notes_of_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert looked_at(monkeypatch, "off").cure == "unset MT_FAST_CACHE"
     monkeypatch.chdir(tmp_path)

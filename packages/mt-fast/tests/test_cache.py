@@ -1,7 +1,10 @@
 """Compiled kernels on disk: found again, by whoever; and what becomes of a broken folder."""
 
+import hashlib
 import os
+import pickle
 import re
+import stat
 import subprocess
 import sys
 import textwrap
@@ -158,6 +161,100 @@ def test_a_damaged_file_is_compiled_anew_and_mended(folder: Path, damage: str) -
     again = _kernel()
     assert _run(again) == HALVES
     assert _hits(again) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no pickle", b"(lp0\n.", pickle.dumps(("a", "b"))],
+    ids=["nothing", "no pickle", "half a pickle", "another pickle"],
+)
+def test_a_whole_file_that_holds_no_kernel_is_compiled_anew(folder: Path, content: bytes) -> None:
+    assert _run(_kernel()) == HALVES
+    (file,) = folder.glob("*.nbc")
+    file.write_bytes(hashlib.sha256(content).digest() + content)
+    kernel = _kernel()
+    assert _run(kernel) == HALVES
+    assert _hits(kernel) == 0
+    again = _kernel()
+    assert _run(again) == HALVES
+    assert _hits(again) == 1
+
+
+class Bomb:
+    """What another user would rather have unpickled."""
+
+    def __reduce__(self) -> Any:
+        return pytest.fail, ("a file of another user's was unpickled.",)
+
+
+def _planted(file: Path) -> None:
+    payload = pickle.dumps(Bomb())
+    file.write_bytes(hashlib.sha256(payload).digest() + payload)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="nothing has an owner here")
+@pytest.mark.parametrize("who", ["group", "all", "owner"])
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_nothing_is_loaded_that_others_may_have_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, who: str, what: str
+) -> None:
+    assert _run(_kernel()) == HALVES
+    (file,) = folder.glob("*.nbc")
+    _planted(file)
+    place = folder if what == "folder" else file
+    if who == "owner":
+        status = place.stat
+        own = os.fstat
+
+        def others(number: Any) -> Any:
+            found = own(number)
+            if (found.st_ino, found.st_dev) == (status().st_ino, status().st_dev):
+                return os.stat_result([*found[:4], os.geteuid() + 1, *found[5:]])
+            return found
+
+        monkeypatch.setattr(cache.private.os, "fstat", others)
+    else:
+        place.chmod(place.stat().st_mode | (stat.S_IWGRP if who == "group" else stat.S_IWOTH))
+    said = "belongs to the user" if who == "owner" else "others may write to it"
+    with pytest.warns(RuntimeWarning, match=f"{place} is not used.*{said}.*chmod go-w"):
+        assert _run(_kernel()) == HALVES
+    if what == "folder" and who != "owner":  # nor is anything kept there
+        assert _run(_kernel(0.25))[3] == 0.75
+        assert len(list(folder.glob("*.nbc"))) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links cannot be told apart here")
+def test_links_and_pipes_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    assert _run(_kernel()) == HALVES
+    (file,) = folder.glob("*.nbc")
+    elsewhere = tmp_path / "elsewhere"
+    _planted(elsewhere)
+    file.unlink()
+    file.symlink_to(elsewhere)
+    assert _run(_kernel()) == HALVES
+    assert not file.is_symlink()  # it has been replaced
+    file.unlink()
+    os.mkfifo(file)
+    assert _run(_kernel()) == HALVES
+    assert file.is_file()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("MT_FAST_CACHE", "~nosuchuser/kernels", ".*names no folder: there is no such user"),
+        ("NUMBA_DISABLE_JIT", "1", "Numba has been told not to compile: unset NUMBA_DISABLE_JIT"),
+    ],
+)
+def test_settings_without_which_nothing_works(variable: str, value: str, message: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import mt_tensor; mt_tensor.ones(2, backend='fast')"],
+        env={**os.environ, variable: value},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert re.search(f"BackendUnavailableError: {message}", done.stderr)
 
 
 def test_a_full_disk_costs_time_only(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,40 @@ def test_forked_and_threaded_programs(layer):
     assert done.stdout == "done\n", done.stderr
 
 
+TOGETHER = """
+import sys, threading
+from concurrent.futures import ThreadPoolExecutor
+import mt_tensor as mt
+
+sys.setswitchinterval(1e-6)
+together = threading.Barrier(6)
+
+def first(_):
+    together.wait()
+    x = mt.arange(12, dtype="float32", backend="fast").view(3, 4).requires_grad_()
+    (x.tanh().sum(0) * x.softmax(1)[0]).sum().backward()
+    return x.grad.tolist()
+
+with ThreadPoolExecutor(6) as pool:
+    found = list(pool.map(first, range(6)))
+assert found == [found[0]] * 6, found
+print("done")
+"""
+
+
+def test_threads_may_be_the_first_to_use_the_backend_all_at_once(tmp_path):
+    """They import it, make it, and compile and keep the same kernels."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", TOGETHER],
+        env={**os.environ, "MT_FAST_CACHE": str(tmp_path / "kernels")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout == "done\n", done.stderr
+
+
 def _filled(lo, hi, part, units, out):
     for i in range(lo, hi):
         out[i] = part[0] + units

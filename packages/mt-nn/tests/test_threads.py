@@ -12,7 +12,10 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
+from mt_tensor.backends import backends
 from mt_tensor.randomness.generator import use_generator
+
+ON = [name for name in ("numpy", "fast") if name in backends()]
 
 THREADS = 32
 
@@ -37,9 +40,9 @@ def run(work: Callable[[int], Any], threads: int = THREADS) -> list[Any]:
         return list(pool.map(begin, range(threads)))
 
 
-def trained(seed: int) -> list[Any]:
+def trained(seed: int, backend: str) -> list[Any]:
     """Return losses and parameters of a small network after a few steps."""
-    with use_generator(mt.Generator().manual_seed(seed)):
+    with use_generator(mt.Generator().manual_seed(seed)), mt.use_backend(backend):
         model = nn.Sequential(
             nn.Conv2d(1, 3, 3),
             nn.BatchNorm2d(3),
@@ -61,13 +64,22 @@ def trained(seed: int) -> list[Any]:
         return [losses, *(value.tolist() for value in model.state_dict().values())]
 
 
-def test_threads_train_networks_of_their_own_as_if_alone() -> None:
+@pytest.mark.parametrize("backend", ON)
+def test_threads_train_networks_of_their_own_as_if_alone(backend: str) -> None:
     """To the bit, whatever the others do."""
-    assert run(trained) == [trained(seed) for seed in range(THREADS)]
+    together = run(lambda seed: trained(seed, backend))
+    assert together == [trained(seed, backend) for seed in range(THREADS)]
+
+
+@pytest.fixture(params=ON)
+def backend(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A backend that new tensors of the test's own thread live on."""
+    with mt.use_backend(request.param):
+        yield request.param
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
-def test_threads_add_up_the_gradients_of_one_network(in_memory: bool) -> None:
+def test_threads_add_up_the_gradients_of_one_network(in_memory: bool, backend: str) -> None:
     """Of whole numbers, which no order of adding rounds; and hooks are called for each."""
     model = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 1))
     row = mt.zeros(sum(parameter.numel() for parameter in model.parameters()))
@@ -84,7 +96,7 @@ def test_threads_add_up_the_gradients_of_one_network(in_memory: bool) -> None:
 
     def work(number: int) -> None:
         for _ in range(2):
-            model(mt.tensor(data[number])).sum().backward()
+            model(mt.tensor(data[number], backend=backend)).sum().backward()
 
     run(work)
     found = [parameter.grad.tolist() for parameter in model.parameters()]

@@ -50,6 +50,12 @@ def check_cache() -> Iterator[Finding]:
             cure = f"unset {VARIABLE}" if usual and not _problem(usual) else cure
         yield fault("cache", f"{folder} cannot be written to ({problem})", cure)
         return
+    others = _others(folder)
+    if others:
+        own = "others" in others
+        cure = f"chmod go-w {shlex.quote(str(folder))}" if own else f"export {VARIABLE}={_spare()}"
+        yield fault("cache", f"{folder} is not used, for {others}", cure)
+        return
     if not folder.is_absolute():
         text = f"{VARIABLE}={given} is another folder for each working directory"
         yield note("cache", text, f"export {VARIABLE}={folder.resolve()}")
@@ -84,6 +90,13 @@ def _problem(folder: Path) -> str:
             return ""
     except OSError as error:
         return error.strerror or str(error)
+
+
+def _others(folder: Path) -> str | None:
+    """Return why a folder is not read from, if other users may have written to it."""
+    from mt_fast.compilation.private import why_not
+
+    return why_not(folder.stat()) if folder.is_dir() else None
 
 
 def _existing(folder: Path) -> Path:

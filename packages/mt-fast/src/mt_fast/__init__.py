@@ -30,7 +30,10 @@ def cache_folder() -> Path | None:
 
     It is what the environment variable `MT_FAST_CACHE` names, else a folder for this package where
     the user's caches are. With `MT_FAST_CACHE=off`, nothing is kept. The folder may be deleted at
-    any time.
+    any time. Nothing is read from one that other users may write to.
+
+    Raises:
+        BackendUnavailableError: the one chosen is in the home of a user whom nobody knows.
     """
     from mt_fast.compilation import cache
 

@@ -15,10 +15,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numba
 import numpy as np
 import numpy.typing as npt
 
 from mt_fast import fused
+from mt_fast.compilation.cache import cache_folder
 from mt_fast.compilation.threads import start_threads
 from mt_fast.memory import aligned, empty
 from mt_fast.primitives import calls, elementwise, movement, products, reductions, slices, updates
@@ -28,6 +30,7 @@ from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy.backend import ARITHMETIC
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, Number, float16, float32, float64
+from mt_tensor.errors import BackendUnavailableError
 from mt_tensor.fused import FusedKernel
 from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData, not_an_array
 
@@ -51,8 +54,18 @@ class FastOps(HostBackend):
     name = "fast"
 
     def __init__(self) -> None:
-        """Start the threads, with nothing compiled."""
+        """Start the threads, with nothing compiled.
+
+        Raises:
+            BackendUnavailableError: nothing can be compiled, or kept where it is to be.
+        """
         super().__init__()
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            raise BackendUnavailableError(
+                "Numba has been told not to compile: unset NUMBA_DISABLE_JIT, or use another "
+                "backend."
+            )
+        cache_folder()
         start_threads()
         self.parallel_from = PARALLEL_FROM
 

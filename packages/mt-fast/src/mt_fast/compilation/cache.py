@@ -7,8 +7,8 @@ options and versions of the compiler. So a file is never out of date, and needs 
 processes that compile the same kernel write the same file, by renaming a complete one. Beside it
 lies the text of the kernel, to be read.
 
-Whatever is wrong with the folder (it cannot be written to, the disk is full, a file is damaged)
-costs time only: the kernel is compiled.
+Whatever is wrong with the folder (it cannot be written to, the disk is full, a file is damaged,
+others could have written it: see `private.py`) costs time only: the kernel is compiled.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import inspect
 import os
 import pickle
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,9 @@ import llvmlite
 import numba
 from numba.core import compiler, config, serialize
 from numba.core.caching import _Cache
+
+from mt_fast.compilation import private
+from mt_tensor.errors import BackendUnavailableError
 
 VARIABLE = "MT_FAST_CACHE"
 """The environment variable that names another folder, or is `off`."""
@@ -49,12 +51,22 @@ _serialize: Any = serialize
 
 
 def cache_folder() -> Path | None:
-    """Return the folder; see `mt_fast.cache_folder`."""
+    """Return the folder; see `mt_fast.cache_folder`.
+
+    Raises:
+        BackendUnavailableError: the one chosen is in the home of a user whom nobody knows.
+    """
     chosen = os.environ.get(VARIABLE, "")
     if chosen == "off":
         return None
     if chosen:
-        return Path(chosen).expanduser()
+        try:
+            return Path(chosen).expanduser()
+        except RuntimeError as error:
+            raise BackendUnavailableError(
+                f"{VARIABLE}={chosen} names no folder: there is no such user. Give the path of a "
+                f"folder, `off`, or unset {VARIABLE}."
+            ) from error
     return _default_folder()
 
 
@@ -153,14 +165,16 @@ class KernelCache(_Cache):
         if folder is None:
             return None
         target_context.refresh()
-        try:
-            data = self._file(folder, sig, target_context.codegen()).read_bytes()
-        except OSError:
+        data = private.read(self._file(folder, sig, target_context.codegen()))
+        if data is None:
             return None
         digest, payload = data[:_DIGEST], data[_DIGEST:]
         if hashlib.sha256(payload).digest() != digest:  # damaged
             return None
-        return _compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))
+        try:
+            return _compiler.CompileResult._rebuild(target_context, *pickle.loads(payload))
+        except Exception:  # noqa: BLE001 - whatever it is, this is no kernel
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled function, if it can be."""
@@ -169,14 +183,13 @@ class KernelCache(_Cache):
             return
         payload = _serialize.dumps(data._reduce())
         with contextlib.suppress(OSError):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(
+            private.write(
                 self._file(folder, sig, data.codegen),
                 hashlib.sha256(payload).digest() + payload,
             )
             text = folder / f"{self._stem()}.py"
             if not text.exists():
-                _write(text, ("\n\n\n".join(self._texts) + "\n").encode())
+                private.write(text, ("\n\n\n".join(self._texts) + "\n").encode())
 
     def _stem(self) -> str:
         found = _hash(_meaning(), self._options, *self._texts)
@@ -186,19 +199,3 @@ class KernelCache(_Cache):
         """Return the path of the function compiled for some types of arguments, here."""
         types = _hash(repr(sig), repr(codegen.magic_tuple()))
         return folder / f"{self._stem()}-{types.hexdigest()[:16]}.nbc"
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file at once: others see all of it or nothing.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
-        try:
-            file.write(data)
-            file.close()
-            Path(file.name).replace(path)
-        except OSError:
-            Path(file.name).unlink(missing_ok=True)
-            raise

@@ -90,7 +90,7 @@ class Kernel:
         serial: the compiled function; called as `serial(lo, hi, *args)`.
     """
 
-    __slots__ = ("_addresses", "_is_compiled", "_parallel", "serial", "source")
+    __slots__ = ("_addresses", "_parallel", "serial", "source")
 
     def __init__(
         self, source: Source, function: Callable[..., None], allocates: bool = False
@@ -101,7 +101,6 @@ class Kernel:
         self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}
-        self._is_compiled = hasattr(compiled, "overloads")  # not if Numba has been told not to
 
     @classmethod
     def of(cls, function: Callable[..., None], allocates: bool = False) -> Kernel:
@@ -146,7 +145,7 @@ class Kernel:
             *args: the arguments of the kernel after `lo` and `hi`.
         """
         threads = thread_count() if parallel else 1
-        if threads == 1 or units == 1 or not self._is_compiled:
+        if threads == 1 or units == 1:
             self.serial(0, units, *args)
             return
         launch, parts, address = self.parallel, min(threads, units), self._address(args)

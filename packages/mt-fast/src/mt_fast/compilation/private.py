@@ -1,0 +1,87 @@
+"""Files that nobody else can have written.
+
+A compiled kernel is loaded by unpickling it, which does whatever its writer wished. So none is read
+that another user could have put there or changed: the folder and the file must belong to this user
+or to root, and nobody else may write to them. Systems without owners in this sense, as Windows,
+keep the folders of users apart by themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import stat
+import tempfile
+import warnings
+from pathlib import Path
+
+_HAS_OWNERS = hasattr(os, "geteuid")
+
+
+def read(path: Path) -> bytes | None:
+    """Return the content of a file; None if there is none that could be trusted."""
+    with contextlib.suppress(OSError):
+        if not _HAS_OWNERS:
+            return path.read_bytes()
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            if not _is_trusted(path.parent, os.fstat(folder)):
+                return None
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            with os.fdopen(os.open(path.name, flags, dir_fd=folder), "rb") as file:
+                status = os.fstat(file.fileno())
+                if stat.S_ISREG(status.st_mode) and _is_trusted(path, status):
+                    return file.read()
+        finally:
+            os.close(folder)
+    return None
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file at once: others see all of it or nothing. Nothing is, if it could not be read.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if _HAS_OWNERS and not _is_trusted(path.parent, path.parent.stat()):
+        return
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+        try:
+            file.write(data)
+            file.close()
+            Path(file.name).replace(path)
+        except OSError:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+def why_not(status: os.stat_result) -> str | None:
+    """Return why what has this status cannot be trusted; None if it can."""
+    if not _HAS_OWNERS:
+        return None
+    if status.st_uid not in (os.geteuid(), 0):
+        return f"it belongs to the user of number {status.st_uid}"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "others may write to it"
+    return None
+
+
+def _is_trusted(path: Path, status: os.stat_result) -> bool:
+    reason = why_not(status)
+    if reason is not None:
+        _warn(path, reason)
+    return reason is None
+
+
+@functools.cache
+def _warn(path: Path, reason: str) -> None:
+    """Say so, once for each path."""
+    warnings.warn(
+        f"{path} is not used, and kernels are compiled instead: {reason}, and what is loaded from "
+        f"there could do anything. Remove it, call `chmod go-w {path}` if it is yours, or let "
+        "MT_FAST_CACHE name a folder of your own.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
