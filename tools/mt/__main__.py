@@ -20,6 +20,7 @@ COMMANDS = {
     "matrix": "which tests a change can break, as jobs of continuous integration",
     "mutate": "whether the tests notice faults that are planted in the code",
     "parallel-check": "what Numba runs in parallel of the loops of the course",
+    "port": "programs that were written for torch, with other import lines",
     "site": "all stages and ideas as pages for a browser",
     "skeleton": "a stage as exercises: its tests, and its code without what is to be written",
 }

@@ -4,6 +4,7 @@ import builtins
 import importlib
 import pickle
 import pkgutil
+import re
 import subprocess
 import sys
 import types
@@ -121,7 +122,7 @@ def test_a_module_is_one_object_and_copies_nothing(path: str) -> None:
 
 
 def test_no_module_is_loaded_twice() -> None:
-    with pytest.raises(AttributeError, match="torch.tensor_data does not exist"):
+    with pytest.raises(AttributeError, match="torch.tensor_data is not here"):
         names.tensor_data  # noqa: B018
     loaded = [module for name, module in sys.modules.items() if name.startswith(f"{ROOT}.")]
     folder = Path(names.__file__).parent
@@ -146,8 +147,8 @@ def test_importing_it_imports_only_what_networks_do() -> None:
         ("from {}.nn.functional import relu, grid_sample", "torch.nn.functional.grid_sample is"),
         ("import {}.utils.tensorboard", "torch.utils.tensorboard is left out. mt_nn.train"),
         ("from {}.nn.modules.utils import _pair", "torch.nn.modules.utils is left out. The layers"),
-        ("from {}.nn import Linaer", "torch.nn.Linaer does not exist. Did you mean Linear?"),
-        ("import {}.nn.fuctional", "torch.nn.fuctional does not exist. Did you mean functional?"),
+        ("from {}.nn import Linaer", "torch.nn.Linaer is not here. Did you mean Linear?"),
+        ("import {}.nn.fuctional", "torch.nn.fuctional is not here. Did you mean functional?"),
     ],
 )
 def test_what_is_left_out_says_so_when_it_is_imported(statement: str, said: str) -> None:
@@ -162,9 +163,9 @@ def test_what_is_left_out_says_so_when_it_is_imported(statement: str, said: str)
         ("compile", "torch.compile is left out. Networks run"),
         ("nn.functional.grid_sample", "torch.nn.functional.grid_sample is left out. Images"),
         ("cuda.Stream", "torch.cuda.Stream is left out. mt-cuda keeps"),
-        ("sigmod", "torch.sigmod does not exist. Did you mean sigmoid?"),
+        ("sigmod", "torch.sigmod is not here. Did you mean sigmoid?"),
         ("cuda.is_avialable", "torch.cuda.is_avialable is left out. mt-cuda keeps memory, streams"),
-        ("qqqqqq", "torch.qqqqqq does not exist."),
+        ("qqqqqq", "torch.qqqqqq is not here."),
     ],
 )
 def test_what_is_left_out_says_so_when_it_is_asked_for(expression: str, said: str) -> None:
@@ -173,6 +174,19 @@ def test_what_is_left_out_says_so_when_it_is_asked_for(expression: str, said: st
     assert str(raised.value).startswith(said)
     parent, _, name = f"names.{expression}".rpartition(".")
     assert not hasattr(eval(parent, {"names": names}), name)
+
+
+def test_what_the_readme_says_is_left_out_is() -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    table = text.partition("| left out | instead |\n")[2].partition("\n\n")[0]
+    shown = [
+        name for row in table.splitlines() for name in re.findall(r"`([\w.]+)`", row.split("|")[1])
+    ]
+    assert len(shown) > 20
+    places = ["", "distributions."]
+    for name in shown:
+        below = name.removeprefix("torch.")
+        assert any(advice(place + below) for place in places), name
 
 
 # torch's own tree, where it is installed.
@@ -243,6 +257,16 @@ def test_the_table_names_what_torch_has(torch_names: dict[str, bool]) -> None:
     patterns = [pattern for listed in LEFT_OUT.values() for pattern in listed.split()]
     assert len(patterns) == len(set(patterns))
     assert [p for p in patterns if not any(fnmatchcase(name, p) for name in torch_names)] == []
+
+
+def test_what_a_class_lacks_is_named_letter_by_letter() -> None:
+    """A variable's attribute is only known by its name: see `mt port`."""
+    patterns = {pattern for listed in LEFT_OUT.values() for pattern in listed.split()}
+    for path, ours in (("Tensor.", mt.Tensor), ("nn.Module.", nn.Module)):
+        for pattern in patterns:
+            if pattern.startswith(path):
+                assert pattern.removeprefix(path).isidentifier()
+                assert not hasattr(ours, pattern.removeprefix(path))
 
 
 def test_every_module_is_one_of_torchs(torch_names: dict[str, bool]) -> None:

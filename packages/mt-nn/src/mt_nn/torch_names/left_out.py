@@ -38,22 +38,29 @@ LEFT_OUT: Mapping[str, str] = {
         utils.data.get_worker_info utils.data.dataloader.get_worker_info""",
     "Tensors hold their elements in full precision: there are no quantized ones.": """
         ao quantization nn.qat nn.quantized nn.quantizable nn.intrinsic backends.quantized
-        quantize* *quantize dequantize fake_quantize* choose_qparams_optimized fbgemm_* q_*
-        int_repr quantized_* qint* quint* qscheme per_*_affine* per_*_symmetric bit bits*
-        empty_quantized fused_moving_avg_obs_fake_quant uint[1-7] int[1-7] Tensor.q*
-        Tensor.is_quantized Tensor.int_repr float8_* float4_* nn.functional.*scaled*""",
+        quantize* *quantize fake_quantize* choose_qparams_optimized fbgemm_* q_* int_repr qint*
+        quint* qscheme per_*_affine* per_*_symmetric bit bits* empty_quantized
+        fused_moving_avg_obs_fake_quant uint[1-7] int[1-7] Tensor.q_per_channel_axis
+        Tensor.q_per_channel_scales Tensor.q_per_channel_zero_points Tensor.q_scale
+        Tensor.q_zero_point Tensor.qr Tensor.qscheme Tensor.is_quantized Tensor.int_repr float8_*
+        float4_* nn.functional.*scaled*""",
     "Tensors are dense: index_add, scatter and gather work with positions, and SciPy with sparse "
     "matrices.": """
-        sparse sparse_* masked nested nn.attention jagged Tensor.*sparse* Tensor.coalesce
-        Tensor.is_coalesced Tensor.*indices Tensor.values Tensor.dense_dim Tensor.sspaddmm
-        Tensor.smm Tensor.to_dense Tensor.is_nested Tensor.to_padded_tensor hspmm hsmm dsmm smm
-        spmm saddmm sspaddmm resize_as_sparse_ optim.SparseAdam optim.sparse_adam cuda.sparse
+        sparse sparse_* masked nested nn.attention jagged Tensor.is_sparse Tensor.is_sparse_csr
+        Tensor.resize_as_sparse_ Tensor.sparse_dim Tensor.sparse_mask Tensor.sparse_resize_
+        Tensor.sparse_resize_and_clear_ Tensor.to_sparse Tensor.to_sparse_bsc Tensor.to_sparse_bsr
+        Tensor.to_sparse_coo Tensor.to_sparse_csc Tensor.to_sparse_csr Tensor.coalesce
+        Tensor.is_coalesced Tensor.ccol_indices Tensor.col_indices Tensor.crow_indices
+        Tensor.indices Tensor.row_indices Tensor.values Tensor.dense_dim Tensor.sspaddmm Tensor.smm
+        Tensor.to_dense Tensor.is_nested Tensor.to_padded_tensor hspmm hsmm dsmm smm spmm saddmm
+        sspaddmm resize_as_sparse_ optim.SparseAdam optim.sparse_adam cuda.sparse
         backends.cusparselt values_copy *indices_copy nn.functional.grouped_mm""",
     "There are no complex numbers; NumPy has them, and numpy() and from_numpy() share memory.": """
         fft stft istft complex* cdouble cfloat chalf polar angle real imag conj* resolve_*
         view_as_* is_conj is_neg isreal has_spectral Tensor.angle Tensor.cdouble Tensor.cfloat
-        Tensor.chalf Tensor.conj* Tensor.real Tensor.imag Tensor.stft Tensor.istft Tensor.resolve_*
-        Tensor.is_conj Tensor.is_neg Tensor.isreal linalg.eig* Tensor.eig lobpcg signal *_window""",
+        Tensor.chalf Tensor.conj Tensor.conj_physical Tensor.conj_physical_ Tensor.real Tensor.imag
+        Tensor.stft Tensor.istft Tensor.resolve_conj Tensor.resolve_neg Tensor.is_conj
+        Tensor.is_neg Tensor.isreal linalg.eig* Tensor.eig lobpcg signal *_window""",
     "Elements are float16, float32, float64, integers or bool; float32 trains without mixed "
     "precision, autocast and scaling.": """
         amp autocast* *autocast* GradScaler cuda.amp bfloat16 BFloat16* cuda.BFloat16*
@@ -80,8 +87,9 @@ LEFT_OUT: Mapping[str, str] = {
         nn.utils.convert_conv*d_weight_memory_format Tensor.layout Tensor.dim_order empty_permuted
         empty_strided Tensor.new_empty_strided""",
     "Elements are read and changed by operations; numpy() shares their memory.": """
-        storage *Storage StorageBase is_storage Tensor.storage* Tensor.untyped_storage Tensor.set_
-        Tensor.is_set_to Tensor.resize* Tensor.const_data_ptr resize_as_ from_file frombuffer
+        storage *Storage StorageBase is_storage Tensor.storage Tensor.storage_type
+        Tensor.untyped_storage Tensor.set_ Tensor.is_set_to Tensor.resize Tensor.resize_
+        Tensor.resize_as Tensor.resize_as_ Tensor.const_data_ptr resize_as_ from_file frombuffer
         to_dlpack utils.dlpack utils.serialization""",
     "save() and load() take nested dictionaries, lists, numbers, strings and tensors, and never "
     "unpickle.": """serialization hub utils.model_zoo utils.show_pickle utils.file_baton""",
@@ -96,8 +104,7 @@ LEFT_OUT: Mapping[str, str] = {
         threshold_ nn.functional.celu_ nn.functional.elu_ nn.functional.hardtanh_
         nn.functional.leaky_relu_ nn.functional.relu_ nn.functional.rrelu_ nn.functional.selu_
         nn.functional.threshold_ i0_ as_strided_ embedding_renorm_""",
-    "The function without the ending has return_indices=True.": """
-        *_with_indices nn.functional.*_with_indices""",
+    "The function without the ending has return_indices=True.": """*_with_indices""",
     "It is a function of torch.nn.functional.": """
         adaptive_avg_pool1d adaptive_max_pool1d alpha_dropout avg_pool1d batch_norm bilinear
         binary_cross_entropy_with_logits channel_shuffle constant_pad_nd conv[123]d conv_transpose*
@@ -112,7 +119,8 @@ LEFT_OUT: Mapping[str, str] = {
     "linalg has cholesky, eigh, inv, pinv, qr, slogdet, solve, solve_triangular, svd and norms; "
     "numpy.linalg and scipy.linalg have the rest.": """
         linalg.* cholesky_* geqrf orgqr ormqr matrix_exp matrix_rank svd_lowrank pca_lowrank
-        Tensor.cholesky_* Tensor.geqrf Tensor.orgqr Tensor.ormqr Tensor.matrix_exp""",
+        Tensor.cholesky_inverse Tensor.cholesky_solve Tensor.geqrf Tensor.orgqr Tensor.ormqr
+        Tensor.matrix_exp""",
     "Elements are float32, float64 and so on where dtype= or to() says so.": """
         uint16 uint32 uint64""",
     "A backend has settings of its own: numba.set_num_threads(), OMP_NUM_THREADS.": """
@@ -121,8 +129,9 @@ LEFT_OUT: Mapping[str, str] = {
         seed random.seed random.fork_rng""",
     "AdamW, LAMB and Lion are there.": """optim.Muon""",
     "SciPy has these functions: scipy.special takes numpy().": """
-        special.* i0 igamma igammac mvlgamma polygamma Tensor.i0* Tensor.igamma* Tensor.mvlgamma*
-        Tensor.polygamma*""",
+        special.* i0 igamma igammac mvlgamma polygamma Tensor.i0 Tensor.i0_ Tensor.igamma
+        Tensor.igamma_ Tensor.igammac Tensor.igammac_ Tensor.mvlgamma Tensor.mvlgamma_
+        Tensor.polygamma Tensor.polygamma_""",
     "autograd.functional has jacobian, hessian and vjp; a batch takes the place of vmap.": """
         func vmap autograd.functional.* autograd.forward_ad""",
     "A tensor made with requires_grad=True is its own Variable.": """
@@ -193,7 +202,8 @@ LEFT_OUT: Mapping[str, str] = {
         utils.data.*determini* utils.data.runtime_validation* utils.data.backward_compatibility
         utils.data.graph*""",
     "get_extra_state() and set_extra_state() are for a state of a module's own.": """
-        nn.Module.register_*_dict_*hook""",
+        nn.Module.register_load_state_dict_post_hook nn.Module.register_load_state_dict_pre_hook
+        nn.Module.register_state_dict_post_hook nn.Module.register_state_dict_pre_hook""",
     "register_full_backward_hook() is torch's other name for it.": """
         nn.Module.register_backward_hook""",
     "add_module() does it.": """nn.Module.register_module""",
@@ -206,13 +216,14 @@ LEFT_OUT: Mapping[str, str] = {
         is_warn_always_enabled *_num_interop_threads utils.deterministic utils.collect_env""",
     "as_tensor() and tensor() do it.": """asarray scalar_tensor""",
     "Views are made by slices, unfold(), expand() and permute().": """
-        as_strided* Tensor.as_strided* Tensor.unsafe_* unsafe_* *_copy slice_inverse
-        Tensor.slice_inverse""",
+        as_strided* Tensor.as_strided Tensor.as_strided_ Tensor.as_strided_scatter
+        Tensor.unsafe_chunk Tensor.unsafe_split Tensor.unsafe_split_with_sizes unsafe_* *_copy
+        slice_inverse Tensor.slice_inverse""",
     "arange() has torch's newer rules.": """range""",
     "NumPy does it: numpy() and from_numpy() share memory.": """
         frexp nextafter histogram histogramdd gradient segment_reduce hash_tensor can_cast
-        nonzero_static renorm Tensor.frexp Tensor.histogram Tensor.hash_tensor Tensor.nextafter*
-        Tensor.nonzero_static Tensor.renorm* rsub fill""",
+        nonzero_static renorm Tensor.frexp Tensor.histogram Tensor.hash_tensor Tensor.nextafter
+        Tensor.nextafter_ Tensor.nonzero_static Tensor.renorm Tensor.renorm_ rsub fill""",
     "It is of no use outside of torch.": """
         version.* convolution nn.grad Tensor.as_subclass Tensor.is_distributed Tensor.is_cpu
         Tensor.map2_ Tensor.module_load Tensor.index nn.functional.assert_int_or_pair functional
@@ -244,14 +255,16 @@ def sentence(path: str) -> str:
     said = advice(path)
     if said is not None:
         return f"torch.{path} is left out. {said}{_near(path, 0.8)}"
-    return f"torch.{path} does not exist.{_near(path, 0.6)}"
+    return f"torch.{path} is not here.{_near(path, 0.6)}"
 
 
 def _near(path: str, similar: float) -> str:
     """Return a question after the name in the same module that is most like it, if one is."""
     root = __name__.rpartition(".")[0]
     parent, _, name = path.rpartition(".")
-    module = sys.modules[f"{root}.{parent}".rstrip(".")]
+    module = sys.modules.get(f"{root}.{parent}".rstrip("."))
+    if module is None:  # within a class
+        return ""
     names = {*vars(module), *(below.name for below in iter_modules(module.__path__))}
     known = {each for each in names if not each.startswith("_")}
     near = difflib.get_close_matches(name, known, 1, similar)

@@ -1,0 +1,1 @@
+"""Programs that were written for torch: with other import lines, and beside torch."""

@@ -1,0 +1,95 @@
+"""`mt port`: programs that were written for torch, with other import lines.
+
+mt port train.py                   prints the program with its imports changed
+mt port train.py --out train_mt.py     writes it there
+mt port train.py --diff            prints what changes
+mt port compare                    runs programs here and with torch, step by step
+mt port compare gpt vae --backend fast
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mt.elsewhere import missing, run_elsewhere
+from mt.errors import ToolError, reported
+from mt.port.imports import difference, ported, read
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Port a program or compare those of this folder; the status says whether all is well."""
+    comparing = bool(arguments) and arguments[0] == "compare"
+    with reported("port"):
+        if comparing:
+            return _compare(_parser(comparing).parse_args(arguments[1:]), arguments)
+        return _port(_parser(comparing).parse_args(arguments))
+
+
+def _parser(comparing: bool) -> argparse.ArgumentParser:
+    described, _, examples = (__doc__ or "").partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="mt port compare" if comparing else "mt port",
+        description=described,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if comparing:
+        parser.add_argument("names", nargs="*", metavar="NAME", help="which programs; all without")
+        parser.add_argument("--backend", default="numpy", help="what they run on here (numpy)")
+        parser.add_argument("--short", action="store_true", help="a second of each only")
+    else:
+        parser.add_argument("file", type=Path, help="a program, or `compare`")
+        parser.add_argument("--out", type=Path, metavar="NEW", help="a file that is written")
+    parser.add_argument("--diff", action="store_true", help="only print what changes")
+    return parser
+
+
+def _port(options: argparse.Namespace) -> int:
+    """Change the imports of a program, and say what it uses that is left out."""
+    from rich.console import Console
+
+    from mt.port.names import left_out
+    from mt.port.printing import show_advice
+
+    text, tree = read(options.file)
+    changed = difference(options.file) if options.diff else ported(text, tree)
+    if options.out is None:
+        sys.stdout.write(changed)
+    else:
+        _write_new(options.out, changed)
+    uses = left_out(tree)
+    if uses:
+        show_advice(uses, Console(stderr=True))
+    return int(bool(uses))
+
+
+def _write_new(file: Path, text: str) -> None:
+    """Write a file that does not exist yet."""
+    try:
+        with file.open("xb") as stream:
+            stream.write(text.encode())
+    except FileExistsError as error:
+        raise ToolError(f"{file} exists, and is left as it is: name another file.") from error
+
+
+def _compare(options: argparse.Namespace, arguments: Sequence[str]) -> int:
+    """Run programs on both sides, and print how far they are from each other."""
+    from mt.port.comparison import compared, programs
+
+    chosen = programs(options.names)
+    if options.diff:
+        for program in chosen:
+            sys.stdout.write(difference(program.file))
+        return 0
+    absent = missing(["torch"])
+    if absent:
+        return run_elsewhere(["port", *arguments], absent)
+    from rich.console import Console
+
+    from mt.port.printing import show_outcomes
+
+    outcomes = (compared(program, options.backend, short=options.short) for program in chosen)
+    return int(not show_outcomes(outcomes, options.backend, Console()))

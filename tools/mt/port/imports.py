@@ -1,0 +1,89 @@
+"""A program's import lines with other names: what was torch's is then that of the mirror.
+
+A line keeps its form and binds the same names; nothing else of the program changes. It is read as
+text, so that neither torch nor what else it needs has to be installed.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mt.errors import ToolError
+
+MIRROR = "mt_nn.torch_names"
+
+_FROM = re.compile(rb"from[ \t]+(torch)\b")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A piece of a line and what is to stand there.
+
+    Attributes:
+        line: the number of the line, from 0.
+        start: the number of the first byte in it.
+        end: that of the byte behind the last.
+        text: what is to stand there.
+    """
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+
+def read(file: Path) -> tuple[str, ast.Module]:
+    """Return a program and its syntax tree.
+
+    Raises:
+        ToolError: it is no Python; says where.
+    """
+    try:
+        text = file.read_bytes().decode()  # its line ends are kept
+        return text, ast.parse(text)
+    except (SyntaxError, ValueError) as error:  # of which a wrong encoding is one
+        raise ToolError(f"{file} is no Python that can be read: {error}") from error
+
+
+def ported(text: str, tree: ast.Module) -> str:
+    """Return a program whose import lines name the mirror where they named torch."""
+    lines = text.encode().splitlines(keepends=True)
+    edits = [edit for node in ast.walk(tree) for edit in _edits(node, lines)]
+    for edit in sorted(edits, key=lambda each: (each.line, each.start), reverse=True):
+        line = lines[edit.line]
+        lines[edit.line] = line[: edit.start] + edit.text.encode() + line[edit.end :]
+    return b"".join(lines).decode()
+
+
+def difference(file: Path) -> str:
+    """Return what changes in a program, as a patch."""
+    text, tree = read(file)
+    before, after = text.splitlines(keepends=True), ported(text, tree).splitlines(keepends=True)
+    return "".join(difflib.unified_diff(before, after, file.name, file.name, n=0))
+
+
+def is_torchs(module: str | None) -> bool:
+    """Whether a dotted name is that of torch or of a module in it."""
+    return module is not None and module.partition(".")[0] == "torch"
+
+
+def _edits(node: ast.AST, lines: list[bytes]) -> Iterator[Edit]:
+    """Yield what changes in a statement: nothing, unless it imports from torch."""
+    if isinstance(node, ast.ImportFrom) and node.level == 0 and is_torchs(node.module):
+        number = node.lineno - 1
+        match = _FROM.match(lines[number], node.col_offset)
+        if match is None:
+            raise ToolError(f"line {node.lineno} goes on in the next before it names torch.")
+        yield Edit(number, *match.span(1), MIRROR)
+    if isinstance(node, ast.Import):
+        for name in node.names:
+            if is_torchs(name.name):
+                # `import torch.nn` binds torch, of which the mirror imports all when it is asked.
+                module = name.name.replace("torch", MIRROR, 1) if name.asname else MIRROR
+                text = f"{module} as {name.asname or 'torch'}"
+                yield Edit(name.lineno - 1, name.col_offset, name.end_col_offset or 0, text)

@@ -1,0 +1,39 @@
+"""Outcomes and advice on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from mt.port.comparison import Outcome
+from mt.port.names import Use
+
+
+def show_outcomes(outcomes: Iterable[Outcome], backend: str, console: Console) -> bool:
+    """Print a line for each program as it comes in; return whether all follow torch."""
+    console.print(f"Largest differences from torch on backend {backend}, relative:\n")
+    console.print(f"{'program':11}{'steps':>6}{'losses':>10}{'results':>10}{'allowed':>10}")
+    shown = []
+    for outcome in outcomes:
+        shown.append(outcome)
+        program = outcome.program
+        if outcome.failure:
+            console.print(f"{program.name:11}[red]fails[/]: {escape(outcome.failure)}")
+            continue
+        numbers = f"{outcome.loss:10.1e}{outcome.result:10.1e}{program.allowed:10.0e}"
+        mark = "" if outcome.follows else "  [red]too far[/]"
+        console.print(f"{program.name:11}{outcome.steps:6}{numbers}{mark}", highlight=False)
+    follow = sum(outcome.follows for outcome in shown)
+    console.print(f"\n{follow} of {len(shown)} follow torch.")
+    return follow == len(shown)
+
+
+def show_advice(uses: Sequence[Use], console: Console) -> None:
+    """Print where a program uses what is left out, and what to use instead."""
+    table = Table("", "", box=None, show_header=False, padding=(0, 1, 0, 0))
+    for use in uses:
+        table.add_row(f"line {use.line}", escape(use.advice))
+    console.print(table)

@@ -1,0 +1,331 @@
+"""`mt port`: a program's imports are changed and nothing else, and then it follows torch."""
+
+import ast
+import functools
+import runpy
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rich")
+
+from mt.errors import ToolError
+from mt.port.command import main
+from mt.port.comparison import FOLDER, Arrays, Program, compared, differences, programs
+from mt.port.imports import MIRROR, difference, ported, read
+from mt.port.names import left_out
+
+PROGRAMS = programs()
+NAMES = [program.name for program in PROGRAMS]
+
+
+def changed(text: str) -> str:
+    return ported(text, ast.parse(text))
+
+
+def advice(text: str) -> list[tuple[int, str]]:
+    return [(use.line, use.advice) for use in left_out(ast.parse(textwrap.dedent(text)))]
+
+
+# Import lines.
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import torch", "import M as torch"),
+        ("import torch as th", "import M as th"),
+        ("import torch.nn as nn", "import M.nn as nn"),
+        ("import torch.nn", "import M as torch"),
+        ("import torch.nn.functional as F  # torch", "import M.nn.functional as F  # torch"),
+        ("import os, torch, torch.optim as optim", "import os, M as torch, M.optim as optim"),
+        ("from torch import nn, Tensor as T", "from M import nn, Tensor as T"),
+        ("from torch.nn import (\n    Linear,\n)", "from M.nn import (\n    Linear,\n)"),
+        ("from  torch.utils.data import *", "from  M.utils.data import *"),
+        ("from torch \\\n    import nn", "from M \\\n    import nn"),
+        (
+            "ü = 'é'; import torch; from torch import nn",
+            "ü = 'é'; import M as torch; from M import nn",
+        ),
+        ("if x:\n\tfrom torch import nn\n", "if x:\n\tfrom M import nn\n"),
+        ("import torch\r\nx = 1\r\n", "import M as torch\r\nx = 1\r\n"),
+    ],
+)
+def test_an_import_line_keeps_its_form(before: str, after: str) -> None:
+    assert changed(before) == after.replace("M", MIRROR)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torchvision, torch_scatter",
+        "from torchvision import transforms",
+        "from .torch import nn",
+        "from . import torch",
+        "# import torch",
+        "'''\nimport torch\n'''",
+        "torch = None",
+        "import numpy as torch",
+    ],
+)
+def test_all_else_stays(text: str) -> None:
+    assert changed(text) == text
+
+
+def test_a_line_that_hides_the_name_is_refused() -> None:
+    with pytest.raises(ToolError, match="line 1 goes on in the next before it names torch"):
+        changed("from \\\n    torch import nn")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_import_lines_change(name: str) -> None:
+    text, tree = read(FOLDER / f"{name}.py")
+    pairs = list(zip(text.splitlines(), ported(text, tree).splitlines(), strict=True))
+    for before, after in pairs:
+        assert before == after or before.lstrip().startswith(("import ", "from "))
+    assert sum(before != after for before, after in pairs) >= 2
+    assert "mt_" not in text
+
+
+# Names that are left out.
+
+
+def test_a_program_is_told_what_it_uses_that_is_left_out() -> None:
+    found = advice(
+        """
+        import torch, re
+        import torch.nn.functional as F
+        from torch.cuda.amp import autocast
+        from torch import nn as networks
+        import torch.utils.tensorboard
+
+        model = torch.compile(networks.Linear(2, 2))
+        y = F.grid_sample(model(x), x).storage()
+        with torch.jit.fork(re.compile("x")), torch.no_grad():
+            networks.functional.relux(torch.Tensor.to_sparse(x))
+        """
+    )
+    assert [line for line, _ in found] == [4, 6, 8, 9, 9, 10, 11, 11]
+    said = [text for _, text in found]
+    assert said[0].startswith("torch.cuda.amp is left out. Elements are float16, float32")
+    assert said[1].startswith("torch.utils.tensorboard is left out. mt_nn.train")
+    assert said[2].startswith("torch.compile is left out. Networks run")
+    assert said[3].startswith(".storage, if it is one of torch.Tensor, is left out. Elements")
+    assert said[4].startswith("torch.nn.functional.grid_sample is left out. Images")
+    assert said[5].startswith("torch.jit is left out. Networks run")
+    assert said[6].startswith("torch.Tensor.to_sparse is left out. Tensors are dense")
+    assert said[7] == "torch.nn.functional.relux is not here. Did you mean relu?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import torch\ntorch.zeros(2).sum().values.real.indices.index",
+        "import re, torch\nre.compile('x').match('y')",
+        "import torch\n{}.values(), x.compiled",
+        "from torch import *\nzeros(2)",
+        "from .torch import compile\ncompile.jit",
+        "import torch.nn as nn\nnn.Module.zero_grad, nn.Linear(2, 2).weight.data.type(x)",
+        "import torch\ntorch.backends.cudnn.benchmark = True\ntorch.utils.data.DataLoader",
+    ],
+)
+def test_what_is_here_or_may_be_anything_is_not_spoken_of(text: str) -> None:
+    assert advice(text) == []
+
+
+# The command.
+
+
+def test_a_program_is_printed_or_written_and_never_over_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, new = tmp_path / "train.py", tmp_path / "new.py"
+    file.write_bytes(b"import torch\r\nprint(torch.ones(2))\r\n")
+    assert main([str(file)]) == 0
+    assert capsys.readouterr().out == f"import {MIRROR} as torch\r\nprint(torch.ones(2))\r\n"
+    assert main([str(file), "--out", str(new)]) == 0
+    assert new.read_bytes() == f"import {MIRROR} as torch\r\nprint(torch.ones(2))\r\n".encode()
+    new.write_text("mine")
+    for taken in (new, file):
+        with pytest.raises(SystemExit, match="1"):
+            main([str(file), "--out", str(taken)])
+    assert "exists, and is left as it is" in capsys.readouterr().err
+    assert new.read_text() == "mine"
+
+
+def test_the_status_says_whether_anything_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "train.py"
+    file.write_text("import torch\ntorch.compile(torch.nn.Linear(2, 2))\n")
+    assert main([str(file), "--diff"]) == 1
+    printed = capsys.readouterr()
+    assert (
+        printed.out
+        == f"--- train.py\n+++ train.py\n@@ -1 +1 @@\n-import torch\n+import {MIRROR} as torch\n"
+    )
+    assert " ".join(printed.err.split()) == (
+        "line 2 torch.compile is left out. Networks run as they are written: leave out what "
+        "compiles, traces or exports them."
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing.py"], "No such file"),
+        ([__file__.replace(".py", ".md")], "No such file"),
+        (["compare", "gtp"], "there is no program 'gtp'; there are crf, distill"),
+    ],
+)
+def test_what_is_not_there_is_refused(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="1"):
+        main(arguments)
+    assert said in capsys.readouterr().err
+
+
+def test_what_is_no_python_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "train.py"
+    for text in (b"import torch as", b"x = '\xff'", b"\x00"):
+        file.write_bytes(text)
+        with pytest.raises(SystemExit, match="1"):
+            main([str(file)])
+        assert "is no Python that can be read" in capsys.readouterr().err
+
+
+def test_compare_shows_what_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "dqn", "gat", "--diff"]) == 0
+    shown = capsys.readouterr().out
+    assert shown == difference(FOLDER / "dqn.py") + difference(FOLDER / "gat.py")
+    assert "+import mt_nn.torch_names.optim as optim" in shown
+
+
+# Comparing.
+
+
+def test_differences_are_relative_to_the_largest_number() -> None:
+    theirs = {"a": np.array([1.0, -4.0]), "b": np.array([[2]]), "c": np.zeros(2), "d": np.zeros(0)}
+    ours = {"a": np.array([1.1, -4.0]), "b": np.array([[2]]), "c": np.zeros(2), "d": np.zeros(0)}
+    assert differences(ours, theirs) == {"a": pytest.approx(0.025), "b": 0.0, "c": 0.0, "d": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [([1.0], [1.0, 1.0]), ([np.nan], [1.0]), ([1.0], [np.nan]), ([np.inf], [1.0]), (None, [1.0])],
+)
+def test_what_cannot_be_compared_is_infinitely_far(
+    ours: list[float] | None, theirs: list[float]
+) -> None:
+    mine = {} if ours is None else {"a": np.array(ours)}
+    assert differences(mine, {"a": np.array(theirs)}) == {"a": np.inf}
+    assert differences({"a": np.array(theirs)}, mine) == {"a": np.inf}
+
+
+def test_what_is_no_number_on_both_sides_is_the_same() -> None:
+    edges = np.array([np.nan, np.inf, -np.inf, 2.0])
+    assert differences({"a": edges}, {"a": edges.copy()}) == {"a": 0.0}
+    assert differences({"a": edges}, {"a": edges + 1e-3}) == {"a": pytest.approx(5e-4, rel=1e-2)}
+
+
+def test_programs_that_follow_differ_or_fail_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without torch: what stands beside the program is one that its copy does not find."""
+    monkeypatch.setattr("mt.port.comparison.FOLDER", tmp_path)
+    monkeypatch.setattr("mt.port.command.missing", lambda modules: [])
+    (tmp_path / "beside.py").write_text("far = 0.5\n")
+    write = "import sys, numpy as np\n{}\nnp.savez(sys.argv[-1], loss=[1.0, far])\n"
+    guess = "try:\n    from beside import far\nexcept ImportError:\n    far = {}\n"
+    table = ""
+    for name, text in {
+        "follows": write.format(guess.format(0.5001)),
+        "strays": write.format(guess.format(0.6)),
+        "fails": "raise SystemExit('it is [bold]')",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        table += f"[{name}]\nshows = 'x'\nshort = []\nallowed = 1e-3\nwhy = 'y'\n"
+    (tmp_path / "programs.toml").write_text(table)
+    assert main(["compare"]) == 1
+    shown = capsys.readouterr().out
+    assert "follows         2   1.0e-04   0.0e+00     1e-03\n" in shown
+    assert "strays          2   1.0e-01   0.0e+00     1e-03  too far\n" in shown
+    assert "fails      fails: it is [bold]\n" in shown
+    assert "1 of 3 follow torch." in shown
+    assert max(map(len, shown.splitlines())) <= 80
+    assert main(["compare", "follows", "--short", "--backend", "simple"]) == 0
+
+
+# The programs.
+
+
+@pytest.fixture
+def default_type() -> Iterator[None]:
+    """Put back what a program may choose for its process."""
+    import mt_tensor as mt
+
+    yield
+    mt.set_default_dtype(mt.float32)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_default_dtype(sys.modules["torch"].float32)
+
+
+def run(file: Path, program: Program, out: Path) -> Arrays:
+    """Run a program in this process, for torch takes long to import; return what it writes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [str(file), *program.short, "--out", str(out)])
+        runpy.run_path(str(file), run_name="__main__")
+    with np.load(out) as arrays:
+        return dict(arrays)
+
+
+@functools.cache
+def run_here(program: Program, folder: Path) -> Arrays:
+    file = folder / f"{program.name}.py"
+    file.write_text(ported(*read(program.file)), encoding="utf-8")
+    return run(file, program, folder / "here.npz")
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=NAMES)
+@pytest.mark.usefixtures("default_type")
+def test_a_program_runs_with_other_imports(
+    program: Program, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = run_here(program, tmp_path)
+    assert len(written) >= 3
+    losses = written["loss"]
+    assert np.isfinite(losses).all()
+    assert len(np.unique(losses)) == len(losses) >= 3
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=NAMES)
+@pytest.mark.usefixtures("default_type")
+def test_a_program_follows_torch(program: Program, tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    theirs = run(program.file, program, tmp_path / "theirs.npz")
+    far = differences(run_here(program, tmp_path), theirs)
+    assert max(far.values()) <= program.allowed, far
+
+
+def test_every_program_is_one_that_a_person_would_write() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.py")) == NAMES
+    for program in PROGRAMS:
+        text, tree = read(program.file)
+        assert 60 <= len(text.splitlines()) <= 150
+        assert ast.get_docstring(tree)
+        assert "--out" in text
+
+
+def test_both_sides_are_run_in_processes_of_their_own() -> None:
+    pytest.importorskip("torch")
+    (program,) = programs(["gat"])
+    outcome = compared(program, "numpy", short=True)
+    assert outcome.failure == ""
+    assert outcome.steps == 5
+    assert outcome.follows
