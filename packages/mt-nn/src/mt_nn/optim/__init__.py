@@ -10,6 +10,7 @@ from mt_nn.optim.asgd import ASGD
 from mt_nn.optim.lamb import LAMB
 from mt_nn.optim.lbfgs import LBFGS
 from mt_nn.optim.lion import Lion
+from mt_nn.optim.muon import Muon
 from mt_nn.optim.nadam import NAdam
 from mt_nn.optim.optimizer import Optimizer
 from mt_nn.optim.radam import RAdam
@@ -29,6 +30,7 @@ __all__ = [
     "AdamW",
     "Adamax",
     "Lion",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",

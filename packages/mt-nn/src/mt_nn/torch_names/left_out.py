@@ -127,7 +127,6 @@ LEFT_OUT: Mapping[str, str] = {
         get_num_threads set_num_threads""",
     "manual_seed(), get_rng_state() and set_rng_state() are there.": """
         seed random.seed random.fork_rng""",
-    "AdamW, LAMB and Lion are there.": """optim.Muon""",
     "SciPy has these functions: scipy.special takes numpy().": """
         special.* i0 igamma igammac mvlgamma polygamma Tensor.i0 Tensor.i0_ Tensor.igamma
         Tensor.igamma_ Tensor.igammac Tensor.igammac_ Tensor.mvlgamma Tensor.mvlgamma_
