@@ -18,8 +18,27 @@ import mt_nn as nn
 from mt_nn.data import PUBLISHED, download, fetch
 from mt_nn.data.downloads.published import Published
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* was fetched without a checksum")
+
 CONTENT = np.random.default_rng(0).bytes(700_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+ENDLESS = {
+    "status": (b"", b"H"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "header": (OK + b"A: ", b"a"),
+    "body": (OK + b"\r\n", b"a"),
+    "length": (OK + b"Content-Length: 90000\r\n\r\n", b"a"),
+    "chunk": (CHUNKED, b"1\r\na\r\n"),
+    "extension": (CHUNKED + b"1;", b"a"),
+    "trailer": (CHUNKED + b"0\r\n", b"A: a\r\n"),
+    "redirection": (b"HTTP/1.1 302 Found\r\nLocation: /body\r\n\r\n", b"a"),
+    "plenty": (OK + b"\r\n", bytes(2**16)),
+}
+"""How servers begin and go on for ever."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -36,6 +55,13 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(404, b"")
         elif way == "slow":
             time.sleep(1)
+        elif way in ENDLESS:
+            self.wfile.write(ENDLESS[way][0])
+            while True:
+                self.wfile.write(ENDLESS[way][1])
+                time.sleep(0.01)
+        elif way == "boastful":
+            self.answer(200, b"", length=2**40)
         elif way == "nonsense":
             self.wfile.write(b"this is not HTTP\r\n\r\n")
         elif way == "truncated":
@@ -80,6 +106,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         pass
+
+
+PART = f".mt-nn-{SHA256[:16]}-0123456789abcdef"
+"""The name of what an interrupted download has left."""
 
 
 class Server(ThreadingHTTPServer):
@@ -183,7 +213,7 @@ def test_without_a_checksum_nothing_is_resumed(server: Server, tmp_path: Path) -
 @pytest.mark.parametrize("left", [CONTENT[:100] + b"x", CONTENT + b"more", CONTENT])
 def test_a_part_that_belongs_to_another_file(server: Server, tmp_path: Path, left: bytes) -> None:
     path = tmp_path / "file"
-    part = tmp_path / f".file.{SHA256[:16]}.part"
+    part = tmp_path / PART
     part.write_bytes(left)
     if len(left) < len(CONTENT):
         with pytest.raises(nn.DownloadError, match="What had arrived is deleted"):
@@ -214,6 +244,46 @@ def test_servers_that_fail(server: Server, tmp_path: Path, way: str, message: st
     with pytest.raises(nn.DownloadError, match=message):
         download(url(server, way), tmp_path / "file", progress=False, timeout=0.2)
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("way", [*ENDLESS, "boastful"])
+@pytest.mark.parametrize("sha256", [None, SHA256])
+def test_servers_without_end(server: Server, tmp_path: Path, way: str, sha256: Any) -> None:
+    """Neither memory nor time nor the disk are theirs, however they go about it."""
+    limit = "download" if way in ("plenty", "boastful") else "seconds"
+    with (
+        nn.limits(seconds=0.15 if limit == "seconds" else 600, download=10**5),
+        pytest.raises(nn.DownloadError, match=rf"refused: .* allow more .*limits\({limit}="),
+    ):
+        download(url(server, way), tmp_path / "file", sha256, progress=False)
+    assert not (tmp_path / "file").exists()
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 10**5 if sha256 else True
+    assert sha256 or names(tmp_path) == []
+
+
+def test_what_others_have_planted_is_not_written_to(server: Server, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"mine")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in (PART, f".file.{SHA256[:16]}.part"):
+        (folder / name).symlink_to(outside)
+    for _ in range(2):
+        with pytest.raises(nn.DownloadError, match="ended after"):
+            download(url(server, "truncated"), folder / "file", SHA256, progress=False)
+    assert outside.read_bytes() == b"mine"
+    download(url(server, "truncated"), folder / "file", SHA256, progress=False)
+    assert (folder / "file").read_bytes() == CONTENT
+    assert outside.read_bytes() == b"mine"
+
+
+def test_a_file_without_a_checksum_is_said_to_be_one(server: Server, tmp_path: Path) -> None:
+    message = f"over HTTP, where anybody on the way can change it: .* sha256='{SHA256}'"
+    with pytest.warns(RuntimeWarning, match=message) as caught:
+        download(url(server, "fine"), tmp_path / "file", progress=False)
+    assert [warning.filename for warning in caught] == [__file__]
+    download(url(server, "fine"), tmp_path / "file", progress=False)  # it is there
+    download(url(server, "fine"), tmp_path / "other", SHA256, progress=False)
 
 
 def test_redirections_are_followed(server: Server, tmp_path: Path) -> None:
@@ -294,7 +364,7 @@ def test_what_is_published_can_be_read() -> None:
     for name, data in PUBLISHED.items():
         for file, sha256 in data.files.items():
             parts = urllib.parse.urlsplit(data.address + file)
-            assert (parts.scheme in ("http", "https"), bool(parts.hostname)) == (True, True)
+            assert (parts.scheme, bool(parts.hostname)) == ("https", True)
             assert parts.path.endswith(f"/{file}"), name
             assert sha256 is None or re.fullmatch("[0-9a-f]{64}", sha256)
         assert data.licence

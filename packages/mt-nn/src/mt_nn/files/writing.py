@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import re
 import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from mt_nn.errors import FileError
 
@@ -43,7 +43,9 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], resumed_by: str | None = None) -> Iterator[BinaryIO]:
+def replacing(
+    path: str | os.PathLike[str], resumed_by: str | None = None
+) -> Iterator[io.BufferedRandom]:
     """Yield a file that takes the place of another when the block ends, and not if it fails.
 
     A link is followed, and stays. Permissions of an earlier file are kept, and its owner and group
@@ -53,7 +55,8 @@ def replacing(path: str | os.PathLike[str], resumed_by: str | None = None) -> It
     Args:
         path: the file.
         resumed_by: small letters and digits, under which what a block has written that fails is
-            kept for the next one, which finds it in its file. With None it is removed.
+            kept for the next one, which finds it in its file. With None, or if that is nothing, it
+            is removed.
 
     Raises:
         FileError: it could not be written; an earlier file of that name is untouched.
@@ -75,8 +78,9 @@ def replacing(path: str | os.PathLike[str], resumed_by: str | None = None) -> It
             except BaseException:
                 with contextlib.suppress(OSError):  # where the disk is full, this fails as well
                     file.close()
-                if resumed_by is None:
-                    beside.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # somebody may have taken it away already
+                    if resumed_by is None or not beside.stat().st_size:
+                        beside.unlink()
                 raise
         _sync(target.parent)
         if resumed_by is not None:
@@ -113,7 +117,7 @@ def _target(path: str | os.PathLike[str]) -> tuple[Path, os.stat_result | None]:
 
 def _begun(
     folder: Path, resumed_by: str | None, earlier: os.stat_result | None
-) -> tuple[BinaryIO, Path]:
+) -> tuple[io.BufferedRandom, Path]:
     """Return a file to write, new or to be resumed, and its path.
 
     Raises:
@@ -135,7 +139,7 @@ def _begun(
         new.close()  # before it was locked, somebody took it for one left behind
 
 
-def _left_behind(folder: Path, purpose: str) -> Iterator[tuple[BinaryIO, Path]]:
+def _left_behind(folder: Path, purpose: str) -> Iterator[tuple[io.BufferedRandom, Path]]:
     """Yield files that nobody writes any more, which nobody else is given until they are closed.
 
     Only plain files of this user are, not what else has such a name.

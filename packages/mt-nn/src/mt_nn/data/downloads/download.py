@@ -1,6 +1,6 @@
 """Fetching a file once: over HTTP, resumable, checked, and there whole or not at all.
 
-What has arrived lies beside the target, in a file whose name begins with a dot and ends in `.part`,
+What has arrived lies beside the target, under a name of its own that nobody can know beforehand,
 and is moved over it in one step when it is complete.
 """
 
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import secrets
 import urllib.parse
+import warnings
 from pathlib import Path
 
 from mt_nn.errors import DownloadError, SettingError
 from mt_nn.files.reading import PathLike
+from mt_nn.files.writing import replacing
 
 SCHEMES = ("http", "https")
 
@@ -30,50 +31,69 @@ def download(
     A file of that name is taken to be the one wanted if it has the checksum, or if none is given.
     With a checksum, a download that was interrupted is resumed by the next call; without one it
     begins anew, for nothing would show whether the parts belong together, and a
-    file is known to be whole only if the server says how long it is.
+    file is known to be whole only if the server says how long it is. There is a warning then, which
+    names the checksum of what has come.
 
     Args:
         url: begins with `http://` or `https://`. A redirection may lead to either, but from
             `https` not to `http`.
         path: the file's name here; its folder must exist.
-        sha256: its checksum, 64 hexadecimal digits.
+        sha256: its checksum, 64 hexadecimal digits. Without one, the file is what the server says,
+            or over `http://` whoever is on the way.
         progress: whether to show a progress bar, if rich is installed.
-        timeout: how many seconds to wait for the server each time.
+        timeout: how many seconds to wait for the server each time. How long all may take, and how
+            many bytes may come, is in `mt_nn.limits`.
 
     Raises:
-        DownloadError: there is no connection, the server has no such file or breaks off, or the
-            file has another checksum, and is then deleted; or it cannot be written. An earlier file
-            of that name is untouched.
+        DownloadError: there is no connection, the server has no such file or breaks off, a limit is
+            reached, or the file has another checksum, and is then deleted; or it cannot be written.
+            An earlier file of that name is untouched.
         SettingError: a setting makes no sense.
     """
-    from mt_nn.data.downloads.fetching import (
-        fetch_part,  # which imports urllib.request, and that takes long
-    )
-
     target = Path(path)
     _check_settings(url, target, sha256, timeout)
     try:
         if target.is_file() and (sha256 is None or _digest_of(target) == sha256.lower()):
             return target
-        # Without a checksum the part is of use to this call only, and gets a name of its own.
-        name = f".{target.name}.{sha256[:16].lower() if sha256 else secrets.token_hex(8)}.part"
-        part = target.with_name(name)
-        try:
-            fetch_part(url, part, timeout, progress)
-            if sha256 is not None:
-                _check_digest(url, part, sha256.lower())
-            part.replace(target)
-        finally:
-            if sha256 is None:
-                part.unlink(missing_ok=True)
+        digest = _fetched(url, target, sha256, progress, timeout)
     except DownloadError:
         raise
     except OSError as error:
-        raise DownloadError(
-            f"could not write {target} ({error.strerror or error}). The folder must exist and be "
-            "writable, with room on the disk."
-        ) from error
+        raise DownloadError(str(error)) from error
+    if sha256 is None:
+        warnings.warn(_unchecked(url, digest), RuntimeWarning, stacklevel=2)
     return target
+
+
+def _fetched(url: str, target: Path, sha256: str | None, progress: bool, timeout: float) -> str:
+    """Fetch a file, and return its checksum."""
+    from mt_nn.data.downloads.fetching import (
+        fetch_rest,  # which imports urllib.request, and that takes long
+    )
+
+    # Without a checksum, what has arrived is of use to this call only.
+    with replacing(target, resumed_by=sha256 and sha256[:16].lower()) as file:
+        fetch_rest(url, file, timeout, progress)
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if sha256 is not None and digest != sha256.lower():
+            file.truncate(0)
+            raise DownloadError(
+                f"{url}: the checksum is {digest}, not {sha256.lower()}. What had arrived is "
+                "deleted; call download() again, and if that does not help the file there is "
+                "another one."
+            )
+    return digest
+
+
+def _unchecked(url: str, digest: str) -> str:
+    """Return what is to be said of a file that was not checked."""
+    over = ", over HTTP, where anybody on the way can change it" if url[:5] == "http:" else ""
+    return (
+        f"{url} was fetched without a checksum{over}: nothing shows that it is the file that was "
+        f"published. This one has sha256={digest!r}: compare it with the publisher's, and pass it "
+        "from now on."
+    )
 
 
 def _check_settings(url: str, target: Path, sha256: str | None, timeout: float) -> None:
@@ -98,13 +118,3 @@ def _check_settings(url: str, target: Path, sha256: str | None, timeout: float) 
 def _digest_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _check_digest(url: str, part: Path, wanted: str) -> None:
-    found = _digest_of(part)
-    if found != wanted:
-        part.unlink()
-        raise DownloadError(
-            f"{url}: the checksum is {found}, not {wanted}. What had arrived is deleted; call "
-            "download() again, and if that does not help the file there is another one."
-        )

@@ -1,7 +1,8 @@
 """Where data sets are published, and fetching one by its name.
 
-A checksum stands here only if somebody has held the publisher's file beside it; a file without one
-is checked by its length, where the server says that, and by the reader of its format.
+A checksum stands here only if somebody has held the publisher's file beside it. A file without one
+is checked by its length, where the server says that, and by the reader of its format; and a warning
+says so, with the checksum of what has come. All addresses are encrypted.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ PUBLISHED = {
         "none is stated; cite Krizhevsky 2009, Learning Multiple Layers of Features",
     ),
     "fashion-mnist": Published(
-        "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
+        "https://raw.githubusercontent.com/zalandoresearch/fashion-mnist/master/data/fashion/",
         {
             "train-images-idx3-ubyte.gz": None,
             "train-labels-idx1-ubyte.gz": None,
