@@ -246,7 +246,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--unchanged", action="store_true", help="run tests without the faults")
     parser.add_argument("--record", action="store_true", help="see anew which lines tests execute")
     parser.add_argument(
-        "--budget", type=float, default=60, metavar="SECONDS", help="of tests for a fault (60)"
+        "--budget", type=float, default=30, metavar="SECONDS", help="for tests of one kind (30)"
     )
     parser.add_argument(
         "--thorough", action="store_true", help="all tests of the package, if need be"

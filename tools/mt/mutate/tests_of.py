@@ -195,7 +195,7 @@ class Recording:
 
         Args:
             fault: what they should notice.
-            budget: how many seconds the tests may take that are taken.
+            budget: how many seconds the tests may take that are taken for one reason.
             thorough: whether to take all the others in any case, and all that they take.
         """
         by_number: dict[int, list[str]] = self._executed(fault.file)
@@ -214,12 +214,14 @@ class Recording:
             compiled = set(self.compiled.get(fault.file, {}).get(number, ()))
             near = {test for tests in executed.values() for test in tests}
             groups += [compiled, near, set(self.starting), usable]
-        taken: dict[str, float] = {}
+        taken: dict[str, None] = {}
         for group in groups:
+            spent = 0.0
             for test in self._spread(group & usable - taken.keys()):
-                if taken and sum(taken.values()) + self.seconds[test] > budget and not thorough:
+                spent += self.seconds[test]
+                if taken and spent > budget and not thorough:
                     break
-                taken[test] = self.seconds[test]
+                taken[test] = None
         return list(taken)
 
     def _spread(self, tests: Iterable[str]) -> list[str]:
