@@ -1,0 +1,45 @@
+"""Whatever takes tensors says so where it is given something else, and names itself and that."""
+
+import inspect
+
+import pytest
+
+import mt_tensor as mt
+
+TENSORS = {"Tensor", "TensorBase", "Tensor | None"}
+X = mt.tensor([[1.5, 2.0], [3.0, 4.0]])
+INDEX = mt.tensor([[0, 1], [1, 0]])
+OTHERS = {"Sequence[int]": (1, 0), "Sequence[Any]": (mt.tensor(0),), "str": "prod", "bool": True}
+"""What stands for arguments of a type that are no tensors; 1 for all other types."""
+
+
+def calls():
+    """Yield functions with arguments, of which one that must be a tensor is none."""
+    for module in (mt, mt.linalg):
+        for name, function in inspect.getmembers(module, callable):
+            if name.startswith("_") or inspect.isclass(function) or name == "Size":
+                continue
+            parameters = inspect.signature(function).parameters.values()
+            named = {
+                p.name: True
+                for p in parameters
+                if p.kind is p.KEYWORD_ONLY and p.default is p.empty
+            }
+            placed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+            types = [str(parameter.annotation).strip("'") for parameter in placed]
+            places = [place for place, kind in enumerate(types) if kind in TENSORS]
+            for wrong in places:
+                needed = sum(parameter.default is parameter.empty for parameter in placed)
+                arguments = [
+                    INDEX if p.name == "index" else X if kind in TENSORS else OTHERS.get(kind, 1)
+                    for p, kind in zip(placed, types, strict=True)
+                ][: max(needed, *(n + 1 for n, kind in enumerate(types) if "Tensor" in kind))]
+                arguments[wrong] = "text"
+                yield pytest.param(function, arguments, named, id=f"{name}-{placed[wrong].name}")
+
+
+@pytest.mark.parametrize(("function", "arguments", "named"), list(calls()))
+def test_what_is_no_tensor_is_named(function, arguments, named):
+    with pytest.raises(TypeError, match="tensor") as error:
+        function(*arguments, **named)
+    assert "'text'" in str(error.value)
