@@ -10,6 +10,7 @@ TENSORS = {"Tensor", "TensorBase", "Tensor | None"}
 X = mt.tensor([[1.5, 2.0], [3.0, 4.0]])
 INDEX = mt.tensor([[0, 1], [1, 0]])
 OTHERS = {"Sequence[int]": (1, 0), "Sequence[Any]": (mt.tensor(0),), "str": "prod", "bool": True}
+OTHERS["Tensor | float | None"] = X
 """What stands for arguments of a type that are no tensors; 1 for all other types."""
 
 
