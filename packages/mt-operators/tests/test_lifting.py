@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -121,16 +122,43 @@ def test_table_errors() -> None:
         Operator("two words", exp, (exp,))
 
 
+def identity(x: float) -> float:
+    return x
+
+
+BINARY = {"function": lambda x, y: x * y}
+OF_ONE = r"partial derivative by 'x' takes {}. .* its output: write it as lambda x, out: \.\.\."
+OF_TWO = r"partial derivative by '{}' takes \(x, y\). .*: write it as lambda x, y, out: \.\.\."
+
+
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"name": "two words"}, "Python identifier"),
-        ({"name": "class"}, "Python identifier"),
+        *(({"name": name}, "give a Python identifier") for name in ("two words", "class", "", 3)),
+        *(({"name": name}, "without _ before it") for name in ("_mine", "__add__")),
         ({"result": "banana"}, "'banana'; give one of number, real, truth"),
         ({"partials": ()}, r"takes 1 argument.s. but 0 partial"),
-        ({"partials": (lambda x: 1.0,)}, "takes 1 positional argument but 2 were given"),
+        ({"partials": (lambda x, out: 1.0,) * 2}, r"takes 1 argument.s. but 2 partial"),
+        ({**BINARY}, r"takes 2 argument.s. but 1 partial"),
+        ({"partials": (identity,)}, OF_ONE.format(r"\(x: '?float.*")),
+        ({"partials": (lambda x: 1.0,)}, OF_ONE.format(r"\(x\)")),
+        ({"partials": (lambda: 1.0,)}, OF_ONE.format(r"\(\)")),
+        ({"partials": (lambda x, y, out: 1.0,)}, OF_ONE.format(r"\(x, y, out\)")),
+        ({"partials": (lambda x, *, out: 1.0,)}, OF_ONE.format(r"\(x, \*, out\)")),
+        ({**BINARY, "partials": (lambda x, y: y, lambda x, y, out: x)}, OF_TWO.format("x")),
+        ({**BINARY, "partials": (lambda x, y, out: y, lambda x, y: x)}, OF_TWO.format("y")),
+        ({"partials": (2.0,)}, "partial derivative by 'x' is 2.0, and no function"),
+        ({"function": 3}, "its function is 3; give a function"),
+        ({"function": min}, "its function is <built-in function min>; give a function"),
+        ({"function": lambda: 1.0, "partials": ()}, "takes no argument; give one"),
+        ({"function": lambda *, x: x}, r"its function takes \(\*, x\).*as lambda x: \.\.\."),
         ({"domain": ((0.0, 1.0), (0.0, 1.0))}, r"1 argument.s. but 2 interval"),
         ({"domain": ((3.0, 1.0),)}, "nothing between 3.0 and 1.0"),
+        ({"domain": (0.0, 1.0)}, r"domain is \(0.0, 1.0\); give a pair"),
+        ({"domain": "positive"}, "domain is 'positive'; give a pair"),
+        ({"identity": "0"}, "identity is '0'; give a number, or None"),
+        ({"gates": "no"}, "gates is 'no'; give True or False"),
+        ({"note": 3}, "note is 3; give a line of text"),
     ],
 )
 def test_rows_that_do_not_fit(row: dict[str, Any], problem: str) -> None:
@@ -158,14 +186,26 @@ def nested(x: float) -> float:
         (lambda x: max(x, 0.0), "uses 'max'"),
         (nested, "uses 'math.gamma'"),
         (lambda x: x.real, "no attribute 'real'"),
+        (lambda x: (x > 0.0) and x, "branches on a value.*where"),
+        (eval("lambda x: x + missing"), "name 'missing' is not defined"),
+        (lambda x: x + 1 / 0, "division by zero"),
+        (lambda x: None, "a value of type NoneType stands where a number should"),
+        (lambda x: (x, x), "a value of type tuple stands where a number should"),
+        (lambda x: x + "1", "a value of type str stands where a number should"),
+        (math.sin, "cannot lift <built-in function sin>"),
+        (float, "cannot lift <class 'float'>"),
     ],
 )
 def test_sources_that_cannot_be_lifted_are_refused(
     function: Callable[[float], float], problem: str
 ) -> None:
     table = OperatorTable()
-    with pytest.raises(LiftingError, match=problem):
+    with pytest.raises(LiftingError, match=f"'bad': its function cannot be lifted: .*{problem}"):
         table.add("bad", function, lambda x, out: 1.0)
+    if isinstance(function, FunctionType):
+        partial = "its partial derivative by 'x' cannot be lifted"
+        with pytest.raises(LiftingError, match=f"'bad': {partial}: .*{problem}"):
+            table.add("bad", lambda x: x, lambda x, out: function(x))
     assert not table
 
 

@@ -73,6 +73,12 @@ def gated(upstream: float, slope: float) -> float:
     return where(slope == 0.0, 0.0, upstream * slope)
 
 
+def _is_public_name(name: object) -> bool:
+    """Whether an operator may be called by a name."""
+    is_name = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
+    return is_name and not str(name).startswith("_")
+
+
 def parameters_of(function: Source) -> tuple[str, ...]:
     """Return the names of a function's arguments."""
     code = getattr(function, "__code__", None)
@@ -81,6 +87,13 @@ def parameters_of(function: Source) -> tuple[str, ...]:
     names: tuple[str, ...] = code.co_varnames[: code.co_argcount]  # at a tenth of the time
     return names
 
+
+KINDS: dict[str, tuple[Any, str]] = {
+    "gates": (bool, "True or False"),
+    "identity": (int | float | None, "a number, or None"),
+    "note": (str, "a line of text"),
+}
+"""What some attributes of an operator must be: their types, and in words."""
 
 TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 """Marks the code of a function that takes `*args` or `**options`."""
@@ -130,7 +143,12 @@ class Operator:
         self.gates = gates
         self.identity = identity
         self.note = note
-        self.parameters = parameters_of(function)
+        try:
+            self.parameters = parameters_of(function)
+        except (TypeError, ValueError):
+            raise OperatorError(
+                f"operator {name!r}: its function is {function!r}; give a function of numbers."
+            ) from None
         self._formulas: dict[Any, Formula] = {}
         for problem in self._problems():
             raise OperatorError(f"operator {name!r}: {problem}.")
@@ -141,11 +159,25 @@ class Operator:
 
     def _problems(self) -> Iterator[str]:
         """Yield what is wrong, and what to do."""
-        if not str(self.name).isidentifier() or keyword.iskeyword(self.name):
-            yield "this cannot be an operator's name; give a Python identifier"
+        if not _is_public_name(self.name):
+            yield "this cannot be an operator's name; give a Python identifier without _ before it"
         if self.result not in get_args(Result):
             yield f"its result is {self.result!r}; give one of {', '.join(get_args(Result))}"
+        for attribute, (kinds, wanted) in KINDS.items():
+            given: object = getattr(self, attribute)
+            if not isinstance(given, kinds):
+                yield f"its {attribute} is {given!r}; give {wanted}"
+        yield from self._miscounted()
+
+    def _miscounted(self) -> Iterator[str]:
+        """Yield what there is too little or too much of, or what no interval is."""
         count = len(self.parameters)
+        if not count:
+            yield "its function takes no argument; give one of a number at least"
+        intervals: Any = self.domain
+        if not all(isinstance(each, tuple) and len(each) == 2 for each in intervals):
+            yield f"its domain is {intervals!r}; give a pair (low, high) for each argument"
+            return
         for what, given in (
             ("partial derivative(s)", self.partials),
             ("interval(s) as its domain", self.domain),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from mt_operators.errors import (
-    LiftingError,
     OperatorExistsError,
     UnknownOperatorError,
     nearest,
@@ -80,7 +79,8 @@ class OperatorTable(Mapping[str, Operator]):
         Raises:
             OperatorExistsError: the name is taken, by an operator or by a method of a type that
                 has a method for every operator.
-            OperatorError: name, function, partial derivatives and domain do not fit.
+            OperatorError: name, function, partial derivatives and domain do not fit; says of which,
+                and what it must take.
             LiftingError: they use something that cannot be lifted.
         """
         if name in self._rows or any(taken(name) for taken in self._reserved):
@@ -89,7 +89,9 @@ class OperatorTable(Mapping[str, Operator]):
             )
         row = Operator(name, function, partials, domain, result, gates, identity, note)
         if trial:
-            _try(row)
+            from mt_operators.trial import try_row  # when a row is added only
+
+            try_row(row)
         self._rows[name] = row
         NAMED.setdefault(function, name)
         for listener in self._listeners:
@@ -113,13 +115,3 @@ class OperatorTable(Mapping[str, Operator]):
             install(row)
         self._listeners.append(install)
         self._reserved.append(taken)
-
-
-def _try(row: Operator) -> None:
-    """Raise LiftingError if a row cannot be lifted."""
-    from mt_operators.written import written, written_partials  # when a row is added only
-
-    try:
-        written(row), written_partials(row)
-    except (AttributeError, TypeError) as error:
-        raise LiftingError(f"operator {row.name!r} cannot be lifted: {error}") from error

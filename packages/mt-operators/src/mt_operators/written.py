@@ -13,6 +13,7 @@ they were called, and so what the source returns is its own formula:
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from types import FunctionType
 from typing import Any
 
@@ -32,16 +33,22 @@ DIGITS = 6
 
 def written(operator: Operator) -> str:
     """Return the value of an operator as a formula of its arguments."""
-    return _lifted_to_text(operator.function, operator.parameters)
+    return formula_of(operator.function, operator.parameters)
 
 
 def written_partials(operator: Operator) -> tuple[str, ...]:
     """Return the partial derivatives as formulas of the arguments and the output, `out`."""
     names = (*operator.parameters, "out")
-    return tuple(_lifted_to_text(partial, names) for partial in operator.partials)
+    return tuple(formula_of(partial, names) for partial in operator.partials)
 
 
-def _lifted_to_text(source: Source, names: tuple[str, ...]) -> str:
+def formula_of(source: Source, names: tuple[str, ...]) -> str:
+    """Return what a source computes as a formula of arguments with these names.
+
+    Raises:
+        LiftingError: it cannot be lifted.
+        TypeError: it does with its arguments what cannot be written, or returns no number.
+    """
     for name in NAMED.values():
         if name not in _SPELLING:
             _SPELLING[name] = _call(name)
@@ -187,4 +194,6 @@ def _join(left: Any, symbol: str, right: Any, binding: int) -> Text:
 def _text(value: Any) -> Text:
     if isinstance(value, Text):
         return value
+    if not isinstance(value, Real):
+        raise TypeError(f"a value of type {type(value).__name__} stands where a number should.")
     return Text(f"{value:.{DIGITS}g}", binding=PRODUCT if value < 0 else ATOM)

@@ -1,0 +1,62 @@
+"""Trying a row when it is added, so that a mistake shows here and not in a backend.
+
+Each function of the row is called with text, as `mt_operators.written` does: that finds whatever
+cannot be lifted. What is wrong is said of the function in which it is, with the form it must have.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+from mt_operators.errors import LiftingError, OperatorError
+from mt_operators.formula import Operator, Source
+from mt_operators.written import formula_of
+
+_ANY = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+"""What a function may do with text that it cannot work on."""
+
+
+def try_row(row: Operator) -> None:
+    """Try the value and each partial derivative of a row.
+
+    Raises:
+        OperatorError: one does not take what it will be given.
+        LiftingError: one cannot be lifted.
+    """
+    for what, source, names, given in _sources(row):
+        problem = _misfit(source, names)
+        if problem:
+            raise OperatorError(
+                f"operator {row.name!r}: {what} {problem}. It is given {given}: write it as "
+                f"lambda {', '.join(names)}: ..."
+            )
+        try:
+            formula_of(source, names)
+        except _ANY as error:
+            reason = str(error) if isinstance(error, TypeError) else repr(error)
+            raise LiftingError(
+                f"operator {row.name!r}: {what} cannot be lifted: {reason}"
+            ) from error
+
+
+def _sources(row: Operator) -> Iterator[tuple[str, Source, tuple[str, ...], str]]:
+    """Yield each function of a row: what it is, itself, what its arguments are, also in words."""
+    yield "its function", row.function, row.parameters, "the arguments of the operator"
+    names = (*row.parameters, "out")
+    for parameter, partial in zip(row.parameters, row.partials, strict=True):
+        given = "the arguments of the operator and its output"
+        yield f"its partial derivative by {parameter!r}", partial, names, given
+
+
+def _misfit(source: Source, names: tuple[str, ...]) -> str:
+    """Return what is wrong with the arguments of a function; nothing if it takes those given."""
+    try:
+        signature = inspect.signature(source)
+    except (TypeError, ValueError):
+        return f"is {source!r}, and no function"
+    try:
+        signature.bind(*names)
+    except TypeError:
+        return f"takes {signature}"
+    return ""
