@@ -1,6 +1,7 @@
 """Regression on a table: NumPy in and out, loaders, checkpoints and resuming."""
 
 import argparse
+import math
 import os
 import tempfile
 
@@ -51,8 +52,8 @@ def evaluate(model, subset):
     model.eval()
     numbers, kinds, price = subset.dataset[subset.indices]
     with torch.no_grad():
-        predicted = model(numbers, kinds).numpy()
-    return predicted, float(np.sqrt(((predicted - price) ** 2).mean()))
+        predicted = model(numbers, kinds)
+    return predicted.numpy(), math.sqrt(((predicted - price) ** 2).mean())
 
 
 def build(weights):
