@@ -24,6 +24,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import data
 from mt_nn.data import Vocabulary
+from mt_nn.saving import layout
 
 FILES = 10_000
 MEMORY = 2**28
@@ -47,6 +48,13 @@ def model() -> bytes:
         path = Path(folder, "model.safetensors")
         nn.save({"weight": mt.ones(2, 3), "bias": mt.zeros(3).to("float16")}, path)
         return path.read_bytes()
+
+
+def foreign() -> bytes:
+    """Return a model file without check sums, as others write it."""
+    file = io.BytesIO()
+    layout.write(file, {"weight": np.ones((2, 3)), "bias": np.zeros(3, bool)}, {"by": "them"})
+    return file.getvalue()
 
 
 def checkpoint() -> bytes:
@@ -83,6 +91,7 @@ READERS: list[tuple[Callable[..., Any], bytes, dict[str, Any]]] = [
     (data.read_csv, TABLE, {"label": -1, "header": False}),
     (Vocabulary.load, WORDS, {}),
     (nn.load, model(), {}),
+    (nn.load, foreign(), {}),
     (nn.load_checkpoint, checkpoint(), {}),
     (nn.saving.read_metadata, checkpoint(), {}),
 ]
@@ -284,7 +293,7 @@ def attack_all(folder: Path) -> Counter[str]:
     for read, settings in {read: settings for read, _, settings in READERS}.items():
         for path in [*folder.iterdir(), *SPECIAL]:
             try:
-                with nn.limits(data=2**19, memory=2**21, json=2**16, model=2**60):
+                with nn.limits(data=2**18, memory=2**20, json=2**16, model=2**60):
                     read(path, **settings)
             except nn.FileError:
                 outcomes["refused"] += 1

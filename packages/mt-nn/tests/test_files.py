@@ -279,18 +279,21 @@ def text(tmp_path: Path, content: bytes) -> Path:
     return path
 
 
+WORD = sys.getsizeof("a") + 100
+"""The memory that a word of one letter counts for."""
+
 REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
     ("data", 4, data.read_text, b"12345"),
     ("data", 30, data.read_text, gzip.compress(b"x" * 31)),
     ("data", 30, data.read_text, gzip.compress(b"") * 2),  # what is packed is counted, too
     ("memory", 4, data.read_text, b"12345"),
     ("memory", 31, data.read_text, "ä234567".encode()),
-    ("memory", 299, data.read_penn_treebank, b"a b"),
-    ("memory", 299, data.read_movie_reviews, b"1\t2\ta\n2\t2\tb\n"),
-    ("memory", 299, data.read_sst2, b"sentence\tlabel\na\t1\nb\t1\n"),
-    ("memory", 299, data.read_glove, b"a 1\nb 1\n"),
+    ("memory", 2 * WORD - 1, data.read_penn_treebank, b"a b"),
+    ("memory", 2 * WORD - 1, data.read_movie_reviews, b"1\t2\ta\n2\t2\tb\n"),
+    ("memory", 2 * WORD - 1, data.read_sst2, b"sentence\tlabel\na\t1\nb\t1\n"),
+    ("memory", 2 * WORD - 1, data.read_glove, b"a 1\nb 1\n"),
     ("memory", 23, lambda path: data.read_csv(path, header=False), b"1,2\n3,4\n"),
-    ("memory", 497, lambda path: data.read_csv(path, 0, False), b"a,1\nb,1\nc,1\n"),
+    ("memory", 3 * WORD + 47, lambda path: data.read_csv(path, 0, False), b"a,1\nb,1\nc,1\n"),
     ("line", 4, data.read_penn_treebank, b"1234\n"),
     ("json", 30, data.Vocabulary.load, b'{"unknown": null, "padding": null, "tokens": []}'),
     ("seconds", 1e-9, data.read_text, b"1"),

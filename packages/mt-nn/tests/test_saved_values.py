@@ -1,11 +1,13 @@
 """`save` and `load` of nested values: what comes back, what others read, and what is refused."""
 
 import collections
+import contextlib
 import enum
 import functools
 import io
 import json
 import math
+import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -106,7 +108,7 @@ def content_of(value: Any, **more: Any) -> bytes:
     return file.getvalue()
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(VALUES)
 def test_what_is_loaded_is_what_was_saved(value: Any) -> None:
     content = content_of(value)
@@ -355,6 +357,77 @@ def sealed(structure: Any, of: dict[str, Any] | None = None) -> bytes:
 def test_structures_that_nobody_saved(structure: Any) -> None:
     with pytest.raises(nn.FileError, match="truncated or no safetensors file"):
         nn.load(io.BytesIO(sealed(structure, {"a": np.ones(1)})))
+
+
+PIECES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-2, 10**20),
+    st.floats(allow_nan=False),
+    TEXTS,
+    st.sampled_from(["a", "b", "int8", "nan", "00", "0x1", "float32"]),
+)
+KINDS = (
+    "tensor",
+    "leaf",
+    "array",
+    "scalar",
+    "tuple",
+    "dict",
+    "ordered",
+    "int",
+    "float",
+    "complex",
+    "dtype",
+)
+STRUCTURES = st.recursive(
+    PIECES,
+    lambda parts: st.one_of(
+        st.lists(parts, max_size=3),
+        st.dictionaries(st.sampled_from(KINDS), parts, min_size=1, max_size=1),
+        st.dictionaries(TEXTS, parts, max_size=2),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(STRUCTURES)
+def test_any_structure_is_a_value_or_refused(structure: Any) -> None:
+    content = sealed(structure, {"a": np.ones(2, np.float32), "b": np.ones(1, np.uint64)})
+    for read in (nn.load, nn.load_checkpoint):
+        with contextlib.suppress(nn.FileError, nn.StateDictError):
+            read(io.BytesIO(content))
+
+
+LEAVES = st.one_of(
+    st.none(), st.integers(), st.floats(), TEXTS, st.lists(st.integers(), max_size=2)
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_any_state_of_generators_is_one_or_refused(data: st.DataObject) -> None:
+    """After it they draw numbers, and from where they were if it was refused."""
+    state = Generators().state_dict()
+    part: Any = state
+    while True:
+        keys = [*part] if isinstance(part, dict) else range(len(part))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(part[key], dict):
+            break
+        part = part[key]
+    if isinstance(part, dict):
+        part[key] = data.draw(LEAVES)
+    before = Generators().state_dict()
+    try:
+        nn.load_checkpoint(io.BytesIO(content_of({"generators": state})))
+    except nn.StateDictError:
+        assert_same(Generators().state_dict(), before)
+    finally:
+        mt.rand(3), random.random()
+        np.random.random(700), np.random.standard_normal(3)  # noqa: NPY002 - it is meant
+        Generators().load_state_dict(before)
 
 
 def made(header: Any, elements: bytes = b"") -> bytes:
