@@ -16,6 +16,7 @@ from mt_operators.testing import SPECIAL, SPECS
 from mt_tensor.conformance.test_operations import BAD_CALLS, ROWS, SMOOTH, arguments
 from mt_tensor.testing import FLOATS, PROMOTION, WHOLE
 from mt_tensor.testing.elsewhere import elsewhere
+from mt_tensor.testing.sharing import APART, SHARING
 
 torch = pytest.importorskip("torch")
 
@@ -213,6 +214,41 @@ def test_torch_refuses_what_is_refused_here(bad):
     assert isinstance(result, Exception) != accepted, result
     if not accepted:
         assert_caught_alike(outcome(call, mt.tensor(numbers)), result)
+
+
+# --- Results that share memory -------------------------------------------------------------------
+
+
+def shared_by(library, result, inputs):
+    """Return for each input whether a result, or the first of several, lies in its memory."""
+    while isinstance(result, (tuple, list)):
+        result = result[0]
+    if library is torch:
+        return [
+            result.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() for x in inputs
+        ]
+    return [x.backend.same_memory(result._tensor.storage, x._tensor.storage) for x in inputs]
+
+
+@pytest.mark.parametrize("spec", ROWS)
+def test_results_share_memory_with_what_torchs_share_it_with(spec):
+    call = torch_call(spec)
+    if call is None or spec.torch is not None:
+        return  # calls that are written otherwise may be other operations
+    for shapes in spec.samples:
+        arrays = arguments(spec, shapes, "float32")
+        inputs = [list(map(library.tensor, arrays)) for library in (torch, mt)]
+        results = outcome(call, *inputs[0]), outcome(spec.call, *inputs[1])
+        if all(hasattr(result, "numel") and result.numel() for result in results):
+            theirs, ours = map(shared_by, (torch, mt), results, inputs)
+            assert ours == theirs
+
+
+@pytest.mark.parametrize("name", [*SHARING, *APART])
+def test_with_nothing_to_do_results_share_memory_where_torchs_do(name):
+    call = SHARING.get(name) or APART[name]
+    x = torch.arange(1.0, 7.0).reshape(2, 3)
+    assert shared_by(torch, on_torch(call)(x), [x]) == [name in SHARING]
 
 
 # --- The operator table -------------------------------------------------------------------------

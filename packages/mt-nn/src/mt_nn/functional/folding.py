@@ -6,6 +6,7 @@ from mt_nn.errors import InputError
 from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
+from mt_tensor.movement.apart import apart
 from mt_tensor.movement.padding import Embed
 from mt_tensor.movement.views import Fold
 
@@ -33,7 +34,7 @@ def unfold(
     kernel, spreads, margins, steps = _settings(kernel_size, dilation, padding, stride)
     seen = windows(images, kernel, steps, margins, spreads).permute(0, 1, 4, 5, 2, 3)
     n, channels, _, _, high, wide = seen.shape
-    columns = seen.reshape(n, channels * kernel[0] * kernel[1], high * wide)
+    columns = apart(seen.reshape(n, channels * kernel[0] * kernel[1], high * wide), input)
     return columns if images is input else columns.squeeze(0)
 
 

@@ -10,6 +10,7 @@ from mt_nn.settings import choice
 from mt_tensor import Tensor
 from mt_tensor.arguments import as_integers
 from mt_tensor.fused import fused
+from mt_tensor.movement.apart import apart
 
 
 def pad(
@@ -46,13 +47,14 @@ def pad(
         )
     if mode != "circular" and input.shape[-dims - 1] == 0:
         raise InputError(f"there is nothing to pad from in a tensor of shape {input.shape}.")
+    given = input
     if mode == "circular" and min(amounts) < 0:  # what is cropped is not in the circle
         input = mt.pad(input, [min(amount, 0) for amount in amounts])
         amounts = tuple(max(amount, 0) for amount in amounts)
     for dim in range(dims):
         before, after = amounts[2 * dim : 2 * dim + 2]
         _check(input, input.ndim - 1 - dim, before, after, mode)
-    return _surrounded(input, amounts, mode)
+    return apart(_surrounded(input, amounts, mode), given)
 
 
 def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mt_nn.errors import InputError
 from mt_nn.settings import integer
 from mt_tensor import Tensor
+from mt_tensor.movement.apart import apart
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
@@ -31,7 +32,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     blocks = input.reshape(*batch, channels // r**2, r, r, height, width)
     n = len(batch)
     blocks = blocks.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return blocks.reshape(*batch, channels // r**2, height * r, width * r)
+    return apart(blocks.reshape(*batch, channels // r**2, height * r, width * r), input)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
@@ -58,7 +59,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     blocks = input.reshape(*batch, channels, height // r, r, width // r, r)
     n = len(batch)
     blocks = blocks.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return blocks.reshape(*batch, channels * r**2, height // r, width // r)
+    return apart(blocks.reshape(*batch, channels * r**2, height // r, width // r), input)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
@@ -83,4 +84,4 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         )
     batch, channels, *rest = input.shape
     split = input.reshape(batch, groups, channels // groups, *rest)
-    return split.transpose(1, 2).reshape(input.shape)
+    return apart(split.transpose(1, 2).reshape(input.shape), input)

@@ -18,6 +18,7 @@ from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.settings import Sizes, choice, integers
 from mt_tensor import Tensor, fused, tensor, uint8
 from mt_tensor.dtypes import Array, as_number
+from mt_tensor.movement.apart import apart
 
 _NEAREST = ("nearest", "nearest-exact")
 _ON_BYTES = (*_NEAREST, "bilinear", "bicubic")
@@ -67,6 +68,7 @@ def interpolate(
         SettingError: a setting makes no sense, or not with the others.
     """
     _check_mode(input, mode, align_corners, antialias)
+    images = input
     sizes, factors = _sizes(input.shape[2:], size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise SettingError("recompute_scale_factor is for a scale_factor; a size was given.")
@@ -82,7 +84,7 @@ def interpolate(
                 input = _as_bytes(resampled(input.float(), dim, *taps))
             else:
                 input = resampled(input, dim, *taps)
-    return input
+    return apart(input, images)
 
 
 def _as_bytes(x: Tensor) -> Tensor:

@@ -53,7 +53,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 
 def flip(input: Tensor, dims: Any) -> Tensor:
-    """Return a view with the order of elements reversed in some dimensions."""
+    """Return a copy with the order of elements reversed in some dimensions."""
     return _checked("flip", input).flip(dims=dims)
 
 

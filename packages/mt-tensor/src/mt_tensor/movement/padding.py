@@ -87,9 +87,8 @@ def pad(
     if any(extent < 0 for extent in kept):
         raise ShapeError(f"padding {padding} crops more than shape {input.shape} has.")
     ones = (1,) * input.ndim
-    if kept != input.shape:
-        input = Slice.apply(input, crop, ones, kept)
-    if shape == input.shape:
-        return input
+    inside = Slice.apply(input, crop, ones, kept) if kept != input.shape else input
+    if shape == kept:
+        return inside.clone()
     number = input.dtype.checked(as_number("value", 0 if value is None else value))
-    return Embed.apply(input, shape, tuple(max(b, 0) for b in before), ones, number)
+    return Embed.apply(inside, shape, tuple(max(b, 0) for b in before), ones, number)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.movement.apart import apart
 from mt_tensor.movement.diagonals import OnDiagonal, diag
 from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
@@ -69,7 +70,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 def fliplr(input: Tensor) -> Tensor:
-    """Return a view with the columns, dimension 1, in reverse order.
+    """Return a copy with the columns, dimension 1, in reverse order.
 
     Raises:
         ShapeError: there are fewer than two dimensions.
@@ -79,7 +80,7 @@ def fliplr(input: Tensor) -> Tensor:
 
 
 def flipud(input: Tensor) -> Tensor:
-    """Return a view with the rows, dimension 0, in reverse order.
+    """Return a copy with the rows, dimension 0, in reverse order.
 
     Raises:
         ShapeError: there are no dimensions.
@@ -89,7 +90,7 @@ def flipud(input: Tensor) -> Tensor:
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """Return a view turned by quarter turns, from the first of two dimensions to the second.
+    """Return a copy turned by quarter turns, from the first of two dimensions to the second.
 
     Args:
         input: at least two dimensions.
@@ -110,7 +111,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         turned = turned.flip(second)
     if k % 4 in (2, 3):
         turned = turned.flip(first)
-    return turned.transpose(first, second) if k % 2 else turned
+    return apart(turned.transpose(first, second) if k % 2 else turned, input)
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:

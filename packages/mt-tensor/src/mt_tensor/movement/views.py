@@ -251,11 +251,10 @@ class MovementMethods(TensorBase):
         return self._itself()[(slice(None),) * d + (slice(start, start + length),)]
 
     def flip(self, *axes: Any, dims: Any = None) -> Tensor:
-        """Return a view with the order of elements reversed in some dimensions."""
+        """Return a copy with the order of elements reversed in some dimensions."""
         reverse = normalize_dims(as_integers(axes, dims), self.ndim)
-        return self._itself()[
-            tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
-        ]
+        steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
+        return self._itself()[steps].clone()
 
     def unfold(self, dimension: int, size: int, step: int) -> Tensor:
         """Return windows of `size` elements, `step` apart, as a new last dimension.

@@ -1,0 +1,131 @@
+"""Samples of whose memory results lie in, where operations have little or nothing to do.
+
+Each call takes a tensor of shape (2, 3). Which results share its memory are torch's answers: the
+tests of mt-tensor ask torch, where it is installed, and those of the conformance kit believe it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mt_tensor as mt
+
+Call = Callable[[Any], Any]
+
+SHARING: dict[str, Call] = {
+    "view": lambda x: x.view(3, 2),
+    "view to the same shape": lambda x: x.view(2, 3),
+    "view_as": lambda x: x.view_as(x),
+    "reshape": lambda x: x.reshape(-1),
+    "reshape to the same shape": lambda x: x.reshape(2, 3),
+    "flatten": lambda x: x.flatten(),
+    "flatten of one dimension": lambda x: x.flatten(0, 0),
+    "ravel": lambda x: x.ravel(),
+    "unflatten": lambda x: x.unflatten(1, (3, 1)),
+    "expand": lambda x: x.expand(4, 2, 3),
+    "expand to the same shape": lambda x: x.expand(2, 3),
+    "expand_as": lambda x: x.expand_as(x),
+    "broadcast_to": lambda x: x.broadcast_to((2, 3)),
+    "broadcast_tensors": lambda x: mt.broadcast_tensors(x, x)[0],
+    "squeeze": lambda x: x.squeeze(),
+    "unsqueeze": lambda x: x.unsqueeze(0),
+    "permute": lambda x: x.permute(1, 0),
+    "permute to the same order": lambda x: x.permute(0, 1),
+    "transpose": lambda x: x.transpose(0, 0),
+    "T": lambda x: x.T,
+    "movedim": lambda x: x.movedim(0, 0),
+    "contiguous": lambda x: x.contiguous(),
+    "to the same dtype": lambda x: x.to(x.dtype),
+    "float": lambda x: x.float(),
+    "cpu": lambda x: x.cpu(),
+    "detach": lambda x: x.detach(),
+    "slice": lambda x: x[:],
+    "ellipsis": lambda x: x[...],
+    "getitem": lambda x: x[1],
+    "select": lambda x: x.select(0, 1),
+    "narrow": lambda x: x.narrow(0, 0, 2),
+    "diagonal": lambda x: x.diagonal(),
+    "unfold": lambda x: x.unfold(0, 1, 1),
+    "split": lambda x: x.split(2)[0],
+    "chunk": lambda x: x.chunk(1)[0],
+    "tensor_split": lambda x: x.tensor_split(1)[0],
+    "unbind": lambda x: x.unbind()[0],
+    "meshgrid": lambda x: mt.meshgrid(x[0], indexing="ij")[0],
+    "atleast_1d": lambda x: mt.atleast_1d(x),  # noqa: PLW0108 - torch's is found in the code
+    "atleast_2d": lambda x: mt.atleast_2d(x),  # noqa: PLW0108
+    "einsum": lambda x: mt.einsum("ij->ij", x),
+    "einsum of a transpose": lambda x: mt.einsum("ij->ji", x),
+    "einsum of a diagonal": lambda x: mt.einsum("ii->i", x[:, :2]),
+    "positive": lambda x: x.positive(),
+    "sum_to_size": lambda x: x.sum_to_size(2, 3),
+    "cartesian_prod": lambda x: mt.cartesian_prod(x[0]),
+    "as_tensor": lambda x: mt.as_tensor(x),  # noqa: PLW0108
+}
+"""Calls whose result lies in the memory of their argument."""
+
+APART: dict[str, Call] = {
+    "clone": lambda x: x.clone(),
+    "flip of no dimension": lambda x: x.flip(()),
+    "flip of one row": lambda x: x[:1].flip(0),
+    "flip": lambda x: x.flip(0),
+    "fliplr": lambda x: x.fliplr(),
+    "flipud": lambda x: x.flipud(),
+    "rot90": lambda x: x.rot90(),
+    "rot90 by nothing": lambda x: x.rot90(0),
+    "rot90 all around": lambda x: x.rot90(4),
+    "roll": lambda x: x.roll(0),
+    "roll along a dimension": lambda x: x.roll(0, 0),
+    "pad": lambda x: mt.pad(x, (0, 0)),
+    "pad nothing": lambda x: mt.pad(x, ()),
+    "pad that crops": lambda x: mt.pad(x, (-1, 0)),
+    "repeat": lambda x: x.repeat(1, 1),
+    "tile": lambda x: x.tile(1),
+    "repeat_interleave": lambda x: x.repeat_interleave(1),
+    "cat": lambda x: mt.cat([x]),
+    "cat with nothing": lambda x: mt.cat([x, x[:0]]),
+    "stack": lambda x: mt.stack([x]),
+    "hstack": lambda x: mt.hstack([x]),
+    "vstack": lambda x: mt.vstack([x]),
+    "tril": lambda x: x.tril(5),
+    "triu": lambda x: x.triu(-5),
+    "abs": lambda x: x.abs(),
+    "round": lambda x: x.round(),
+    "round to decimals": lambda x: x.round(decimals=0),
+    "relu": lambda x: x.relu(),
+    "clamp": lambda x: x.clamp(-9, 9),
+    "nan_to_num": lambda x: x.nan_to_num(),
+    "hardshrink": lambda x: x.hardshrink(0),
+    "threshold": lambda x: x.threshold(-9, 0),
+    "pow": lambda x: x**1,
+    "mul": lambda x: x * 1,
+    "add": lambda x: x.add(x, alpha=0),
+    "masked_fill": lambda x: x.masked_fill(x != x, 0),
+    "where": lambda x: x.where(x == x, x),
+    "masked_select": lambda x: x.masked_select(x == x),
+    "index": lambda x: x[[0, 1]],
+    "index_select": lambda x: x.index_select(0, mt.tensor([0, 1], backend=x.backend)),
+    "index_add of nothing": lambda x: x.index_add(0, x[0, :0].long(), x[:0]),
+    "index_fill of nothing": lambda x: x.index_fill(0, x[0, :0].long(), 0),
+    "scatter of nothing": lambda x: x.scatter(0, x[:0].long(), x),
+    "gather": lambda x: x.gather(0, x.long() * 0),
+    "sum of one": lambda x: x[:1].sum(0),
+    "mean of one": lambda x: x[:1].mean(0),
+    "prod of one": lambda x: x[:1].prod(0),
+    "amax of one": lambda x: x[:1].amax(0),
+    "cumsum of one": lambda x: x[:1].cumsum(0),
+    "cumprod of one": lambda x: x[:1].cumprod(0),
+    "cummax of one": lambda x: x[:1].cummax(0)[0],
+    "sort of one": lambda x: x[:1].sort(0)[0],
+    "topk of all": lambda x: x.topk(3)[0],
+    "median of one": lambda x: x[:1].median(0)[0],
+    "norm of one": lambda x: x[:1].norm(dim=0),
+    "unique": lambda x: x.unique(),
+    "matrix_power": lambda x: mt.linalg.matrix_power(x[:, :2], 1),
+    "kron": lambda x: mt.kron(x, x[:1, :1] * 0 + 1),
+    "block_diag": lambda x: mt.block_diag(x),  # noqa: PLW0108
+    "combinations": lambda x: mt.combinations(x[0], 1),
+    "softmax": lambda x: x.softmax(0),
+    "lerp": lambda x: mt.lerp(x, x, 0.0),
+}
+"""Calls whose result lies in memory of its own, also where it equals their argument."""
