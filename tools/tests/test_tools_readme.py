@@ -47,11 +47,6 @@ def test_every_command_has_a_section_and_a_line() -> None:
     assert set(re.findall(r"^## mt (\S+)", TEXT, re.MULTILINE)) == COMMANDS.keys()
 
 
-def test_what_is_linked_is_there() -> None:
-    for link in re.findall(r"\]\(([^)#]+)\)", TEXT):
-        assert (README.parent / link).exists(), link
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):

@@ -1,0 +1,99 @@
+"""Every link of every document leads somewhere, and every promise to the test that keeps it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from mt.site.pages import anchor
+from mt.workspace import ROOT
+
+PROMISES = ROOT / "docs" / "promises.md"
+
+HIDDEN = {"build", "dist", "node_modules", "runs"}
+DOCUMENTS = sorted(
+    file
+    for file in ROOT.rglob("*.md")
+    if not any(part in HIDDEN or part[0] == "." for part in file.relative_to(ROOT).parts)
+)
+
+
+@cache
+def tokens(document: Path) -> list[Token]:
+    return MarkdownIt("commonmark").enable("table").parse(document.read_text(encoding="utf-8"))
+
+
+def links(parts: list[Token]) -> Iterator[tuple[str, str]]:
+    """Yield the text and the target of every link and picture."""
+    for part in parts:
+        for token, following in pairwise([*(part.children or []), part]):
+            if token.type == "link_open":
+                yield following.content, str(token.attrGet("href"))
+            elif token.type == "image":
+                yield token.content, str(token.attrGet("src"))
+
+
+def anchors(document: Path) -> set[str]:
+    """Return the anchors of a document: those of its headings, and those that it sets."""
+    headings = {
+        anchor(content.content.replace("`", ""))
+        for opening, content in pairwise(tokens(document))
+        if opening.type == "heading_open"
+    }
+    return headings | set(re.findall(r'<a id="([^"]+)">', document.read_text(encoding="utf-8")))
+
+
+def promises() -> list[list[Token]]:
+    """Return the parts of every item of the page of promises."""
+    items: list[list[Token]] = []
+    for token in tokens(PROMISES):
+        if token.type == "list_item_open":
+            items.append([])
+        elif token.type == "inline" and token.level > 1:
+            items[-1].append(token)
+    return items
+
+
+@cache
+def defined(file: Path) -> set[str]:
+    """Return the names of the tests of a file."""
+    return {
+        node.name
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
+def test_every_link_leads_somewhere(document: Path) -> None:
+    for text, link in links(tokens(document)):
+        if "://" in link:
+            continue
+        path, _, place = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), f"[{text}]({link})"
+        assert not place or place in anchors(target), f"[{text}]({link})"
+
+
+@pytest.mark.parametrize(
+    "promise", promises(), ids=lambda parts: parts[0].content.partition(".")[0]
+)
+def test_every_promise_names_the_tests_that_keep_it(promise: list[Token]) -> None:
+    kept_by = list(links(promise))
+    assert kept_by, "a promise without a test"
+    for name, link in kept_by:
+        assert name in defined((PROMISES.parent / link).resolve()), f"[{name}]({link})"
+
+
+def test_a_promise_is_a_sentence_and_its_tests() -> None:
+    for parts in promises():
+        sentence, _, kept_by = parts[0].content.partition("[`test_")
+        assert len(parts) == 1
+        assert sentence.strip().endswith(".")
+        assert kept_by.endswith(")")
