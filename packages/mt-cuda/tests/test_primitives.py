@@ -364,3 +364,16 @@ def test_nan_survives_scatter(ops):
     source, index = np.array([np.nan, 1, 2, 3], "f4"), np.array([0, 0, 1, 1])
     ops.scatter(on(ops, source), 0, on(ops, index), out, OPERATORS["maximum"])
     np.testing.assert_equal(ops.as_array(out), [np.nan, 3])
+
+
+def test_the_same_bytes_as_another_type(ops):
+    from mt_tensor.dtypes import float32, int8, int64
+
+    values = np.array([1.0, -2.0, 3.0], np.float32)
+    memory = ops.from_host(values)
+    small, large = ops.reinterpreted(memory, int8), ops.reinterpreted(memory, int64)
+    assert ops.to_host(small).tobytes() == values.tobytes()
+    assert ops.to_host(large).tobytes() == values.tobytes()[:8]
+    assert ops.same_memory(memory, small)
+    assert not ops.same_memory(memory, ops.from_host(values))
+    assert ops.to_host(ops.reinterpreted(small, float32)).tolist() == values.tolist()

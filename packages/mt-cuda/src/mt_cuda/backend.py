@@ -98,6 +98,14 @@ class CudaOps(TensorBackend):
         """Wait for the device, and return a copy of the elements."""
         return self.machine.download(storage)
 
+    def reinterpreted(self, storage: Any, dtype: DType) -> Any:
+        """Return the same device memory as elements of another type."""
+        return self.machine.reinterpreted(storage, dtype)
+
+    def same_memory(self, a: Any, b: Any) -> bool:
+        """Whether two storages share device memory."""
+        return self.machine.shares(a, b)
+
     def synchronize(self) -> None:
         """Wait for the device."""
         self.machine.synchronize()

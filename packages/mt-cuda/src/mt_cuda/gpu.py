@@ -162,6 +162,15 @@ class Gpu(Machine):
             self.synchronize()
         return values
 
+    def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
+        """Return the same bytes as whole elements of another type."""
+        count = memory.count * memory.dtype.itemsize // dtype.itemsize
+        return Memory(memory.buffer, count, dtype)
+
+    def shares(self, a: Memory, b: Memory) -> bool:
+        """Whether two memories may have bytes in common."""
+        return a.buffer is b.buffer
+
     # --- Kernels --------------------------------------------------------------------------------
 
     def load(self, kernel: Kernel) -> Loaded:

@@ -67,6 +67,14 @@ class Machine(ABC):
         """Wait for all work, and return the elements of a memory as a new 1-D array."""
 
     @abstractmethod
+    def reinterpreted(self, memory: Any, dtype: DType) -> Any:
+        """Return the same bytes as whole elements of another type."""
+
+    @abstractmethod
+    def shares(self, a: Any, b: Any) -> bool:
+        """Whether two memories may have bytes in common."""
+
+    @abstractmethod
     def load(self, kernel: Kernel) -> Any:
         """Make a kernel ready to be launched.
 

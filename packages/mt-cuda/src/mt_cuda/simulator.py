@@ -81,6 +81,15 @@ class Simulator(Machine):
         """Copy a memory."""
         return memory.elements.view(memory.dtype.numpy).copy()
 
+    def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
+        """Return the same bytes as whole elements of another type."""
+        whole = memory.elements.nbytes // dtype.itemsize * dtype.itemsize
+        return Memory(memory.elements.view(np.uint8)[:whole].view(stored_type(dtype)), dtype)
+
+    def shares(self, a: Memory, b: Memory) -> bool:
+        """Whether two memories may have bytes in common."""
+        return np.may_share_memory(a.elements, b.elements)
+
     def load(self, kernel: Kernel) -> Program:
         """Turn barriers into `yield`."""
         return Program(kernel)

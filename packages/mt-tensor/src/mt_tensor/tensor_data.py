@@ -125,6 +125,12 @@ class TensorData:
         """The number of elements of the view."""
         return self.layout.size
 
+    def reinterpreted(self, storage: Any, layout: Layout) -> TensorData:
+        """Return a view of the same memory, whose bytes another storage shows as another type."""
+        view = self._sharing(layout)
+        view._storage = storage
+        return view
+
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
         return self._sharing(layout_of(self.layout.dtype, shape, strides, offset))

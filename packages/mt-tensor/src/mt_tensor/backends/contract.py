@@ -37,6 +37,7 @@ import numpy as np
 
 from mt_operators import Formula, Operator
 from mt_tensor.dtypes import Array, DType, Number, as_dtype, float16, float32
+from mt_tensor.errors import ExchangeError
 from mt_tensor.strides import Shape, shape_broadcast, size_of
 from mt_tensor.tensor_data import TensorData, as_array
 
@@ -366,6 +367,23 @@ class TensorBackend(ABC):
         return None
 
     # --- Memory ---------------------------------------------------------------------------------
+
+    def reinterpreted(self, storage: Any, dtype: DType) -> Any:
+        """Return the bytes of a storage as elements of another type, in the same memory.
+
+        What is left of the bytes at the end, less than an element, is left out.
+
+        Raises:
+            ExchangeError: this backend cannot, as storages that are no arrays of NumPy cannot
+                without a method of their own.
+        """
+        if not isinstance(storage, np.ndarray):
+            raise ExchangeError(
+                f"backend {self.name!r} cannot show the same memory as another element type: do it "
+                "on another, as in x.to('numpy').view(dtype)."
+            )
+        whole = storage.nbytes // dtype.itemsize * dtype.itemsize
+        return storage.view(np.uint8)[:whole].view(dtype.numpy)
 
     def same_memory(self, a: Any, b: Any) -> bool:
         """Whether two storages share memory: the same one, or arrays over the same bytes."""

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.dtypes import DType, as_dtype, bool_
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.layout import Layout, layout_of
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
@@ -112,6 +114,54 @@ def reshaped(x: TensorBase, shape: Shape) -> Tensor:
     return View.apply(x, shape)
 
 
+def reinterpreted(x: TensorBase, dtype: DType) -> Tensor:
+    """Return a view of the same memory as elements of another type, without history.
+
+    The last extent becomes as many times larger, or smaller, as the elements become smaller, or
+    larger; its elements must then follow each other in memory, and fill whole new ones.
+
+    Raises:
+        ShapeError: they do not.
+        DTypeError: truth values, which are the bytes 0 and 1, are to be made of other elements.
+        ExchangeError: the backend cannot.
+    """
+    data, backend = x._tensor, x.backend
+    if dtype is data.dtype:
+        return x.detach()
+    if dtype is bool_:
+        raise DTypeError(
+            f"the bytes of {data.dtype.name} are no truth values: compare them, as in x != 0."
+        )
+    layout = _reinterpreted_layout(data.layout, dtype)
+    storage = backend.reinterpreted(data.storage, dtype)
+    return TensorBase._make(data.reinterpreted(storage, layout), backend)
+
+
+def _reinterpreted_layout(layout: Layout, dtype: DType) -> Layout:
+    old, new = layout.dtype.itemsize, dtype.itemsize
+    shape, strides, offset = layout.shape, layout.strides, layout.offset
+    if old == new:
+        return layout_of(dtype, shape, strides, offset)
+    what = f"to be viewed as {dtype.name}, elements of {layout.dtype.name}"
+    if not shape or strides[-1] != 1:
+        raise ShapeError(
+            f"{what} must follow each other along a last dimension; shape {shape} and strides "
+            f"{strides} were given. Copy them in order first, as in x.contiguous()."
+        )
+    if new < old:
+        times = old // new
+        steps = tuple([stride * times for stride in strides[:-1]])
+        return layout_of(dtype, (*shape[:-1], shape[-1] * times), (*steps, 1), offset * times)
+    times = new // old
+    if any(number % times for number in (shape[-1], offset, *strides[:-1])):
+        raise ShapeError(
+            f"{what} must come in groups of {times}; shape {shape}, strides {strides} and offset "
+            f"{offset} were given."
+        )
+    steps = tuple([stride // times for stride in strides[:-1]])
+    return layout_of(dtype, (*shape[:-1], shape[-1] // times), (*steps, 1), offset // times)
+
+
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     """Drop dimensions of extent 1."""
     return View.apply(x, tuple([extent for d, extent in enumerate(x.shape) if d not in dims]))
@@ -157,14 +207,25 @@ class MovementMethods(TensorBase):
 
     __slots__ = ()
 
-    def view(self, *shape: Any, size: Any = None) -> Tensor:
+    def view(self, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
         """Return the same elements in another shape, sharing memory; one extent may be -1.
+
+        `x.view(dtype)` shows the same memory as elements of another type, bit for bit: see
+        `reinterpreted`.
 
         Raises:
             ShapeError: the number of elements differs, or the strides would need a copy.
+            DTypeError: truth values are to be made of other elements.
         """
-        resolved = resolve_shape(as_integers(shape, size), self.numel())
-        return View.apply(self, resolved)
+        if dtype is not None:
+            return reinterpreted(self, as_dtype(dtype), *shape)
+        try:
+            given = as_integers(shape, size)
+        except TypeError:
+            if len(shape) != 1 or not isinstance(shape[0], DType):
+                raise
+            return reinterpreted(self, shape[0])
+        return View.apply(self, resolve_shape(given, self.numel()))
 
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
         """Return the same elements in another shape, copying only if it must be.

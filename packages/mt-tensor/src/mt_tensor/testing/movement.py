@@ -380,3 +380,17 @@ row(
 )
 row("diagflat", lambda x: x.diagflat(-1), lambda x: np.diagflat(x, -1), *WITH_EMPTY)
 row("moveaxis", lambda x: x.moveaxis(0, -1), lambda x: np.moveaxis(x, 0, -1), *MATRIX)
+row(
+    "view",
+    lambda x: x.double().view(mt.int64),
+    lambda x: np.asarray(x, order="C").view(np.int64),
+    *WITH_EMPTY,
+    differentiable=False,
+    dtypes="index",
+    errors=(
+        (lambda x: x.T.view(mt.int8), ShapeError, r"x.contiguous\(\)"),
+        (lambda x: x.view(mt.float64), ShapeError, "groups of 2"),
+        (lambda x: x[:, 1:].view(dtype=mt.int64), ShapeError, "offset 1"),
+        (lambda x: x.sum().view(mt.int8), ShapeError, "along a last dimension"),
+    ),
+)

@@ -1,0 +1,110 @@
+"""The same memory as elements of another type: `x.view(dtype)`, by torch's rules."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor.backends.numpy.backend import NumpyOps
+from mt_tensor.dtypes import DTYPES
+
+NAMES = [name for name in DTYPES if name != "bool"]
+
+LAYOUTS: list[Any] = [
+    lambda x: x,
+    lambda x: x.T,
+    lambda x: x[1:],
+    lambda x: x[:, 8:],
+    lambda x: x[:, 1:9],
+    lambda x: x[:, :3],
+    lambda x: x[::2],
+    lambda x: x[:, ::2],
+    lambda x: x[:, :0],
+    lambda x: x[:0],
+    lambda x: x[0].expand(3, 16),
+    lambda x: x[1, 2],
+]
+
+
+def outcome(x: Any, dtype: Any) -> Any:
+    try:
+        y = x.view(dtype)
+    except RuntimeError as error:
+        return type(error)
+    return tuple(y.shape), y.stride(), y.storage_offset(), np.asarray(y).tobytes()
+
+
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+@pytest.mark.parametrize("name", NAMES)
+def test_shapes_strides_and_bits_are_torchs(name: str, backend: str) -> None:
+    torch = pytest.importorskip("torch")
+    array = np.random.default_rng(0).integers(0, 100, (4, 16)).astype(name)
+    for layout in LAYOUTS:
+        ours, theirs = layout(mt.tensor(array, backend=backend)), layout(torch.tensor(array))
+        for other in NAMES:
+            mine = outcome(ours, DTYPES[other])
+            its = outcome(theirs, getattr(torch, other))
+            if isinstance(its, type):
+                assert issubclass(mine, its), (name, other)
+            else:
+                assert mine == its, (name, other)
+
+
+def test_memory_is_shared() -> None:
+    x = mt.tensor([1.0, -2.0, 3.0])
+    bits = x.view(mt.int32)
+    bits &= 0x7FFFFFFF  # all but the sign
+    assert x.tolist() == [1, 2, 3]
+    x[0] = -0.0
+    assert bits[0].item() == -(2**31)
+    assert bits.view(mt.float32).data_ptr() == bits.view(dtype=mt.int8).data_ptr() == x.data_ptr()
+    x.copy_(bits.to(mt.float32))  # they overlap: what is read is not what has been written
+    assert x[1].item() == 2.0**30
+
+
+def test_what_gradients_need_is_watched_through_bits() -> None:
+    x = mt.tensor([1.0, 2.0], requires_grad=True)
+    assert not x.view(mt.int32).requires_grad
+    assert not x.view(mt.float32).requires_grad
+    y = x * 1.0
+    z = y.exp() * y
+    y.view(mt.int32).zero_()
+    with pytest.raises(mt.errors.InPlaceError, match="changed in place since"):
+        z.sum().backward()
+
+
+def test_a_row_with_bytes_left_over() -> None:
+    x = mt.arange(5, dtype="int32")
+    assert x[:4].view(mt.int64).tolist() == [2**32, 2 + 3 * 2**32]
+
+
+def test_truth_values_are_compared_for() -> None:
+    with pytest.raises(mt.errors.DTypeError, match="as in x != 0"):
+        mt.tensor([0, 1, 255], dtype="uint8").view(mt.bool_)
+    assert mt.tensor([True, False]).view(mt.uint8).tolist() == [1, 0]
+
+
+class Elsewhere(NumpyOps):
+    """Elements that NumPy cannot see."""
+
+    name = "elsewhere"
+
+    def empty(self, size: int, dtype: Any) -> Any:
+        return [super().empty(size, dtype)]
+
+    def from_host(self, values: Any) -> Any:
+        return [values.copy()]
+
+    def to_host(self, storage: Any) -> Any:
+        return storage[0].copy()
+
+
+def test_a_backend_that_cannot_says_what_to_do() -> None:
+    mt.register_backend("elsewhere", Elsewhere)
+    x = mt.tensor([1.0, 2.0], backend="elsewhere")
+    with pytest.raises(mt.errors.ExchangeError, match=r"x.to\('numpy'\).view\(dtype\)"):
+        x.view(mt.int32)
+    for wrong in ("int32", float, None):
+        with pytest.raises(TypeError, match="are integers"):
+            x.view(wrong)
