@@ -43,6 +43,7 @@ class Buffer:
     """A piece of host memory that stands for device memory."""
 
     def __init__(self, size):
+        assert size > 0  # as drivers want it
         self.bytes = np.zeros(size, np.uint8)
         self.handle = self.bytes.ctypes.data
 
@@ -165,7 +166,7 @@ class TimedSimulator(Simulator):
         return 0.0
 
     def between(self, before, after):
-        return 1e-3
+        return 1e-9
 
     def copy_memory(self, source, target):
         target.elements[:] = source.elements
@@ -176,9 +177,24 @@ def test_the_benchmark_measures_everything(capsys):
     measured.memory(64)
     measured.products((4,))
     measured.launches(3)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 13
-    assert all(line.split()[-1] in ("GB/s", "copy", "GFLOP/s", "µs") for line in lines)
+    *rates, operation, allocation = capsys.readouterr().out.splitlines()
+    # In a billionth of a second as many GB/s as bytes, and GFLOP/s as operations.
+    assert [" ".join(line.split()) for line in rates] == [
+        "copy by the driver 512 GB/s",
+        "map: neg 512 GB/s 100.0 % of copy",
+        "map: tanh 512 GB/s 100.0 % of copy",
+        "zip: add 768 GB/s 150.0 % of copy",
+        "fused backward: mul 1280 GB/s 250.0 % of copy",
+        "strided: copy of a transpose 512 GB/s 100.0 % of copy",
+        "broadcast: matrix + row 512 GB/s 100.0 % of copy",
+        "sum all 256 GB/s 50.0 % of copy",
+        "sum over rows 256 GB/s 50.0 % of copy",
+        "sum over columns 256 GB/s 50.0 % of copy",
+        "matmul 4 x 4 128 GFLOP/s",
+    ]
+    for line, what in ((operation, "operation"), (allocation, "allocation")):
+        assert line.startswith(f"host time of one {what} ")
+        assert line.endswith(" µs")
 
 
 # --- On a GPU -----------------------------------------------------------------------------------

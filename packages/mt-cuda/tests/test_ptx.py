@@ -15,6 +15,7 @@ from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, Parameter
 from mt_operators import OPERATORS
 from mt_operators.errors import UnknownOperatorError
+from mt_tensor.dtypes import DTYPES
 
 OTHERS = (
     "gather",
@@ -42,6 +43,13 @@ def group(name):
 def accesses(ptx, kind):
     """Return the instructions that read or write global memory, without their operands."""
     return [line.split()[0] for line in ptx.splitlines() if line.strip().startswith(kind)]
+
+
+def test_truth_values_are_folded_as_such_and_numbers_of_every_type():
+    for name, types in (("logical_and", {"bool"}), ("logical_xor", {"bool"}), ("add", set(DTYPES))):
+        for way in ("rows", "columns"):
+            folds = [re.fullmatch(rf"{name}_(\w+?)_{way}_1_1", kernel) for kernel in kernels()]
+            assert {match[1] for match in folds if match} == types
 
 
 @pytest.mark.slow

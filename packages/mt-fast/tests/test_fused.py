@@ -132,3 +132,13 @@ def test_means_of_windows_side_by_side_are_as_any_others(fast, size, dtype, monk
     tolerance = 1e-5 if dtype == "float32" else 1e-13
     for ours, theirs in zip(*results, strict=True):
         np.testing.assert_allclose(ours, theirs, tolerance, tolerance)
+
+
+def test_planes_that_no_int32_numbers_are_left_to_the_composition():
+    for shape, fits in (
+        ((1, 1, 1, 9), True),
+        ((1, 1, 2**16, 2**15), False),
+        ((2, 3, 2**15, 2**15), True),
+    ):
+        x = mt.zeros(1, 1, 1, 1).expand(shape)
+        assert MAX_POOL.fits(x, (2, 2), (2, 2), (0, 0)) == fits

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from typing import Any
 
 import numpy as np
 
@@ -45,3 +46,48 @@ def test_a_result_that_no_gradient_reads_is_freed() -> None:
     assert gone() is None
     y.sum().backward()
     assert x.grad.tolist() == [2, 2, 2]
+
+
+class Same(mt.Function):
+    """Returns what it is given; its gradient is doubled, to be told from none."""
+
+    @staticmethod
+    def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, grad: mt.Tensor) -> mt.Tensor:
+        return grad * 2.0
+
+
+def test_a_function_may_return_its_input_which_stays_as_it_was() -> None:
+    for leaf in (True, False):
+        x = mt.ones(3, requires_grad=True)
+        given = x if leaf else x * 1.0
+        y = Same.apply(given)
+        assert y is not given
+        assert given.is_leaf is leaf
+        y.sum().backward()
+        assert x.grad is not None
+        assert x.grad.tolist() == [2.0] * 3
+    plain = mt.ones(3)
+    assert Same.apply(plain) is plain
+
+
+class Made(mt.Function):
+    """Returns a tensor of its own."""
+
+    made: mt.Tensor
+
+    @staticmethod
+    def forward(ctx: Any, x: mt.Tensor) -> mt.Tensor:
+        Made.made = x * 2.0
+        return Made.made
+
+    @staticmethod
+    def backward(ctx: Any, grad: mt.Tensor) -> mt.Tensor:
+        return grad * 2.0
+
+
+def test_what_a_function_returns_is_the_result_and_no_copy() -> None:
+    assert Made.apply(mt.ones(3, requires_grad=True)) is Made.made

@@ -26,6 +26,8 @@ def calls():
                 for p in parameters
                 if p.kind is p.KEYWORD_ONLY and p.default is p.empty
             }
+            if any(p.kind is p.VAR_POSITIONAL and p.name == "tensors" for p in parameters):
+                yield pytest.param(function, ["text", X], {}, id=f"{name}-tensors")
             placed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
             types = [str(parameter.annotation).strip("'") for parameter in placed]
             places = [place for place, kind in enumerate(types) if kind in TENSORS]

@@ -95,6 +95,9 @@ def test_what_training_refuses() -> None:
             train(Network(), xor(20), 5, rate)
     with pytest.raises(ValueError, match="an input and an output or more"):
         Network(hidden=(0,))
+    for inputs, outputs in ((0, 1), (1, 0), (-1, 1)):
+        with pytest.raises(ValueError, match=f"{inputs} and {outputs} were given"):
+            Linear(inputs, outputs, mt.Generator())
     assert as_tensors(xor(3))[0].shape == (3, 2)
 
 
