@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import mt_tensor as mt
+from mt_autodiff import GraphFreedError
 
 
 @pytest.fixture
@@ -192,3 +193,26 @@ def test_tasks_show_tensors_each_in_their_own_way() -> None:
 
     asyncio.run(tasks())
     assert mt.get_printoptions()["precision"] == 4
+
+
+@pytest.mark.usefixtures("restless")
+@pytest.mark.parametrize(
+    "operation", [lambda x: x.tanh(), lambda x: x.softmax(0), lambda x: x.sum(), lambda x: x @ x]
+)
+def test_threads_that_differentiate_one_graph_get_all_of_it_or_are_told(operation: Any) -> None:
+    leaf = mt.ones(3, requires_grad=True)
+    middle = leaf * 1.0
+    result = operation(middle).sum()
+    done: list[int] = []
+
+    def work(number: int) -> None:
+        try:
+            result.backward()
+            done.append(number)
+        except GraphFreedError:
+            pass
+
+    run(work)
+    once = mt.autograd.grad(operation(leaf).sum(), leaf)[0]
+    assert done
+    assert leaf.grad.tolist() == [len(done) * x for x in once.tolist()]

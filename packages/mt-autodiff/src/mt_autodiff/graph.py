@@ -103,12 +103,14 @@ class History:
             GradientError: the function's backward returned another number of derivatives than
                 it has inputs.
         """
-        if self.last_fn is None:
+        ctx = self.ctx
+        function = self.last_fn  # read last: a thread that frees the graph forgets it first
+        if function is None:
             raise self.freed()
-        results: Any = self.last_fn.backward(self.ctx, derivative)
+        results: Any = function.backward(ctx, derivative)
         if not isinstance(results, tuple):
             results = (results,)
-        return tuple(self.one_for_each(results, self.ctx.needs_input_grad))
+        return tuple(self.one_for_each(results, ctx.needs_input_grad))
 
     def one_for_each(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
         """Return the derivatives that a backward returned.
@@ -131,11 +133,11 @@ class History:
             GradientError: the function's backward returned another number of derivatives than
                 it has inputs.
         """
+        inputs, needs = self.inputs, self.ctx.needs_input_grad
+        shares = self.shares(derivative)
         return [
             (parent, share)
-            for parent, needed, share in zip(
-                self.inputs, self.ctx.needs_input_grad, self.shares(derivative), strict=True
-            )
+            for parent, needed, share in zip(inputs, needs, shares, strict=True)
             if needed and share is not None
         ]
 

@@ -169,7 +169,8 @@ class FusedNode(Node):
             GradientError: what the kernel returned does not fit the arguments.
             InPlaceError: what the gradient would read has been changed in place since.
         """
-        kernel, arguments, saved = self.last_fn, self.arguments, self.saved
+        inputs, arguments, saved = iter(self.inputs), self.arguments, self.saved
+        kernel = self.last_fn  # read last, for it is forgotten first
         if kernel is None:
             raise self.freed()
         if changes(arguments) + changes(saved) != self.changes:
@@ -179,7 +180,7 @@ class FusedNode(Node):
             gradients = _gradient_of_composition(composed, derivative, self.needs, arguments)
         else:
             gradients = kernel.gradient(derivative, saved, self.needs, *arguments)
-        inputs, passed = iter(self.inputs), []
+        passed = []
         for gradient, needed in zip(self.one_for_each(gradients, self.needs), self.needs):  # noqa: B905
             parent = next(inputs) if needed else None
             if parent is not None and gradient is not None:

@@ -238,7 +238,8 @@ class OperatorNode(Node):
 
     def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
         """Return each input with its share, summed over what was broadcast."""
-        gradients, saved = self.last_fn, self.saved
+        inputs, saved = self.inputs, self.saved
+        gradients = self.last_fn  # read last, for it is forgotten first
         if gradients is None:
             raise self.freed()
         changes = 0
@@ -250,22 +251,23 @@ class OperatorNode(Node):
         if not recording.get():
             shares = gradients.computed(derivative, saved)
         else:
-            shares = gradients.on_tensors(derivative, self._as_tensors())
+            shares = gradients.on_tensors(derivative, self._as_tensors(gradients, inputs, saved))
         shape = self.shape  # that of all shares
         passed = []
-        for parent, share in zip(self.inputs, shares):  # noqa: B905 - one for each
+        for parent, share in zip(inputs, shares):  # noqa: B905 - one for each
             wanted = parent.shape
             passed.append((parent, share if wanted == shape else share.sum_to_size(wanted)))
         return passed
 
-    def _as_tensors(self) -> list[Tensor]:
+    def _as_tensors(
+        self, gradients: Gradients, inputs: Sequence[Any], saved: Sequence[TensorData]
+    ) -> list[Tensor]:
         """Return what was saved as tensors in their places in the graph."""
-        needs = self.last_fn.needs
-        places = iter(self.inputs)
-        variables = [next(places) if need else None for need in needs]
+        places = iter(inputs)
+        variables = [next(places) if need else None for need in gradients.needs]
         variables.append(self)
         tensors = []
-        for position, data in zip(self.last_fn.reads, self.saved, strict=True):
+        for position, data in zip(gradients.reads, saved, strict=True):
             variable = variables[position]
             if isinstance(variable, Node) or variable is None:
                 tensor = _make(data, self.backend)

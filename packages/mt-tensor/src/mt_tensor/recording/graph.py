@@ -72,13 +72,13 @@ class Node(History):
             GraphFreedError: the graph was freed by an earlier backward.
             GradientError: what the operation's backward returned does not fit its inputs.
         """
+        inputs, needs = self.inputs, self.ctx.needs_input_grad
         shares = self.shares(derivative)
-        needs = self.ctx.needs_input_grad
         if False in needs:
             shares = tuple([share for share, needed in zip(shares, needs, strict=True) if needed])
         return [
             (parent, fitting(share, parent, self.name))
-            for parent, share in zip(self.inputs, shares, strict=True)
+            for parent, share in zip(inputs, shares, strict=True)
             if share is not None
         ]
 

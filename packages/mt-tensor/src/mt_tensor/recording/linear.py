@@ -67,7 +67,9 @@ class LinearNode(Node):
 
     def chain_rule(self, derivative: Tensor) -> list[tuple[Any, Any]]:
         """Return the one input with its share."""
-        if self.last_fn is None:
+        inputs, settings = self.inputs, self.ctx
+        function = self.last_fn  # read last, for it is forgotten first
+        if function is None:
             raise self.freed()
-        (parent,) = self.inputs
-        return [(parent, self.last_fn.undone(derivative, parent.shape, *self.ctx))]
+        (parent,) = inputs
+        return [(parent, function.undone(derivative, parent.shape, *settings))]
