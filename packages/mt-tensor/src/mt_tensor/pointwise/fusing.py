@@ -233,7 +233,8 @@ def derived(function: Callable[..., Any], count: int) -> Operator:
 
 def name_of(function: Callable[..., Any]) -> str:
     """Return what a function is called, if an operator can be called that."""
-    return function.__name__ if function.__name__.isidentifier() else "fused"
+    name = function.__name__.lstrip("_")
+    return name if name.isidentifier() else "fused"
 
 
 class Program:
