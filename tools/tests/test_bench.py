@@ -24,6 +24,15 @@ def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().err
 
 
+def test_rows_that_were_written_stay_until_there_are_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.json"
+    file.write_text("earlier rows")
+    complaint(capsys, "8 elements", *ITSELF, "--backend", "nobody", "--json", str(file))
+    assert file.read_text() == "earlier rows"
+
+
 def test_rows_are_measured_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "rows.json"
     assert main(["8 elements", *ITSELF, "--json", str(file)]) == 0

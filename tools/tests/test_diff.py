@@ -5,19 +5,22 @@ import json
 import re
 import textwrap
 from dataclasses import asdict, replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from rich.console import Console
 
 from mt.__main__ import main
 from mt.diff.code import compared_code
-from mt.diff.comparison import Experiment, experiments
+from mt.diff.comparison import Experiment, compared, experiments
 from mt.diff.dependencies import Dependency, gained
 from mt.diff.experiment import FOLDER
 from mt.diff.functions import functions
 from mt.diff.kinship import KIN, STRANGERS, VERSIONS
 from mt.diff.names import compared_names
+from mt.diff.printing import show
 from mt.diff.size import lines_of_code
 from mt.source.modules import Library
 from mt.source.symbols import Symbols
@@ -381,6 +384,29 @@ def test_the_command_shows_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "What mt-autodiff adds to mt-operators" in shown
     assert "topological_sort" in shown
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+@pytest.mark.parametrize(("before", "after"), [("operators", "autodiff"), ("operators", "tensor")])
+def test_on_a_terminal_of_any_width_nothing_is_cut_off(before: str, after: str, width: int) -> None:
+    workspace = Workspace.read()
+    found = compared(
+        workspace, Symbols(workspace.library()), workspace[before], workspace[after], run=False
+    )
+    file = StringIO()
+    show(found, Console(width=width, file=file), code=False)
+    printed = file.getvalue()
+    assert max(map(len, printed.splitlines())) <= width
+    assert "…" not in printed
+    # Names stand in a line of their own, which goes on in the next one if it has to.
+    shown = "".join(printed.split())
+    for name, symbol in found.names.added.items():
+        place = f"{symbol.module.name}:{symbol.lines[0]}"
+        assert "".join(f"{name}{symbol.signature}{symbol.summary}{place}".split()) in shown
+    for change in found.code:
+        if change.before:
+            line = f"{change.after.name}{change.fate}, was {change.before.name}"
+            assert "".join(line.split()) in shown
 
 
 def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> None:
     """
     names = _names(options.group, options.pattern)
     if options.json:
-        _write(options.json, "[]\n")  # rather now than after the measurements
+        _write(options.json, "", "a")  # rather now than after the measurements, what is there stays
     width = max(map(len, names))
     columns = f"ours {options.against:>12}  ratio  (quartiles)       target"
     print(f"{f'backend {options.backend}':{width}}         {columns}")
@@ -60,14 +60,15 @@ def _names(group: str, pattern: str) -> list[str]:
     return names
 
 
-def _write(file: Path, text: str) -> None:
-    """Write a file.
+def _write(file: Path, text: str, mode: str = "w") -> None:
+    """Write a file, or append to it with the mode "a".
 
     Raises:
         ToolError: It cannot be written.
     """
     try:
-        file.write_text(text, encoding="utf-8")
+        with file.open(mode, encoding="utf-8") as opened:
+            opened.write(text)
     except OSError as error:
         message = f"{file} cannot be written ({error.strerror}): choose another place"
         raise ToolError(message) from error

@@ -1,9 +1,16 @@
-"""A comparison of two stages on the terminal."""
+"""A comparison of two stages on the terminal.
+
+Signatures and qualified names are long, so that they stand below each other and not in columns:
+that reads well on a terminal of sixty characters, too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console, Group, RenderableType
 from rich.markup import escape
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -25,17 +32,29 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
     """
     before, after = comparison.before.name, comparison.after.name
     console.rule(f"[bold]What {after} adds to {before}")
-    for paragraph in comparison.text.split("\n\n"):
-        console.print(escape(" ".join(paragraph.split())), end="\n\n")
+    console.print(_flowing(comparison.text), end="\n\n")
     console.print(_sizes(comparison))
-    console.print(_names(f"Added: {len(comparison.names.added)} names", comparison.names.added))
+    if comparison.dependencies:
+        needed = ", ".join(map(str, comparison.dependencies))
+        console.print(f"[bold]It needs also:[/] {escape(needed)}")
+    console.print(f"\n[bold]Added: {len(comparison.names.added)} names")
+    for name, symbol in comparison.names.added.items():
+        console.print(_name(symbol, name))
     if comparison.names.changed:
-        console.print(_changed(comparison))
+        console.print("\n[bold]Defined anew")
+    for entry in _changed(comparison):
+        console.print(entry)
+    console.print()
     passed = ", ".join(comparison.names.passed_on) or "nothing"
     console.print(f"[bold]Passed on from {before}:[/] {escape(passed)}")
     fates = ", ".join(f"{fate}: {count}" for fate, count in comparison.fates().items())
     console.print(f"[bold]Its functions, set against those of {before} and below:[/] {fates}")
-    console.print(_versions(comparison))
+    versions = list(_versions(comparison))
+    if versions:
+        console.print("\n[bold]Versions of what was there")
+    for entry in versions:
+        console.print(entry)
+    console.print()
     if code:
         for change in comparison.code:
             console.print(_code(change))
@@ -43,45 +62,53 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
         console.print(_experiment(experiment, before, after))
 
 
+def _flowing(text: str) -> Text:
+    """Return paragraphs that fill the lines there are, wherever they were broken."""
+    return Text("\n\n".join(" ".join(part.split()) for part in text.split("\n\n")))
+
+
 def _sizes(comparison: Comparison) -> Table:
-    table = Table("", "modules", "lines of code", "import", "needs also")
-    before, after = comparison.before.name, comparison.after.name
-    table.add_row(before, *comparison.sizes[before].cells(), "")
-    table.add_row(
-        after,
-        *comparison.sizes[after].cells(),
-        escape(", ".join(map(str, comparison.dependencies))),
+    table = Table("", "modules", "lines of code", "import")
+    for name in (comparison.before.name, comparison.after.name):
+        table.add_row(name, *comparison.sizes[name].cells())
+    return table
+
+
+def _entry(heading: Text, *lines: Text) -> Group:
+    """Return a heading with lines below it that are indented, all of them as wide as there is."""
+    parts = [(heading, 2), *((line, 6) for line in lines)]
+    return Group(
+        *(Padding(_folded(part), (0, 0, 0, indent), expand=False) for part, indent in parts)
     )
-    return table
 
 
-def _names(title: str, names: dict[str, Symbol]) -> Table:
-    table = Table("name", "what it is", "where", title=title, title_justify="left")
-    for name, symbol in names.items():
-        shown = Text(name, style="bold") + Text(symbol.signature, style="dim")
-        table.add_row(shown, escape(symbol.summary), _place(symbol))
-    return table
+def _folded(text: Text) -> Text:
+    """Let words that are longer than a line go on in the next one."""
+    text.overflow = "fold"
+    return text
 
 
-def _changed(comparison: Comparison) -> Table:
+def _name(symbol: Symbol, name: str) -> Group:
+    heading = Text.assemble((name, "bold"), (symbol.signature, "dim"))
+    return _entry(heading, Text.assemble(f"{symbol.summary} ", (_place(symbol), "cyan")))
+
+
+def _changed(comparison: Comparison) -> Iterator[Group]:
     first, second = comparison.before.name, comparison.after.name
-    table = Table("name", first, second, title="Defined anew", title_justify="left")
     for change in comparison.names.changed:
-        table.add_row(
-            change.name, *(escape(s.signature or s.kind) for s in (change.before, change.after))
+        pairs = ((first, change.before), (second, change.after))
+        yield _entry(
+            Text(change.name, "bold"),
+            *(Text.assemble((f"{stage}: ", "dim"), s.signature or s.kind) for stage, s in pairs),
         )
-    return table
 
 
-def _versions(comparison: Comparison) -> Table:
-    """Return the functions that have a counterpart, beside it."""
-    before, after = comparison.before.name, comparison.after.name
-    table = Table("", f"in {before} and below", f"in {after}")
-    table.title, table.title_justify = "Versions of what was there", "left"
+def _versions(comparison: Comparison) -> Iterator[Group]:
+    """Yield the functions that have a counterpart, with it."""
     for change in comparison.code:
         if change.before:
-            table.add_row(change.fate, change.before.name, change.after.name)
-    return table
+            was = Text.assemble((f"{change.fate}, was ", "dim"), change.before.name)
+            yield _entry(Text(change.after.name, "bold"), was)
 
 
 def _place(symbol: Symbol) -> str:
@@ -97,12 +124,9 @@ def _code(change: CodeChange) -> RenderableType:
 
 
 def _experiment(experiment: Experiment, before: str, after: str) -> Panel:
-    table = Table("", "", "seconds", "what it printed", show_header=False, box=None)
+    parts: list[RenderableType] = [_flowing(experiment.text)]
     for name, outcome in ((before, experiment.before), (after, experiment.after)):
         mark = "[green]works[/]" if outcome.worked else "[red]fails[/]"
-        table.add_row(
-            f"with {name}", mark, f"{outcome.seconds:.1f} s in all", escape(outcome.output)
-        )
-    return Panel(
-        Group(Text(experiment.text), Text(), table), title=f"Without {after}", title_align="left"
-    )
+        parts.append(f"\nwith {name}: {mark}, {outcome.seconds:.1f} s in all")
+        parts.append(Padding(_folded(Text(outcome.output)), (0, 0, 0, 4), expand=False))
+    return Panel(Group(*parts), title=f"Without {after}", title_align="left")
