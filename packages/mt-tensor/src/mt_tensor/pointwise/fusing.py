@@ -233,7 +233,9 @@ def derived(function: Callable[..., Any], count: int) -> Operator:
 
 def name_of(function: Callable[..., Any]) -> str:
     """Return what a function is called, if an operator can be called that."""
-    name = function.__name__.lstrip("_")
+    name = function.__name__
+    if name.startswith("_"):
+        name = f"fused{name}"
     return name if name.isidentifier() else "fused"
 
 
