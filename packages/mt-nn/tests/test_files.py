@@ -1,5 +1,6 @@
 """Files: written whole or not at all, whatever happens on the way, and read within limits."""
 
+import fcntl
 import gzip
 import math
 import os
@@ -227,6 +228,10 @@ def test_only_own_files_that_nobody_writes_are_swept(tmp_path: Path) -> None:
         kept.append(name)
     os.mkfifo(folder / UNFINISHED.replace("0", "d"))
     kept.append(UNFINISHED.replace("0", "d"))
+    if os.geteuid() == 0:  # who alone may make a file another user's
+        kept.append(UNFINISHED.replace("0", "e"))
+        (folder / kept[-1]).write_bytes(b"theirs")
+        os.chown(folder / kept[-1], 12345, 12345)
     (folder / UNFINISHED).write_bytes(b"left behind")
     with replacing(folder / "first") as file:  # which a sweep must not take away
         file.write(b"1")
@@ -235,6 +240,24 @@ def test_only_own_files_that_nobody_writes_are_swept(tmp_path: Path) -> None:
     assert names(folder) == sorted([*kept, "first", "second"])
     assert (folder / "first").read_bytes() == b"1"
     assert outside.read_bytes() == b"mine"
+
+
+def test_a_file_that_is_swept_before_it_is_held_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock, swept = fcntl.flock, []
+
+    def late_flock(file: Any, how: int) -> None:
+        if not swept:
+            (path,) = tmp_path.iterdir()
+            path.unlink()
+            swept.append(path)
+        flock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late_flock)
+    write_atomically(tmp_path / "file", b"whole")
+    assert (tmp_path / "file").read_bytes() == b"whole"
+    assert len(swept) == 1
 
 
 def test_many_write_at_once(tmp_path: Path) -> None:
@@ -267,6 +290,11 @@ def test_what_is_to_be_resumed_is_kept_and_found(tmp_path: Path) -> None:
             assert other.read() == b""
         file.write(b" and half")
     assert path.read_bytes() == b"half and half"
+    left = [tmp_path / f".mt-nn-abc1-{digit * 16}" for digit in "01"]
+    for each in left:  # as two have left that were killed at once: one is of use
+        each.write_bytes(b"half")
+    with replacing(path, "abc1") as file:
+        assert file.read() == b"half"
     assert names(tmp_path) == ["another", "file", "meanwhile", "other"]
 
 
