@@ -6,6 +6,7 @@ the built-in backends.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,13 @@ def at(index: Index, dim: int, where: int) -> Index:
     return (*index[:dim], where, *index[dim + 1 :])
 
 
+def folded(operator: Operator, values: list[Any]) -> Any:
+    """Fold values with an operator, from its identity on where it has one."""
+    if operator.identity is not None:
+        values = [operator.identity, *values]
+    return functools.reduce(operator.function, values)
+
+
 class ListOps(TensorBackend):
     """Python loops over Python lists."""
 
@@ -96,10 +104,7 @@ class ListOps(TensorBackend):
             groups[goal].append(read(source, index))
         with np.errstate(over="ignore"):
             for goal, values in groups.items():
-                total = values[0] if values else operator.identity
-                for value in values[1:]:
-                    total = operator.function(total, value)
-                write(out, goal, total)
+                write(out, goal, folded(operator, values))
 
     def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
         """Add up products of rows and columns."""

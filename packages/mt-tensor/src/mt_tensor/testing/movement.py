@@ -387,6 +387,7 @@ row(
     *WITH_EMPTY,
     differentiable=False,
     dtypes="index",
+    optional=True,
     errors=(
         (lambda x: x.T.view(mt.int8), ShapeError, r"x.contiguous\(\)"),
         (lambda x: x.view(mt.float64), ShapeError, "groups of 2"),

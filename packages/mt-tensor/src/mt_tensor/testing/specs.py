@@ -61,6 +61,7 @@ class TensorOpSpec:
         dtypes: the rule of `PROMOTION` for the element type of the result.
         torch: how the call is written for torch, where that is another way than with `mt_tensor`;
             or in words, why the two are not compared.
+        optional: whether a backend may refuse it, with an ExchangeError.
     """
 
     name: str
@@ -72,6 +73,7 @@ class TensorOpSpec:
     errors: tuple[BadCall, ...] = ()
     dtypes: str = "same"
     torch: Callable[..., Any] | str | None = None
+    optional: bool = False
 
 
 TENSOR_SPECS: list[TensorOpSpec] = []
