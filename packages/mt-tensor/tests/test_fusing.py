@@ -143,3 +143,19 @@ def test_other_refusals() -> None:
         mt.fuse(lambda x: x + mt.ones(3))(mt.ones(3))
     with pytest.raises(TypeError, match="takes 1 argument"):
         mt.fuse(mt.exp)(mt.ones(3), mt.ones(3))
+
+
+@pytest.mark.parametrize(
+    "name", ["_bump", "__bump__", "softplus", "class", "two words", "<lambda>"]
+)
+def test_a_function_may_have_any_name(name: str) -> None:
+    def bump(x: mt.Tensor) -> mt.Tensor:
+        return mt.softplus(x) * x
+
+    bump.__name__ = name
+    x = mt.tensor([0.5, 2.0], requires_grad=True)
+    wanted = mt.softplus(x) * x
+    fused = mt.fuse(bump)(x)
+    assert mt.allclose(fused, wanted)
+    (slope,) = mt.autograd.grad(fused.sum(), x)
+    assert mt.allclose(slope, mt.autograd.grad(wanted.sum(), x)[0])

@@ -73,12 +73,6 @@ def gated(upstream: float, slope: float) -> float:
     return where(slope == 0.0, 0.0, upstream * slope)
 
 
-def _is_public_name(name: object) -> bool:
-    """Whether an operator may be called by a name."""
-    is_name = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
-    return is_name and not str(name).startswith("_")
-
-
 def parameters_of(function: Source) -> tuple[str, ...]:
     """Return the names of a function's arguments."""
     code = getattr(function, "__code__", None)
@@ -159,8 +153,9 @@ class Operator:
 
     def _problems(self) -> Iterator[str]:
         """Yield what is wrong, and what to do."""
-        if not _is_public_name(self.name):
-            yield "this cannot be an operator's name; give a Python identifier without _ before it"
+        name: object = self.name
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            yield "this cannot be an operator's name; give a Python identifier"
         if self.result not in get_args(Result):
             yield f"its result is {self.result!r}; give one of {', '.join(get_args(Result))}"
         for attribute, (kinds, wanted) in KINDS.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from mt_operators.errors import (
+    OperatorError,
     OperatorExistsError,
     UnknownOperatorError,
     nearest,
@@ -88,6 +89,11 @@ class OperatorTable(Mapping[str, Operator]):
                 f"an operator or a method called {name!r} exists already: choose another name."
             )
         row = Operator(name, function, partials, domain, result, gates, identity, note)
+        if name.startswith("_"):
+            raise OperatorError(
+                f"operator {name!r}: it becomes a method of this name, and such are not public; "
+                "give a name without _ before it."
+            )
         if trial:
             from mt_operators.trial import try_row  # when a row is added only
 

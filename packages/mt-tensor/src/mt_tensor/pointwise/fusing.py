@@ -15,11 +15,13 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import keyword
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from mt_operators import OPERATORS, Formula, Operator
+from mt_operators.elementary import ELEMENTARY
 from mt_operators.formula import one, zero
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number, bool_, float32
@@ -232,11 +234,14 @@ def derived(function: Callable[..., Any], count: int) -> Operator:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return what a function is called, if an operator can be called that."""
-    name = function.__name__
-    if name.startswith("_"):
-        name = f"fused{name}"
-    return name if name.isidentifier() else "fused"
+    """Return what a function is called, if the code of a formula can be called that.
+
+    What it calls keeps its name: a function of the name of an operator gets another.
+    """
+    name: str = function.__name__
+    if not name.isidentifier() or keyword.iskeyword(name):
+        return "fused"
+    return f"fused_{name}" if name in OPERATORS or name in ELEMENTARY else name
 
 
 class Program:
