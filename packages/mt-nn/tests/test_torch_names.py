@@ -58,6 +58,8 @@ IMPORTS = [
     "from {}.autograd.functional import jacobian",
     "from {}.distributions import Normal, kl_divergence",
     "from {}.distributions.categorical import Categorical",
+    "from {}.testing import assert_close",
+    "from {}.random import fork_rng, seed",
     "from {}.backends import cudnn; cudnn.benchmark = True",
     "import {}; {}.backends.cudnn.deterministic = True; {}.backends.mps.is_available()",
     "from {} import *; zeros(2).dtype",

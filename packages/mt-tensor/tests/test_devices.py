@@ -168,8 +168,12 @@ def test_the_gpu_is_available_only_if_its_backend_is():
     except mt.errors.BackendError:
         assert not mt.cuda.is_available()
         assert mt.cuda.device_count() == 0
-        with pytest.raises(mt.errors.BackendError):
-            mt.ones(1).cuda()
+        for needs_one in (mt.ones(1).cuda, mt.cuda.synchronize, mt.cuda.current_device):
+            with pytest.raises(mt.errors.BackendError):
+                needs_one()
     else:
         assert mt.cuda.is_available()
         assert mt.ones(1).cuda().is_cuda
+        mt.cuda.synchronize()
+    mt.cuda.empty_cache()
+    mt.cuda.synchronize("cpu")

@@ -9,7 +9,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.randomness.generator import use_generator
+from mt_tensor.randomness.generator import fork_rng, seed, use_generator
 from mt_tensor.randomness.sampling import uniform_values, unit_values
 
 BACKENDS = ("numpy", "simple")
@@ -315,3 +315,23 @@ def test_filling_in_place() -> None:
 def test_refusals(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_fork_of_the_sequence_goes_back() -> None:
+    mt.manual_seed(3)
+    expected = mt.rand(3).tolist()
+    mt.manual_seed(3)
+    with fork_rng():
+        mt.rand(5)
+    assert mt.rand(3).tolist() == expected
+    with fork_rng(enabled=False):
+        mt.manual_seed(3)
+    assert mt.rand(3).tolist() == expected
+
+
+def test_a_seed_of_the_systems_begins_anew() -> None:
+    first, second = seed(), seed()
+    assert first != second == mt.initial_seed()
+    drawn = mt.rand(3).tolist()
+    mt.manual_seed(second)
+    assert mt.rand(3).tolist() == drawn

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         optim,
         random,
         special,
+        testing,
         utils,
         version,
     )
@@ -51,6 +52,7 @@ from mt_tensor import pow as pow
 from mt_tensor import round as round
 from mt_tensor import sum as sum
 from mt_tensor.dtypes import DType as dtype  # noqa: N813 - the name of torch
+from mt_tensor.randomness.generator import seed
 
 newaxis = None
 

@@ -125,8 +125,6 @@ LEFT_OUT: Mapping[str, str] = {
         uint16 uint32 uint64""",
     "A backend has settings of its own: numba.set_num_threads(), OMP_NUM_THREADS.": """
         get_num_threads set_num_threads""",
-    "manual_seed(), get_rng_state() and set_rng_state() are there.": """
-        seed random.seed random.fork_rng""",
     "SciPy has these functions: scipy.special takes numpy().": """
         special.* i0 igamma igammac mvlgamma polygamma Tensor.i0 Tensor.i0_ Tensor.igamma
         Tensor.igamma_ Tensor.igammac Tensor.igammac_ Tensor.mvlgamma Tensor.mvlgamma_
@@ -226,7 +224,7 @@ LEFT_OUT: Mapping[str, str] = {
     "It is of no use outside of torch.": """
         version.* convolution nn.grad Tensor.as_subclass Tensor.is_distributed Tensor.is_cpu
         Tensor.map2_ Tensor.module_load Tensor.index nn.functional.assert_int_or_pair functional
-        testing classproperty get_file_path optim.lr_scheduler.* optim.optimizer.* utils.*""",
+        testing.* classproperty get_file_path optim.lr_scheduler.* optim.optimizer.* utils.*""",
 }  # fmt: skip
 """What is said, and to whom: dotted names below torch."""
 

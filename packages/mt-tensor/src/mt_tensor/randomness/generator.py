@@ -111,6 +111,30 @@ def manual_seed(seed: int) -> Generator:
     return _current().manual_seed(seed)
 
 
+def seed() -> int:
+    """Begin a default sequence at a seed that the system chooses, and return the seed."""
+    return _current().seed()
+
+
+@contextmanager
+def fork_rng(
+    devices: object = None,  # noqa: ARG001 - torch's; all random numbers are drawn on the host
+    enabled: bool = True,
+) -> Iterator[None]:
+    """Go back, at the end of a `with` block, to where the default sequence was at its beginning.
+
+    Args:
+        devices: changes nothing: random numbers are drawn on the host, for all devices.
+        enabled: whether to go back.
+    """
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)
+
+
 def initial_seed() -> int:
     """Return the seed that the default sequence began at."""
     return _current().initial_seed()

@@ -1,0 +1,70 @@
+"""`assert_close`, for tests of programs: what is close, what is not, and what is said."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mt_tensor as mt
+from mt_tensor.pointwise.comparing import assert_close
+
+CLOSE: list[tuple[Any, Any, dict[str, Any]]] = [
+    ([1.0, 2.0], [1.0, 2.0], {}),
+    ([1.0, 2.0], [1.000001, 2.0], {}),
+    (1, 1, {}),
+    ([], [], {}),
+    ([float("nan")], [float("nan")], {"equal_nan": True}),
+    ([float("inf")], [float("inf")], {}),
+    ([1.0], [1.4], {"rtol": 0.0, "atol": 0.5}),
+    (np.array([True]), np.array([True]), {}),
+    (np.float64([1.0]), np.float32([1.0]), {"check_dtype": False}),
+]
+
+FAR: list[tuple[Any, Any, dict[str, Any], str]] = [
+    ([1.0, 2.0], [1.0, 2.1], {}, "1 of 2 elements differ, by up to 0.09999"),
+    ([1, 2], [1, 3], {}, "1 of 2 elements differ, by up to 1"),
+    ([float("nan")], [float("nan")], {}, "1 of 1 elements differ, by up to nan"),
+    ([1.0], [[1.0]], {}, r"shapes differ: \(1,\) and \(1, 1\)"),
+    ([1.0], [1], {}, "dtypes differ: float32 and int64"),
+    (np.float64([1.0]), np.float64([1.00001]), {}, "allowed: 1e-07, and 1e-07 of what is expected"),
+    ([1.0], [2.0], {"msg": "mine"}, "^mine$"),
+]
+
+
+@pytest.mark.parametrize(("actual", "expected", "settings"), CLOSE)
+def test_what_is_close_passes(actual: Any, expected: Any, settings: dict[str, Any]) -> None:
+    assert_close(mt.tensor(actual), mt.tensor(expected), **settings)
+
+
+@pytest.mark.parametrize(("actual", "expected", "settings", "said"), FAR)
+def test_what_is_not_says_how_far(
+    actual: Any, expected: Any, settings: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(AssertionError, match=said):
+        assert_close(mt.tensor(actual), mt.tensor(expected), **settings)
+
+
+@pytest.mark.parametrize("case", [*CLOSE, *FAR])
+def test_torch_says_the_same(case: tuple[Any, ...]) -> None:
+    torch = pytest.importorskip("torch")
+    actual, expected, settings = case[:3]
+    settings = {name: value for name, value in settings.items() if name != "msg"}
+    outcomes = []
+    for library, check in ((mt, assert_close), (torch, torch.testing.assert_close)):
+        try:
+            check(library.tensor(actual), library.tensor(expected), **settings)
+        except AssertionError:
+            outcomes.append("far")
+        else:
+            outcomes.append("close")
+    assert outcomes[0] == outcomes[1]
+
+
+def test_one_tolerance_alone_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes both rtol= and atol=, or neither"):
+        assert_close(mt.ones(1), mt.ones(1), rtol=0.1)
+
+
+def test_numbers_and_arrays_are_compared_too() -> None:
+    assert_close(1.0, 1.0)
+    assert_close(np.ones(2, np.float32), mt.ones(2))
