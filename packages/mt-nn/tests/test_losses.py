@@ -210,3 +210,23 @@ def test_ctc_loss_has_derivatives() -> None:
 def test_ctc_loss_refuses(arguments: Any, settings: Any, message: str) -> None:
     with pytest.raises((nn.NetworkError, IndexingError), match=message):
         F.ctc_loss(*arguments, **settings)
+
+
+@pytest.mark.parametrize("zero_infinity", [False, True])
+@pytest.mark.parametrize("name", ["numpy", "simple"])
+def test_an_infinite_ctc_loss_has_no_gradient(name: str, zero_infinity: bool) -> None:
+    """So that a run that goes wrong is noticed: nan while the sample runs, as in torch."""
+    with mt.use_backend(name):
+        scores = mt.tensor(np.zeros((3, 2, 4)), requires_grad=True)
+        lengths = ([2, 3], [2, 2])
+        labels = mt.tensor([[1, 1], [1, 2]])
+        loss = F.ctc_loss(
+            scores.log_softmax(2), labels, *lengths, reduction="none", zero_infinity=zero_infinity
+        )
+        loss.sum().backward()
+    assert loss.tolist()[0] == (0.0 if zero_infinity else np.inf)
+    lost = np.isnan(scores.grad.numpy())
+    assert lost[:2, 0].all() != zero_infinity
+    assert not lost[2, 0].any()
+    assert not lost[:, 1].any()
+    assert scores.grad.numpy()[:, 1].all()

@@ -188,3 +188,13 @@ def test_settings_that_make_no_sense() -> None:
     ):
         with pytest.raises(SettingError, match=message):
             make()
+
+
+@pytest.mark.parametrize("p", [1, 2, 3.5, np.inf])
+@pytest.mark.parametrize("scale", [1e-5, 1.0, 1e20, 3e37])
+def test_vectors_of_every_size_are_normalized(p: float, scale: float) -> None:
+    """Also where the powers in their norm would leave the range of float32."""
+    numbers = np.array([[3.0, -4.0, 0.5], [1.0, 2.0, 2.0]])
+    found = F.normalize(mt.tensor(numbers * scale, dtype="float32"), p)
+    wanted = numbers / np.linalg.norm(numbers, p, 1, keepdims=True)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -362,7 +363,12 @@ def normalize(
     """
     if not input.is_floating_point():
         raise InputError(f"normalize() takes floating-point numbers, not {input.dtype.name}.")
-    return input / input.norm(p, dim, keepdim=True).clamp(min=eps)
+    # Divided by what is large in them first, for the powers in the norm soon leave the range.
+    vectors = input
+    if input.numel():
+        largest = input.detach().norm(math.inf, dim, keepdim=True)
+        vectors = input / largest.clamp(min=1.0).where(largest < math.inf, 1.0)
+    return vectors / vectors.norm(p, dim, keepdim=True).clamp(min=eps)
 
 
 def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mt_operators import Operator
+from mt_operators.elementary import div as quotient
+from mt_operators.elementary import log, log1p, where
 from mt_tensor.arguments import as_integer, check_floating, check_not_bool, check_same_dtype
 from mt_tensor.dtypes import DType, Number, as_number, float16, plain, result_type
 from mt_tensor.errors import DomainError, DTypeError
-from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
+from mt_tensor.pointwise.elementwise import ElementwiseOperation, check_on_bool, elementwise
 from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
@@ -388,4 +391,15 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
         eps = float(as_number("eps", eps))
         high = elementwise("where", x > 1.0 - eps, 1.0 - eps, x)
         x = elementwise("where", x < eps, eps, high)
-    return elementwise("log", x) - elementwise("log1p", x * -1.0)
+    return _LOG_ODDS(x)
+
+
+_LOG_ODDS = ElementwiseOperation(
+    Operator(
+        "logit",
+        lambda x: log(x) - log1p(-x),
+        # The formula goes on where there is no value, but a gradient from there would mislead.
+        (lambda x, out: where(out == out, quotient(1.0, x * (1.0 - x)), math.nan),),
+        result="real",
+    )
+)

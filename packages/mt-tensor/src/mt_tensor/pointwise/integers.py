@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from mt_operators import Operator
+from mt_operators.elementary import div as quotient
+from mt_operators.elementary import trunc
+from mt_operators.formula import zero
 from mt_tensor.arguments import check_choice
-from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
@@ -45,9 +49,16 @@ def div(input: Tensor, other: Any, *, rounding_mode: RoundingMode = None) -> Ten
     check_choice("rounding_mode", rounding_mode, (None, "trunc", "floor"))
     rest = FUNCTIONS["fmod"](input, other)  # checks the arguments, too
     if rest.is_floating_point():
-        return elementwise("div", input, other).trunc()
+        return _TRUNCATED(input, other)
     multiple = elementwise("sub", input, rest)  # of other, and nearer to zero
     return elementwise("floor_divide", multiple, other)
+
+
+_TRUNCATED = ElementwiseOperation(
+    Operator(
+        "div_trunc", lambda x, y: trunc(quotient(x, y)), (zero, zero), result="real", gates=True
+    )
+)
 
 
 divide = div

@@ -70,7 +70,7 @@ def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     # zeros are left out of the powers, whose derivative there is infinite for some p
     powers = elementwise("where", size == 0, 0.0 if p > 0 else math.inf, _off_zero(size) ** p)
     total = powers.sum(dims, keepdim)
-    return elementwise("where", total == 0, 0.0, _off_zero(total) ** (1 / p))
+    return elementwise("where", total == 0, 0.0 if p > 0 else math.inf, _off_zero(total) ** (1 / p))
 
 
 def _off_zero(x: Tensor) -> Tensor:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import check_floating, check_not_bool
 from mt_tensor.dtypes import as_number, get_default_dtype
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.reductions.roots import root
-from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, mean, reduced_dims, wide
+from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims, wide
 from mt_tensor.strides import size_of
 
 if TYPE_CHECKING:
@@ -73,6 +75,20 @@ def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool)
     return Variance.apply(wide(x), dims, max(0, freedom), keepdim)
 
 
+def _deviation(name: str, input: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:
+    """Return the root of the variance, in units in which no square leaves the range."""
+    require_tensors(name, input)
+    check_floating(name, input)
+    dims = reduced_dims(dim, input.ndim, keepdim)
+    if input.numel() == 0:
+        return root(_variance(name, input, dims, correction, keepdim)).to(input.dtype)
+    x = wide(input)
+    size = fold("maximum", elementwise("abs", _deviations(x.detach(), dims)), dims)
+    unit = elementwise("where", (size > 0.0) & (size < math.inf), size, 1.0)
+    shares = root(_variance(name, x / unit, dims, correction, True)) * unit
+    return (shares if keepdim else squeeze_dims(shares, dims)).to(input.dtype)
+
+
 def var(
     input: Tensor,
     dim: Any = None,
@@ -114,7 +130,7 @@ def std(
     `var`.
     """
     dim, correction = _settled("std", dim, unbiased, correction)
-    return root(_variance("std", input, dim, correction, keepdim)).to(input.dtype)
+    return _deviation("std", input, dim, correction, keepdim)
 
 
 def var_mean(
@@ -141,8 +157,8 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:
     """Return standard deviation and mean over dimensions; arguments and errors: see `var`."""
     dim, correction = _settled("std_mean", dim, unbiased, correction)
-    variance = _variance("std_mean", input, dim, correction, keepdim)
-    return root(variance).to(input.dtype), mean(input, dim, keepdim)
+    deviation = _deviation("std_mean", input, dim, correction, keepdim)
+    return deviation, mean(input, dim, keepdim)
 
 
 # --- How variables vary together ----------------------------------------------------------------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
-from mt_tensor import Tensor, cat, float16, full, tensor
+from mt_tensor import Function, Tensor, cat, float16, full, tensor, zeros
 from mt_tensor.dtypes import Array
 from mt_tensor.fused import fused
 
@@ -41,8 +42,8 @@ def ctc_loss(
         target_lengths: how long each sequence is.
         blank: which label is the blank.
         reduction: none, sum, or the mean of what the losses of samples are for each label.
-        zero_infinity: whether sequences that are longer than their time permits lose 0 instead of
-            infinity.
+        zero_infinity: whether sequences that are longer than their time permits lose 0, with a
+            gradient of 0, instead of infinity, with a gradient of nan.
 
     Raises:
         InputError: shapes, dtypes or lengths do not fit.
@@ -73,11 +74,39 @@ def ctc_loss(
         blank,
     )
     infinite = losses.detach() > -0.5 * IMPOSSIBLE
-    losses = losses.masked_fill(infinite, 0.0 if zero_infinity else float("inf"))
+    if zero_infinity:
+        losses = losses.masked_fill(infinite, 0.0)
+    elif infinite.any():
+        running = tensor(np.arange(times)[:, None] < durations, backend=scores.backend)
+        losses = Hopeless.apply(losses, scores, infinite, running)
     if reduction == "mean":
         losses = losses / tensor(np.maximum(lengths, 1), dtype=losses.dtype, backend=losses.backend)
     losses = losses.to(log_probs.dtype)
     return REDUCTIONS[reduction](losses if batched else losses.reshape(()))
+
+
+class Hopeless(Function):
+    """Losses that are infinite: nothing leads away from there, and the gradient says so by nan."""
+
+    @staticmethod
+    def forward(ctx: Any, losses: Tensor, scores: Tensor, infinite: Tensor, running: Tensor) -> Any:
+        """Return the losses, with infinity where `infinite` is."""
+        ctx.shape = scores.shape
+        ctx.save_for_backward(infinite, running)
+        return losses.masked_fill(infinite, float("inf"))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """Return nan for the scores of what is infinite, at the times that it is running."""
+        infinite, running = ctx.saved_tensors
+        spoilt = (infinite & running).unsqueeze(2).expand(ctx.shape)
+        by_scores = zeros(ctx.shape, dtype=grad.dtype, backend=grad.backend)
+        return (
+            grad.masked_fill(infinite, 0),
+            by_scores.masked_fill(spoilt, float("nan")),
+            None,
+            None,
+        )
 
 
 def _lengths(name: str, given: Lengths, batch: int, most: int | None) -> Array:
