@@ -363,12 +363,13 @@ def normalize(
     """
     if not input.is_floating_point():
         raise InputError(f"normalize() takes floating-point numbers, not {input.dtype.name}.")
+    if not input.numel():
+        return input.clone()
     # Divided by what is large in them first, for the powers in the norm soon leave the range.
-    vectors = input
-    if input.numel():
-        largest = input.detach().norm(math.inf, dim, keepdim=True)
-        vectors = input / largest.clamp(min=1.0).where(largest < math.inf, 1.0)
-    return vectors / vectors.norm(p, dim, keepdim=True).clamp(min=eps)
+    largest = input.detach().norm(math.inf, dim, keepdim=True)
+    unit = largest.clamp(min=1.0).where(largest < math.inf, 1.0)
+    vectors = input / unit
+    return vectors / vectors.norm(p, dim, keepdim=True).clamp(min=eps / unit)
 
 
 def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:
