@@ -448,7 +448,7 @@ from mt_tensor.reductions.sums import sum as sum
 from mt_tensor.reductions.truth import all as all
 from mt_tensor.reductions.truth import any as any
 from mt_tensor.reductions.truth import count_nonzero
-from mt_tensor.strides import Size
+from mt_tensor.size import Size
 from mt_tensor.tensor_data import TensorData
 
 bool, double, float, half, int, long, short = bool_, float64, float32, float16, int32, int64, int16

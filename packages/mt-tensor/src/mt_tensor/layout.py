@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 from mt_tensor.dtypes import DType
+from mt_tensor.size import size_from
 from mt_tensor.strides import Shape, Strides, size_of, strides_from_shape
 
 REMEMBERED = 4096
@@ -21,6 +22,7 @@ class Layout:
     Attributes:
         dtype: the type of the elements.
         shape: the extent of each dimension.
+        sizes: the same, as users see it.
         strides: for each dimension, how many elements lie between neighbours; zero repeats an
             element, negative runs backwards.
         offset: where in the storage the element at index (0, 0, ...) lies.
@@ -39,6 +41,7 @@ class Layout:
         "row_major",
         "shape",
         "size",
+        "sizes",
         "strides",
     )
 
@@ -51,7 +54,8 @@ class Layout:
     ) -> None:
         """Describe a view; without strides, a row-major one."""
         self.dtype = dtype
-        self.shape = shape
+        self.shape = shape = tuple(shape)  # and no Size, whose items take longer to read
+        self.sizes = size_from(shape)
         self.strides = _row_major_strides(shape) if strides is None else strides
         self.offset = offset
         self.size = size_of(shape)

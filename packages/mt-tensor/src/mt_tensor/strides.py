@@ -18,7 +18,6 @@ from mt_tensor.dtypes import Array
 from mt_tensor.errors import IndexingError
 
 Shape = tuple[int, ...]
-Size = tuple[int, ...]  # torch's name for it
 Strides = tuple[int, ...]
 Index = Sequence[int]
 

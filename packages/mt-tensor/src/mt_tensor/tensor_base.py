@@ -119,8 +119,8 @@ class TensorBase:
 
     @property
     def shape(self) -> Shape:
-        """The extent of each dimension."""
-        return self._tensor.layout.shape
+        """The extent of each dimension, a `Size`."""
+        return self._tensor.layout.sizes
 
     @property
     def dtype(self) -> DType:
