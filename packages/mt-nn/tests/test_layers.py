@@ -224,22 +224,6 @@ def test_a_saved_file_has_the_usual_permissions_or_those_it_had(tmp_path: Path) 
     assert mode(path) == 0o600 or os.name == "nt"
 
 
-@pytest.mark.parametrize(
-    ("state", "message"),
-    [
-        ({"a": mt.ones(1), "b": 3.0}, "'b' holds float"),
-        ({"a": np.ones(1)}, "'a' holds ndarray"),
-        ({1: mt.ones(1)}, "1 holds Tensor"),
-        (nn.Linear(1, 1), r"Linear was given. Save a model with save\(model.state_dict"),
-    ],
-)
-def test_only_tensors_are_saved(tmp_path: Path, state: Any, message: str) -> None:
-    path = tmp_path / "m.safetensors"
-    with pytest.raises(nn.StateDictError, match=message):
-        nn.save(state, path)
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_folder_is_no_model_file(tmp_path: Path) -> None:
     for folder in (tmp_path, ".", ""):
         with pytest.raises(nn.FileError, match="it is a folder"):

@@ -128,7 +128,7 @@ def test_argwhere() -> None:
 
 def test_turns_are_views() -> None:
     x = mt.arange(6.0).view(2, 3)
-    for view in (x.t(), x.H, x.mH, x.adjoint(), x.select(0, 1), x.fliplr(), x.rot90(), x.ravel()):
+    for view in (x.t(), x.H, x.mH, x.adjoint(), x.select(0, 1), x.ravel()):
         assert view.data_ptr() - x.data_ptr() in range(24)
         whole = np.asarray(view)
         x.mul_(2)
