@@ -189,14 +189,14 @@ class Recording:
     def tests_for(self, fault: Fault, budget: float, thorough: bool) -> list[str]:
         """Return the tests that could notice a fault, the most likely first.
 
-        Those that execute its line are taken, and no others. If nobody is seen to execute it, as in
-        machine code, or if an import does, next come those for which its function was compiled,
-        then those that execute anything in its file, and all the others.
+        Those that execute its line come first, then those for which its function was compiled,
+        those that execute anything in its file, those that start programs, and all the others: what
+        machine code executes is not seen, nor what is done once and then remembered.
 
         Args:
             fault: what they should notice.
             budget: how many seconds the tests may take that are taken for one reason.
-            thorough: whether to take all the others in any case, and all that they take.
+            thorough: whether to take all tests, however long they take.
         """
         by_number: dict[int, list[str]] = self._executed(fault.file)
         executed = {
@@ -207,13 +207,10 @@ class Recording:
         of_line = set(executed.get(fault.number, ())) & usable
         if not of_line and not fault.at_import:
             of_line = {t for n in range(first, last + 1) for t in executed.get(n, ())} & usable
-        at_import = fault.at_import or "" in executed.get(fault.number, ())
-        groups = [of_line]
-        if not of_line or at_import or thorough:
-            number = str(self._number(fault.file, fault.number))
-            compiled = set(self.compiled.get(fault.file, {}).get(number, ()))
-            near = {test for tests in executed.values() for test in tests}
-            groups += [compiled, near, set(self.starting), usable]
+        number = str(self._number(fault.file, fault.number))
+        compiled = set(self.compiled.get(fault.file, {}).get(number, ()))
+        near = {test for tests in executed.values() for test in tests}
+        groups = [of_line, compiled, near, set(self.starting), usable]
         taken: dict[str, None] = {}
         for group in groups:
             spent = 0.0
