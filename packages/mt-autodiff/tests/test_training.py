@@ -108,6 +108,10 @@ def test_the_penalty_makes_weights_smaller() -> None:
     train(free, xor(20), 20, 0.1)
     train(held, xor(20), 20, 0.1, penalty=0.1)
     assert size(held) < size(free)
+    before = Network(seed=5)
+    plain, dataset = train(Network(seed=5), xor(20), 1, 0.1), xor(20)
+    (epoch,) = train(Network(seed=5), dataset, 1, 0.1, penalty=0.1)
+    assert epoch.loss == pytest.approx(plain[0].loss + 0.1 * size(before))
 
 
 def test_the_rate_may_change_from_epoch_to_epoch() -> None:
@@ -253,16 +257,16 @@ def test_a_picture_shows_the_boundary_the_points_and_the_training(
     monkeypatch.setattr("matplotlib.figure.Figure", Kept)
     dataset = Dataset(((0.0, 0.0), (1.0, 3.0), (0.2, 1.0)), (0, 1, 1))
     history = [Epoch(1, 0.7, 0.5), Epoch(2, 0.3, 0.75)]
-    assert picture.draw(dataset, lambda x: x[0] - 0.5, history, "xor").startswith(b"\x89PNG")
+    assert picture.draw(dataset, lambda x: x[0] - 0.3, history, "xor").startswith(b"\x89PNG")
     plane, loss, accuracies = figures[0].axes
 
     regions, boundary, *classes = plane.collections
     assert (plane.get_title(), plane.get_xlabel(), plane.get_ylabel()) == ("xor", "x1", "x2")
     assert plane.get_aspect() == 1.0
-    assert regions.get_clim() == pytest.approx((-0.55, 0.55))  # white where the score is 0
+    assert regions.get_clim() == pytest.approx((-0.75, 0.75))  # white where the score is 0
     assert plane.dataLim.extents.tolist() == pytest.approx([-0.05, -0.15, 1.05, 3.15])
     assert boundary.levels.tolist() == [0.0]
-    assert {round(x, 9) for x, _ in boundary.get_paths()[0].vertices} == {0.5}
+    assert {round(x, 9) for x, _ in boundary.get_paths()[0].vertices} == {0.3}
     assert [points.get_offsets().tolist() for points in classes] == [
         [[0.0, 0.0]],
         [[1.0, 3.0], [0.2, 1.0]],

@@ -20,6 +20,18 @@ def test_every_kernel_has_samples():
     assert {*SAMPLES} == KERNELS.keys() - {"argmax", "argmin"}  # which have no gradient
 
 
+@pytest.mark.parametrize("name", SAMPLES)
+def test_other_types_and_nothing_are_left_to_the_composition(name):
+    arguments = [mt.tensor(x) if isinstance(x, np.ndarray) else x for x in SAMPLES[name][0]]
+    for change in (lambda x: x.half(), lambda x: x[:0]):
+        assert not KERNELS[name].fits(change(arguments[0]), *arguments[1:])
+    if name in ("linear", "conv2d", "conv_transpose2d", "attention"):
+        for place in (1, 2) if name in ("linear", "attention") else (1,):
+            given = [*arguments]
+            given[place] = given[place].half()
+            assert not KERNELS[name].fits(*given)
+
+
 def one_by_one(kernel, units, parallel, *arguments):
     """Do units one by one, the last first, as threads may that share them."""
     for unit in reversed(range(units)):

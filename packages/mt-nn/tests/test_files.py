@@ -378,3 +378,18 @@ def test_limits_hold_in_their_block_and_their_thread(tmp_path: Path) -> None:
 def test_what_is_no_path(number: Any) -> None:
     with pytest.raises(TypeError, match="os.PathLike"):
         data.read_text(number)
+
+
+@pytest.mark.parametrize("mask", [0, 0o022, 0o077])
+def test_a_new_file_is_everybodys_but_for_the_mask_and_an_old_one_stays(
+    tmp_path: Path, mask: int
+) -> None:
+    path, before = tmp_path / "file", os.umask(mask)
+    try:
+        write_atomically(path, b"1")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+        path.chmod(0o640)
+        write_atomically(path, b"2")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    finally:
+        os.umask(before)

@@ -231,3 +231,63 @@ def test_a_folder_is_no_model_file(tmp_path: Path) -> None:
     with pytest.raises(nn.FileError, match="could not read"):
         nn.load(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+# --- What settings lead to ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("added", [0, 1])
+def test_transposed_convolutions_add_what_they_are_told_to(dims: int, added: int) -> None:
+    kind: Any = getattr(nn, f"ConvTranspose{dims}d")
+    layer = kind(1, 2, 3, stride=2, output_padding=added)
+    assert layer.output_padding == (added,) * dims
+    assert layer(mt.ones(1, 1, *[4] * dims)).shape == (1, 2, *[9 + added] * dims)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_kernels_have_an_extent_each_way(dims: int) -> None:
+    convolve: Any = getattr(nn.functional, f"conv{dims}d")
+    for empty in range(dims):
+        size = [0 if dim == empty else 3 for dim in range(dims)]
+        with pytest.raises(nn.InputError, match="takes a weight of shape"):
+            convolve(mt.ones(1, 2, *[5] * dims), mt.ones(4, 2, *size))
+
+
+@pytest.mark.parametrize(
+    ("layer", "bound"),
+    [
+        (nn.Linear(100, 50), 0.1),
+        (nn.Bilinear(100, 5, 9), 0.1),
+        (nn.Conv2d(4, 50, 5), 0.1),
+        (nn.RNN(3, 100), 0.1),
+        (nn.LSTM(3, 100), 0.1),
+        (nn.GRU(3, 100), 0.1),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_parameters_begin_spread_evenly_up_to_a_bound(layer: nn.Module, bound: float) -> None:
+    for parameter in layer.parameters():
+        values = np.asarray(parameter.value.detach())
+        assert -bound <= values.min() < -0.5 * bound
+        assert 0.5 * bound < values.max() <= bound
+
+
+@pytest.mark.parametrize("cutoffs", [[], (), 3, [10], [3, 12], [3, 3], [5, 3], [0]])
+def test_clusters_of_classes_begin_one_after_the_other(cutoffs: Any) -> None:
+    with pytest.raises(nn.SettingError, match="cutoff"):
+        nn.AdaptiveLogSoftmaxWithLoss(8, 10, cutoffs)
+
+
+@pytest.mark.parametrize("shape", [(8,), (1, 8), (5, 8)])
+def test_probabilities_of_clusters_of_classes_add_up_to_one(shape: tuple[int, ...]) -> None:
+    layer = nn.AdaptiveLogSoftmaxWithLoss(8, 10, [2, 4, 7], 1.5)
+    x = mt.tensor(np.random.default_rng(0).standard_normal(shape), dtype="float32")
+    scores = layer.log_prob(x)
+    assert scores.shape == (*shape[:-1], 10)
+    np.testing.assert_allclose(np.asarray(scores.detach().exp().sum(-1)), 1.0, rtol=1e-5)
+    for number in range(10):
+        target = mt.full(shape[:-1], number, dtype=mt.int64)
+        np.testing.assert_allclose(
+            layer(x, target).output.tolist(), scores[..., number].tolist(), rtol=1e-4
+        )

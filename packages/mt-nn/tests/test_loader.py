@@ -604,3 +604,11 @@ def test_states_that_are_refused(change: dict[str, Any]) -> None:
     for missing in state:
         with pytest.raises(nn.SettingError, match="no state of a DataLoader"):
             loader.load_state_dict({k: v for k, v in state.items() if k != missing})
+
+
+@pytest.mark.parametrize("name", ["shuffle", "drop_last", "pin_memory", "persistent_workers"])
+@pytest.mark.parametrize("value", ["yes", 1, 2.0])
+def test_switches_are_true_or_false(name: str, value: Any) -> None:
+    settings: dict[str, Any] = {name: value}
+    with pytest.raises(TypeError, match=f"{name} is True or False"):
+        DataLoader([1, 2, 3], **settings)

@@ -521,3 +521,25 @@ def test_lbfgs_goes_down_a_line_for_ever() -> None:
 
     optimizer.step(closure)
     assert x.item() == 100  # three looks, each ten times as far as the one before
+
+
+def test_hooks_are_called_in_the_order_in_which_they_came() -> None:
+    optimizer = optim.SGD([nn.Parameter(mt.ones(1))], lr=0.5)
+    order: list[Any] = []
+    for number in (1, 2, 3):
+        optimizer.register_step_pre_hook(lambda *given, n=number: order.append(("before", n)))
+        optimizer.register_step_post_hook(lambda *given, n=number: order.append(("after", n)))
+    optimizer.step()
+    assert order == [(when, n) for when in ("before", "after") for n in (1, 2, 3)]
+
+
+def test_a_step_of_lbfgs_looks_at_the_loss_as_often_as_it_may() -> None:
+    for settings, wanted in (
+        ({}, (20, 25)),
+        ({"max_iter": 8}, (8, 10)),
+        ({"max_eval": 3}, (20, 3)),
+    ):
+        (group,) = optim.LBFGS([nn.Parameter(mt.ones(1))], **settings).param_groups
+        assert (group["max_iter"], group["max_eval"]) == wanted
+        assert (group["tolerance_grad"], group["tolerance_change"]) == (1e-7, 1e-9)
+        assert (group["lr"], group["history_size"], group["line_search_fn"]) == (1, 100, None)

@@ -1,5 +1,6 @@
 """Models and checkpoints on disk: what is kept, what torch makes of it, and what is refused."""
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -373,3 +374,27 @@ def test_metadata_of_a_checkpoint(tmp_path: Path) -> None:
     assert read_metadata(tmp_path / "c")["note"] == "mine"
     with pytest.raises(nn.SettingError, match="cannot be called 'mt_nn.structure'"):
         nn.save_checkpoint(tmp_path / "c", metadata={"mt_nn.structure": "x"})
+
+
+@pytest.mark.parametrize("metadata", ['{"a":1}', '{"a":null}', '{"a":"b","c":[]}', '["a"]', '"a"'])
+def test_metadata_that_are_no_strings_by_name_are_refused(tmp_path: Path, metadata: str) -> None:
+    head = f'{{"__metadata__":{metadata}}}'.encode()
+    (tmp_path / "m").write_bytes(len(head).to_bytes(8, "little") + head)
+    for read in (read_metadata, nn.load):
+        with pytest.raises(nn.FileError, match="no safetensors file"):
+            read(tmp_path / "m")
+
+
+@pytest.mark.parametrize(("dimensions", "fits"), [(1, True), (64, True), (65, False)])
+def test_arrays_have_no_more_dimensions_than_numpys(
+    tmp_path: Path, dimensions: int, fits: bool
+) -> None:
+    shape = [1] * dimensions
+    entry = {"dtype": "F32", "shape": shape, "data_offsets": [0, 4]}
+    head = json.dumps({"a": entry}).encode()
+    (tmp_path / "m").write_bytes(len(head).to_bytes(8, "little") + head + bytes(4))
+    if fits:
+        assert nn.load(tmp_path / "m")["a"].shape == tuple(shape)
+    else:
+        with pytest.raises(nn.FileError, match="a has 65 dimensions"):
+            nn.load(tmp_path / "m")

@@ -28,6 +28,7 @@ def test_only_exact_identities_are_used():
     assert operations(lambda x: 1.0 * x * 1.0 / 1.0 - 0.0) == []
     assert operations(lambda x: x * -1.0) == ["neg"]
     assert operations(lambda x: -1.0 * -x) == []
+    assert operations(lambda x: exp(x) * -1.0) == ["exp", "neg"]
     assert operations(lambda x: abs(-x)) == ["abs"]
     assert operations(lambda x: where(x > 0, x, x)) == []
     chosen = ["constant", "gt", "constant", "where"]  # by one condition, once

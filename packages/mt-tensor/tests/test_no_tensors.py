@@ -28,11 +28,16 @@ def calls():
             }
             if any(p.kind is p.VAR_POSITIONAL and p.name == "tensors" for p in parameters):
                 yield pytest.param(function, ["text", X], {}, id=f"{name}-tensors")
+            needed = sum(p.default is p.empty for p in parameters)
+            for p in parameters:
+                if p.kind is p.KEYWORD_ONLY and str(p.annotation).strip("'") in TENSORS:
+                    yield pytest.param(
+                        function, [X] * needed, {p.name: "text"}, id=f"{name}-{p.name}"
+                    )
             placed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
             types = [str(parameter.annotation).strip("'") for parameter in placed]
             places = [place for place, kind in enumerate(types) if kind in TENSORS]
             for wrong in places:
-                needed = sum(parameter.default is parameter.empty for parameter in placed)
                 arguments = [
                     INDEX if p.name == "index" else X if kind in TENSORS else OTHERS.get(kind, 1)
                     for p, kind in zip(placed, types, strict=True)

@@ -361,6 +361,7 @@ SAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "batch_norm": [
         (draw(6, 3, 4, 5), draw(3), draw(3), 1e-5, []),
         (draw(6, 3, 4) + 10, None, draw(3), 1e-5, []),
+        (draw(6, 3, 2), draw(3), draw(3), 1e-5, []),
         (draw(9, 4), draw(4), None, 0.1, []),
         (draw(9, 300), draw(300), draw(300), 0.1, []),
     ],
