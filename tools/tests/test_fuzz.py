@@ -165,7 +165,7 @@ def test_what_shares_memory_is_compared(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_numpy_is_an_oracle_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mt.fuzz.running.find_spec", lambda _: None)
-    counts = count_some(0, range(60), "numpy")
+    counts = count_some(0, range(60), "numpy", None)
     assert counts.programs == 60
     assert not counts.unjudged
     monkeypatch.setattr(mt.Tensor, "amax", lambda x, *args, **settings: x.amin(*args, **settings))

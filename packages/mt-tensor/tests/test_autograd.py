@@ -326,8 +326,12 @@ def test_backward_to_some_inputs_only() -> None:
         assert (x.grad, y.grad.tolist(), w.grad.tolist()) == (None, [1, 2], [2, 4])
         (x * w).sum().backward(inputs=x)
         assert (x.grad.tolist(), w.grad.tolist()) == ([1, 2], [2, 4])
+        (x * w).sum().backward(inputs=[x, x])  # each of them once
+        assert x.grad.tolist() == [2, 4]
         with pytest.raises((ValueError, RuntimeError), match="inputs"):
             x.sum().backward(inputs=[])
+        with pytest.raises((ValueError, RuntimeError), match="inputs"):
+            m.autograd.grad(x.sum(), [])
 
 
 def test_backward_of_several_tensors() -> None:

@@ -287,6 +287,17 @@ def test_a_view_of_everything_is_another_tensor(view) -> None:
     assert x.grad.tolist() == [[2.0] * 3] * 2
 
 
+@pytest.mark.parametrize("lib", [mt, torch])
+def test_what_has_the_shape_already_is_given_back(lib) -> None:
+    x = lib.ones(2, 3, requires_grad=True)
+    assert x.flatten(1) is x
+    assert x[0].flatten().is_leaf == x[0].is_leaf
+    first, second = lib.broadcast_tensors(x, x[0])
+    assert first is x
+    assert second is not x[0]
+    assert lib.ones(()).flatten().shape == (1,)
+
+
 def test_broadcast_shapes():
     assert mt.broadcast_shapes() == ()
     assert mt.broadcast_shapes(3) == (3,)

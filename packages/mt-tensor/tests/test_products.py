@@ -122,6 +122,15 @@ def test_truth_values(name: str) -> None:
     compare(lambda lib, *args: getattr(lib, name)(*args), *shapes, dtype="bool")
 
 
+@pytest.mark.parametrize("shapes", [((1,), ()), ((), (1,)), ((2,), (2,)), ((), ())])
+def test_a_number_is_an_element_like_others_in_kron(shapes: tuple[Shape, Shape]) -> None:
+    kinds = [
+        lib.kron(lib.ones(shapes[0], dtype=lib.float16), lib.ones(shapes[1])).dtype
+        for lib in (mt, torch)
+    ]
+    assert str(kinds[1]) == f"torch.{kinds[0].name}"
+
+
 def test_integers_are_multiplied_exactly() -> None:
     for pair in ([2**53 + 1, -1], [2**62, 2**62 + 3]):
         row, column = mt.tensor([pair]), mt.tensor([[1], [1]])

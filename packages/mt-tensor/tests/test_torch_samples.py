@@ -26,6 +26,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:Using torch.cross without specifying the dim",
     "ignore:torch.chain_matmul is deprecated",
     "ignore:index_reduce.. is in beta",
+    "ignore:indexing with dtype torch.uint8",
 )
 
 DTYPES = list(PROMOTION["same"])
@@ -80,6 +81,7 @@ NO_GRADIENT_IN_TORCH = {
 
 ACCEPTED_BY_TORCH = {
     "p is a number; 'nuc'": "the nuclear norm is not offered here",
+    "if it is a mask": "it takes uint8 for bool, and warns of it",
     "single Ellipsis": "a second one means nothing; NumPy refuses it, too",
     "'max' was given": "an old name of amax",
     "integers from 0 to 255": "it wraps a number around that does not fit",

@@ -5,10 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import mt_tensor as mt
 from mt.fuzz.differences import Difference
@@ -19,8 +22,11 @@ from mt.fuzz.shrinking import shrunk
 TOGETHER = 200
 """Programs that a process is given at a time."""
 
-SECONDS = 120
-"""A program that takes longer has its process ended."""
+SECONDS = 20
+"""A program that computes longer has its process ended."""
+
+MEMORY = 2**30
+"""Bytes that a program may ask for beyond those that its process has already."""
 
 
 @dataclass
@@ -62,58 +68,84 @@ class Counts:
             self.unjudged.append((number, program.steps[-1].operation, difference))
 
 
-def count_some(seed: int, numbers: Sequence[int], backend: str) -> Counts:
-    """Run the programs of these numbers."""
+def count_some(seed: int, numbers: Sequence[int], backend: str, diary: Path | None) -> Counts:
+    """Run the programs of these numbers; before each, its number is written into a file."""
     counts = Counts()
     with mt.use_backend(backend):
         for number in numbers:
-            if hasattr(signal, "alarm"):
-                signal.alarm(SECONDS)
-            counts.count(number, *made_up(seed, number))
-    if hasattr(signal, "alarm"):
-        signal.alarm(0)
+            if diary is not None:
+                diary.write_text(str(number), encoding="ascii")
+            with limited():
+                try:
+                    counts.count(number, *made_up(seed, number))
+                except Exception as error:
+                    error.add_note(f"in program {number} of seed {seed}")
+                    raise
     return counts
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """Limit the memory and the time that a program takes, where the system knows how."""
+    try:
+        import resource
+    except ImportError:
+        yield
+        return
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def count_all(seed: int, numbers: Sequence[int], backend: str, processes: int) -> Counts:
-    """Run programs in several processes, and count what they did."""
+    """Run programs in several processes, and count what they did.
+
+    A program that ends its process is counted as a difference; the others are not lost by it.
+    """
     if processes == 1 and len(numbers) <= TOGETHER:
-        return count_some(seed, numbers, backend)
+        return count_some(seed, numbers, backend, None)
     counts = Counts()
-    parts = [numbers[i : i + TOGETHER] for i in range(0, len(numbers), TOGETHER)]
-    while parts:
-        left = _count_parts(counts, seed, parts, backend, processes)
-        for part in left[: 2 * processes]:  # one of these has ended its process
-            _count_alone(counts, seed, part, backend)
-        parts = left[2 * processes :]
+    parts = [list(numbers[i : i + TOGETHER]) for i in range(0, len(numbers), TOGETHER)]
+    with TemporaryDirectory() as folder:
+        diaries = [Path(folder) / str(part[0]) for part in parts]
+        left = dict(zip(diaries, parts, strict=True))
+        while left:
+            _count_parts(counts, seed, left, backend, processes)
+            for diary, part in left.items():
+                if diary.exists():  # perhaps it was this one
+                    number = int(diary.read_text(encoding="ascii"))
+                    part.remove(number)
+                    diary.unlink()
+                    alone = {diary: [number]}
+                    _count_parts(counts, seed, alone, backend, 1)
+                    if alone:
+                        counts.unjudged.append((number, "?", Difference("crash", "", "", "")))
     return counts
 
 
-def _count_alone(counts: Counts, seed: int, part: Sequence[int], backend: str) -> None:
-    """Count what a part does, half by half if it ends its process."""
-    if not _count_parts(counts, seed, [part], backend, 1):
-        return
-    if len(part) == 1:
-        counts.unjudged.append((part[0], "?", Difference("crash", "", "", "")))
-        return
-    for half in (part[: len(part) // 2], part[len(part) // 2 :]):
-        _count_alone(counts, seed, half, backend)
-
-
 def _count_parts(
-    counts: Counts, seed: int, parts: Sequence[Sequence[int]], backend: str, processes: int
-) -> list[Sequence[int]]:
-    """Count what parts do until a program ends its process; return those that are left."""
+    counts: Counts, seed: int, parts: dict[Path, list[int]], backend: str, processes: int
+) -> None:
+    """Count what parts do until a program ends its process, and take out those that are done."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        running = {pool.submit(count_some, seed, part, backend): part for part in parts}
-        for future in as_completed(list(running)):
+        running = {
+            pool.submit(count_some, seed, part, backend, diary): diary
+            for diary, part in parts.items()
+        }
+        for future in as_completed(running):
             try:
                 counts += future.result()
             except BrokenProcessPool:
-                break
-            del running[future]
-    return list(running.values())
+                return
+            del parts[running[future]]
+            running[future].unlink(missing_ok=True)
 
 
 def least(program: Run, difference: Difference) -> tuple[list[Step], Difference]:

@@ -24,6 +24,7 @@ FULL = 100_000
 """So many programs meet every kind."""
 
 Operands = Sequence[Array]
+Condition = Callable[[Step, Operands], bool]
 
 
 @dataclass(frozen=True)
@@ -102,32 +103,23 @@ def _not_finite(_: Step, operands: Operands) -> bool:
     return any(x.dtype.kind == "f" and not np.isfinite(x).all() for x in operands)
 
 
-def _mixed(_: Step, operands: Operands) -> bool:
-    return len({x.dtype for x in operands}) > 1
+def _extreme(_: Step, operands: Operands) -> bool:
+    floats = [x for x in operands if x.dtype.kind == "f"]
+    return any((abs(x) > np.finfo(x.dtype).max / 8).any() for x in floats)
 
 
-def _empty(_: Step, operands: Operands) -> bool:
-    return any(x.size == 0 for x in operands)
+def _of_kinds(*kinds: str) -> Condition:
+    return lambda _, operands: any(x.dtype.kind in kinds for x in operands)
 
 
-def _half(_: Step, operands: Operands) -> bool:
-    return any(x.dtype == "float16" for x in operands)
-
-
-def _whole(_: Step, operands: Operands) -> bool:
-    return any(x.dtype.kind in "iu" for x in operands)
-
-
-def _truth(_: Step, operands: Operands) -> bool:
-    return any(x.dtype.kind == "b" for x in operands)
-
-
-CONDITIONS: dict[str, Callable[[Step, Operands], bool]] = {
+CONDITIONS: dict[str, Condition] = {
     "not finite": _not_finite,
-    "mixed": _mixed,
-    "empty": _empty,
-    "float16": _half,
-    "integers": _whole,
-    "bool": _truth,
+    "extreme": lambda step, operands: _not_finite(step, operands) or _extreme(step, operands),
+    "settings not finite": lambda step, _: not np.isfinite(list(parts_of(step.args, float))).all(),
+    "mixed": lambda _, operands: len({x.dtype for x in operands}) > 1,
+    "empty": lambda _, operands: any(x.size == 0 for x in operands),
+    "float16": lambda _, operands: any(x.dtype == np.float16 for x in operands),
+    "integers": _of_kinds("i", "u"),
+    "not recorded": lambda step, _: step.unrecorded,
 }
-"""What an entry may ask for of a step and its operands."""
+"""What an entry may ask for of a step and of its operands before it."""

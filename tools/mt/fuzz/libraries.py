@@ -30,7 +30,10 @@ class Ours:
 
     def memory(self, x: Any) -> int | None:
         """Return what stands for the memory of a tensor; None if it has no elements."""
-        return id(x._tensor.storage) if x.numel() else None
+        owner = x._tensor.storage
+        while isinstance(owner, np.ndarray) and isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        return id(owner) if x.numel() else None
 
     def seed(self, seed: int) -> None:
         """Begin with new random numbers."""
@@ -55,12 +58,15 @@ class Torch:
 
     def array(self, x: Any) -> Array:
         """Return the elements, as a view."""
-        array: Array = x.detach().numpy()
+        x = x.detach()
+        array: Array = (x.clone() if x._is_zerotensor() else x).numpy()
         return array
 
     def memory(self, x: Any) -> int | None:
         """Return what stands for the memory of a tensor; None if it has no elements."""
-        return int(x.untyped_storage().data_ptr()) if x.numel() else None
+        if not x.numel() or x._is_zerotensor():  # which has neither memory nor elements
+            return None
+        return int(x.untyped_storage().data_ptr())
 
     def seed(self, seed: int) -> None:
         """Begin with new random numbers."""

@@ -23,10 +23,10 @@ from mt_tensor.dtypes import Array
 CLOSE = 8
 """Units in the last place that need no further thought."""
 
-ROUNDINGS = 4
+ROUNDINGS = 8
 """Roundings of operands that a result may be off by; for a gradient, in each step."""
 
-MOVES = 3
+MOVES = 4
 """How often elements are moved to see what comes of it."""
 
 WIDER = {

@@ -37,6 +37,9 @@ from mt.fuzz.programs import Ref, Step
 from mt.fuzz.rounding import close, within_rounding
 from mt_tensor.dtypes import Array
 
+LARGEST = 50_000
+"""Elements of a value that is compared; settings at random may make larger ones."""
+
 PASSING = ("refused", "accepted", "error", "fault")
 """Kinds of difference behind which a program goes on without the value."""
 
@@ -148,6 +151,8 @@ class Run:
         if not all(same_answers(answers[0], other) for other in answers):
             return Difference("parts", name, *map(repr, answers))
         new = tensors_of(name, self.ours.names[name], self.ours.library)
+        if any(tensor.numel() > LARGEST for tensor in new.values()):
+            return self._forget()
         self.drawn = self.drawn or (is_random(step) and any(x.requires_grad for x in new.values()))
         return self._compare(set(new)) or self._compare_with_numpy(step, name)
 
@@ -172,7 +177,10 @@ class Run:
 
     def _compare(self, new: set[str]) -> Difference | None:
         """Compare all values, of which some are new; torch then takes over our elements."""
-        mine = self.ours.all_values()
+        try:
+            mine = self.ours.all_values()
+        except Exception as error:  # noqa: BLE001 - nothing may go wrong where nothing is done
+            return Difference("fault", "", f"{type(error).__name__}: {error}", "can be looked at")
         if self.theirs is None:
             for name, value in mine.items():
                 self._remember(name, self.ours.library.array(value))
@@ -189,7 +197,9 @@ class Run:
             difference = self._compare_value(self.theirs, name, value, other[name], watched)
             if difference is not None:
                 return difference
-        return self._compare_memory(self.theirs, mine, other, new) if new else None
+        if new or self.steps[-1].operation == "backward":
+            return self._compare_memory(self.theirs, mine, other, new)
+        return None
 
     def _compare_value(
         self, theirs: Side, name: str, mine: Any, other: Any, watched: bool

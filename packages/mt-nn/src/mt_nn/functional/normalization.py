@@ -13,7 +13,7 @@ from mt_nn.settings import integer
 from mt_tensor import Tensor, fused, no_grad, pad
 from mt_tensor.recording.function import common_backend
 from mt_tensor.reductions.sums import wide
-from mt_tensor.strides import Shape
+from mt_tensor.strides import Shape, normalize_dims
 
 
 def layer_norm(
@@ -363,13 +363,17 @@ def normalize(
     """
     if not input.is_floating_point():
         raise InputError(f"normalize() takes floating-point numbers, not {input.dtype.name}.")
+    dims = normalize_dims(dim, input.ndim)
     if not input.numel():
         return input.clone()
     # Divided by what is large in them first, for the powers in the norm soon leave the range.
-    largest = input.detach().norm(math.inf, dim, keepdim=True)
-    unit = largest.clamp(min=1.0).where(largest < math.inf, 1.0)
+    # With an exponent of 0 it counts elements, and a count is the same in every unit.
+    unit: Tensor | float = 1.0
+    if p != 0:
+        largest = input.detach().norm(math.inf, dims, keepdim=True)
+        unit = largest.clamp(min=1.0).where(largest < math.inf, 1.0)
     vectors = input / unit
-    return vectors / vectors.norm(p, dim, keepdim=True).clamp(min=eps / unit)
+    return vectors / vectors.norm(p, dims, keepdim=True).clamp(min=eps / unit)
 
 
 def _normalized(input: Tensor, dims: tuple[int, ...], eps: float) -> tuple[Tensor, Tensor, Tensor]:

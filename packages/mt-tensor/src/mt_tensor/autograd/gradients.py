@@ -50,7 +50,7 @@ def grad(
     Raises:
         NoGradientError: nothing was recorded for an output or an input, a weight is missing, or the
             outputs were not computed from an input.
-        DomainError: zeros are wanted where an error is, too.
+        DomainError: zeros are wanted where an error is, too, or `inputs` is empty.
         ShapeError: weights have another shape than their output, or are not one for each.
         GraphFreedError: an earlier call freed the graph.
     """
@@ -61,6 +61,8 @@ def grad(
     check_flags(retain_graph=keep, create_graph=create_graph)
     check_flags(materialize_grads=materialize_grads, allow_unused=allow_unused)
     outputs, inputs = _tensors("outputs", outputs), _tensors("inputs", inputs)
+    if not inputs:
+        raise DomainError("inputs of grad() name at least one tensor; there was none.")
     for tensor in inputs:
         if not tensor.requires_grad:
             raise NoGradientError(
@@ -108,7 +110,8 @@ def backward(
         grad_tensors: for each the weight of each of its elements; see `grad`.
         retain_graph: whether the graph can be differentiated again; as `create_graph` if None.
         create_graph: whether the gradients are recorded, to be differentiated in turn.
-        inputs: the only tensors whose `grad` is added to, leaves or not; None for all leaves.
+        inputs: the only tensors whose `grad` is added to, leaves or not, once if named twice; None
+            for all leaves.
 
     Raises:
         NoGradientError: nothing was recorded for a tensor or an input, or a weight is missing.
@@ -119,7 +122,8 @@ def backward(
     results = _tensors("tensors", tensors)
     weights = _weights("grad_tensors", grad_tensors, len(results))
     if inputs is not None:
-        chosen = _tensors("inputs", inputs)
+        named = _tensors("inputs", inputs)
+        chosen = tuple({id(tensor): tensor for tensor in named}.values())  # each of them once
         if not chosen:
             raise DomainError("inputs of backward() name a tensor; None stands for all leaves.")
         gradients = grad(results, chosen, weights, retain_graph, create_graph, True)

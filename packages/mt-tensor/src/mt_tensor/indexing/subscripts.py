@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mt_autodiff.mode import recording
-from mt_tensor.dtypes import Number, bool_, int64, plain
+from mt_tensor.dtypes import Number, bool_, int64, plain, uint8
 from mt_tensor.errors import DomainError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (
     GatherSlices,
@@ -62,6 +62,11 @@ def _normal(x: TensorBase, entry: Any) -> Any:
     if entry.dtype.is_floating_point:
         raise IndexingError(
             f"a tensor of {entry.dtype.name} cannot index: use integers or a mask of bools."
+        )
+    if entry.dtype is uint8:
+        raise IndexingError(
+            "a tensor of uint8 cannot index, for torch takes it for a mask: convert with x.long() "
+            "if it holds positions, and with x.bool() if it is a mask."
         )
     is_number = entry.ndim == 0 and entry.dtype is not bool_
     return entry.item() if is_number else entry

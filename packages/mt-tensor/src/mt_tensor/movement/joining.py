@@ -111,7 +111,8 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     expected = (first[:dim], first[dim + 1 :])
     for part in parts:
         shape = part.shape
-        if (shape != first and (shape[:dim], shape[dim + 1 :]) != expected) or not shape:
+        same = len(shape) == len(first) and (shape[:dim], shape[dim + 1 :]) == expected
+        if not same or not shape:
             raise ShapeError(
                 f"cat() along dimension {dim} was given shapes "
                 f"{', '.join(str(part.shape) for part in parts)}: they must have at least one "

@@ -174,7 +174,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Return views of all tensors, expanded to the shape they broadcast to.
+    """Return all tensors expanded to the shape they broadcast to; one that has it as it is.
 
     Raises:
         IndexingError: the shapes do not broadcast.
@@ -183,7 +183,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     shape: tuple[int, ...] = ()
     for tensor in tensors:
         shape = shape_broadcast(shape, tensor.shape)
-    return tuple(tensor.expand(shape) for tensor in tensors)
+    return tuple(x if x.shape == shape else x.expand(shape) for x in tensors)
 
 
 def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:

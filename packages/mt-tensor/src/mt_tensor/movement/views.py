@@ -236,10 +236,12 @@ class MovementMethods(TensorBase):
         return reshaped(self, resolve_shape(as_integers(sizes, shape), self.numel()))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-        """Merge the dimensions from `start_dim` to `end_dim` into one."""
+        """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
         start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
         if start > end:
             raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
+        if start == end and self.ndim:
+            return self._itself()
         merged = size_of(self.shape[start : end + 1])
         return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
 

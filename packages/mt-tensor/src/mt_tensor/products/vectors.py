@@ -129,11 +129,11 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
-    a, b = promoted("kron", input, other)
-    rank = max(a.ndim, b.ndim)
-    shapes = [(1,) * (rank - x.ndim) + x.shape for x in (a, b)]
-    coarse = a.reshape([n for extent in shapes[0] for n in (extent, 1)])
-    fine = b.reshape([n for extent in shapes[1] for n in (1, extent)])
+    require_tensors("kron", input, other)
+    rank = max(input.ndim, other.ndim)
+    shapes = [(1,) * (rank - x.ndim) + x.shape for x in (input, other)]
+    coarse = input.reshape([n for extent in shapes[0] for n in (extent, 1)])
+    fine = other.reshape([n for extent in shapes[1] for n in (1, extent)])
     return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
 
 

@@ -187,7 +187,7 @@ def cov(
         ShapeError: `input` has more than two dimensions, or there is not one weight for each
             observation.
         DTypeError: `input` is bool, or weights are of another kind.
-        DomainError: a weight is negative.
+        DomainError: a weight is negative, or they add up to zero.
     """
     require_tensors("cov", input)
     check_not_bool("cov", input)
@@ -205,6 +205,8 @@ def cov(
     else:
         weight = weights[0] * weights[1] if len(weights) == 2 else weights[0]
         total = weight.sum()
+        if not total.item():
+            raise DomainError("the weights of cov() add up to zero, by which nothing is divided.")
         centered = x - (x * weight).sum(1, keepdim=True) / total
         products = (centered * weight) @ centered.T
         lost = total if aweights is None else (weight * weights[-1]).sum()

@@ -90,6 +90,7 @@ row(
         (lambda x: x.cov(aweights=x[0].long()), DTypeError, "aweights of kind float; int64"),
         (lambda x: x.cov(aweights=x[0, :2]), ShapeError, r"shape \(3,\); \(2,\)"),
         (lambda x: x.cov(aweights=-x[0]), DomainError, "not negative"),
+        (lambda x: x.cov(fweights=x[0].long() * 0), DomainError, "add up to zero"),
     ),
     dtypes="real number",
 )

@@ -38,6 +38,7 @@ row(
         (lambda x: x["a"], IndexingError, "cannot be indexed by 'a'"),
         (lambda x: x[x], IndexingError, "float32 cannot index"),
         (lambda x: x[[0, 2]], IndexingError, "index 2 is out of range"),
+        (lambda x: x[x.to(mt.uint8)], IndexingError, "if it is a mask"),
     ),
 )
 row(

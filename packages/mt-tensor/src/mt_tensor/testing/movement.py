@@ -110,6 +110,7 @@ row(
     errors=(
         (lambda x: mt.cat([x, x[:1]], 1), ShapeError, "equal in all others"),
         (lambda x: mt.cat([]), ShapeError, "at least one tensor"),
+        (lambda x: mt.cat([x, x[:, 0]], 1), ShapeError, "equal in all others"),
     ),
 )
 row(

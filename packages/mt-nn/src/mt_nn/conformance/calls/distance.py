@@ -22,8 +22,7 @@ def _distance(
 
 
 def _unit(x: Array, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Array:
-    lengths = (abs(x) ** p).sum(dim, keepdims=True) ** (1 / p)
-    return np.asarray(x / np.maximum(lengths, eps))
+    return np.asarray(x / np.maximum(np.linalg.norm(x, p, dim, keepdims=True), eps))
 
 
 X, Y = draw(3, 4), draw(3, 4, seed=1)
@@ -38,6 +37,7 @@ CALLS = [
     call("functional.normalize", X, oracle=_unit),
     call("functional.normalize", draw(2, 3, 2), p=1.0, dim=-1, oracle=_unit),
     call("functional.normalize", X, p=3.0, dim=0, eps=100.0, oracle=_unit),
+    call("functional.normalize", 3.0 * draw(3, 4), p=0.0, oracle=_unit, smooth=False),
 ]
 
 REFUSED: list[Refused] = [

@@ -491,6 +491,7 @@ REFUSED: list[Refused] = [
     refused("functional.multi_margin_loss", SCORES, CLASSES, p=3, says="p must be 1 or 2"),
     refused("functional.multi_margin_loss", draw(4, 5, 2), IMAGE_CLASSES, says="scores of shape"),
     refused("functional.binary_cross_entropy", X, LABELS, says="probabilities, from 0 to 1"),
+    refused("functional.binary_cross_entropy", PROBABILITIES, 2 + LABELS, says="from 0 to 1"),
     refused("functional.binary_cross_entropy", PROBABILITIES, LABELS[0], says=SHAPE),
     refused("functional.binary_cross_entropy_with_logits", X, LABELS[:2], says=SHAPE),
     refused(

@@ -38,7 +38,7 @@ def binary_cross_entropy(
         reduction: mean or sum over all, or none.
 
     Raises:
-        InputError: the shapes differ, or the input is not from 0 to 1.
+        InputError: the shapes differ, or the input or the target is not from 0 to 1.
         DTypeError: the dtypes differ.
         SettingError: there is no such reduction.
     """
@@ -46,7 +46,8 @@ def binary_cross_entropy(
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
     check_one_dtype("binary_cross_entropy", input, target)
-    _check_probabilities("binary_cross_entropy", input)
+    _check_probabilities("binary_cross_entropy() takes probabilities", input)
+    _check_probabilities("targets of binary_cross_entropy() are probabilities", target)
     return _reduced(_BinaryCrossEntropy.apply(input, target), weight, reduction)
 
 
@@ -81,13 +82,13 @@ def _bounded_cross_entropy(input: Tensor, target: Tensor) -> Tensor:
     return loss
 
 
-def _check_probabilities(name: str, input: Tensor) -> None:
-    if not input.numel():
+def _check_probabilities(what: str, x: Tensor) -> None:
+    if not x.numel():
         return
-    lowest, highest = (bound.item() for bound in input.detach().aminmax())
+    lowest, highest = (bound.item() for bound in x.detach().aminmax())
     if not (lowest >= 0 and highest <= 1):
         raise InputError(
-            f"{name}() takes probabilities, from 0 to 1; they are from {lowest:g} to {highest:g}. "
+            f"{what}, from 0 to 1; they are from {lowest:g} to {highest:g}. "
             "Apply sigmoid() first, or use binary_cross_entropy_with_logits()."
         )
 
