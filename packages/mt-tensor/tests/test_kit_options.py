@@ -34,7 +34,7 @@ NO_KIT = "test_nothing.py"
         (
             ["--mt-backend", "brokn"],
             "--mt-backend brokn: no backend is called 'brokn'. Did you mean 'broken'? "
-            "Installed: broken, *numpy, *simple, unavailable. Install *",
+            "Installed: broken, *numpy, *simple, unavailable*. Install *",
         ),
         (["--mt-backend", ""], "--mt-backend : no backend is called ''. Installed: broken, *"),
         (
