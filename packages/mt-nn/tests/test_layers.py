@@ -257,9 +257,9 @@ def test_kernels_have_an_extent_each_way(dims: int) -> None:
 @pytest.mark.parametrize(
     ("layer", "bound"),
     [
-        (nn.Linear(100, 50), 0.1),
-        (nn.Bilinear(100, 5, 9), 0.1),
-        (nn.Conv2d(4, 50, 5), 0.1),
+        (nn.Linear(100, 100), 0.1),
+        (nn.Bilinear(100, 5, 100), 0.1),
+        (nn.Conv2d(4, 100, 5), 0.1),
         (nn.RNN(3, 100), 0.1),
         (nn.LSTM(3, 100), 0.1),
         (nn.GRU(3, 100), 0.1),
