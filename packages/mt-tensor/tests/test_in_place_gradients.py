@@ -278,3 +278,27 @@ def test_a_view_can_become_a_leaf_of_its_own() -> None:
     assert part.is_leaf
     assert part.grad.tolist() == [3, 3]
     assert not base.requires_grad
+
+
+class _Same(mt.Function):
+    """The identity, whose result is its argument."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+def test_a_result_that_is_its_argument_is_no_view_of_itself() -> None:
+    base = mt.zeros(3)
+    view = base[1:]
+    with mt.no_grad():
+        same = _Same.apply(view)
+        assert same is view
+    view.mul_(mt.ones(2, requires_grad=True))
+    for tensor in (base, view):
+        assert tensor.requires_grad
+        assert not tensor.is_leaf

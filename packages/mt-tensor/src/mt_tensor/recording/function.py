@@ -155,6 +155,8 @@ def _note_base(result: Tensor, args: Sequence[Any], enabled: bool) -> None:
     shared = data._version
     if shared is None or not data.dtype.is_floating_point:
         return
+    if True in [result is arg for arg in args]:
+        return  # an argument as it was, which is no view of itself
     result._base = None
     for arg in args:
         if isinstance(arg, TensorBase) and arg._tensor._version is shared:
