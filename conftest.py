@@ -6,8 +6,10 @@ failure instead, unless it is marked `gpu`. The isolated environment of mt-cuda 
 never run on a GPU there must at least be simulated and compiled.
 
 Hypothesis has no deadline here: how long an example takes says more of what else the machine does
-than of the code. In the profile `repeatable` it takes the same examples every time, too, and does
-not look for simpler ones that fail: that would take long where tests are expected to fail.
+than of the code. Where the environment variable `CI` is set it takes the same examples every time,
+so that a change is judged by what it does and not by luck; everywhere else it takes new ones, and
+finds what nobody has thought of. In the profile `repeatable` it does not look for simpler ones that
+fail, either: that would take long where tests are expected to fail.
 
 Tests have the marks of the course's tasks by the plugin `tools/task_marks.py`, and those that
 compare with torch the mark `torch` by `tools/torch_marks.py`. These are found wherever pytest is
@@ -34,11 +36,12 @@ pytest_plugins = ["task_marks", "task_progress", "torch_marks"]
 if os.cpu_count() == 1 or (hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1):
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
-settings.register_profile("no deadline", deadline=None)
+settings.register_profile("new examples", deadline=None)
+settings.register_profile("same examples", deadline=None, derandomize=True)
 settings.register_profile(
     "repeatable", deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate)
 )
-settings.load_profile("no deadline")
+settings.load_profile("same examples" if os.environ.get("CI") else "new examples")
 
 FORBIDDEN = os.environ.get("MT_FORBID_SKIPS", "") not in {"", "0"}
 

@@ -22,7 +22,6 @@ from mt_tensor import (
     cat,
     fuse,
     fused,
-    ones_like,
     relu,
     stack,
     tanh,
@@ -216,7 +215,7 @@ def lstm(
     """
     both = _by("lstm", _LSTM, projected, hidden, cell, weight, shrink, lengths, backwards)
     shown, remembered = both.split([both.numel() - cell.numel(), cell.numel()])
-    return shown.view(-1, *hidden.shape), remembered.view(*cell.shape)
+    return shown.view(len(projected), *hidden.shape), remembered.view(*cell.shape)
 
 
 def _by(name: str, kernel: FusedKernel, *arguments: Any) -> Tensor:
@@ -403,7 +402,7 @@ class _LSTMKernel(FusedKernel):
         All gates of a step are one hyperbolic tangent: that of half of what becomes a sigmoid.
         """
         projected, hidden, cell, weight, shrink, lengths, backwards = arguments
-        one = ones_like(cell[0])
+        one = projected.new_ones(cell.shape[-1])
         scale = cat([one * 0.5, one * 0.5, one, one * 0.5])
         gates, turned = projected * scale, (weight * scale.unsqueeze(1)).T.contiguous()
         states, cells = [], []
@@ -428,8 +427,8 @@ class _LSTMKernel(FusedKernel):
         _, hidden, cell, weight, shrink, lengths, backwards = arguments
         sizes = [result.numel() - cell.numel(), cell.numel()]
         of_states, of_cell = grad.split(sizes)
-        of_states, of_cell = of_states.view(-1, *hidden.shape), of_cell.view(*cell.shape)
-        states = result.split(sizes)[0].view(-1, *hidden.shape)
+        of_states, of_cell = of_states.view(len(gates), *hidden.shape), of_cell.view(*cell.shape)
+        states = result.split(sizes)[0].view(len(gates), *hidden.shape)
         i, f, g, o = gates.chunk(4, -1)
         i, f, o, c = _half_open(i), _half_open(f), _half_open(o), tanh(cells)
         by_forget = _after_sigmoid(f, _before(cell, cells, backwards))

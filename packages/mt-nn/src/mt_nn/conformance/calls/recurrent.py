@@ -147,6 +147,10 @@ CALLS = [
     ),
     call("GRU", X, num_layers=2, dropout=0.5, in_training=False, **SIZES),
     *(
+        call(kind, draw(3, 0, 2), oracle=_network(step, count), **SIZES, **DEEP)
+        for kind, (step, count) in KINDS.items()
+    ),
+    *(
         row
         for kind, (step, count) in KINDS.items()
         for oracle in [_cell(step, count)]
