@@ -309,17 +309,15 @@ SMALL = [
 
 @pytest.mark.parametrize(("value", "metadata"), SMALL)
 def test_every_flipped_bit_is_noticed(value: Any, metadata: dict[str, str]) -> None:
-    """Those of the header by whoever reads the header only."""
+    """Who reads only the header may miss where elements lie, but gets no other metadata."""
     content = content_of(value, metadata=metadata)
-    header = 8 + int.from_bytes(content[:8], "little")
     for at in range(8 * len(content)):
         flipped = bytearray(content)
         flipped[at // 8] ^= 1 << at % 8
         with pytest.raises(nn.FileError):
             nn.load(io.BytesIO(flipped))
-        if at < 8 * header:
-            with pytest.raises(nn.FileError):
-                nn.saving.read_metadata(io.BytesIO(flipped))
+        with contextlib.suppress(nn.FileError):
+            assert nn.saving.read_metadata(io.BytesIO(flipped)) == metadata
 
 
 def test_a_file_that_others_have_written_anew_is_whole(tmp_path: Path) -> None:
@@ -334,11 +332,10 @@ def test_a_file_that_others_have_written_anew_is_whole(tmp_path: Path) -> None:
 
 def sealed(structure: Any, of: dict[str, Any] | None = None) -> bytes:
     """Return a file with this structure, whose check sums are right."""
-    file, held = io.BytesIO(), of or {}
+    held = of or {}
     contents = ((name, layout.elements(array)) for name, array in held.items())
     texts = {seal.STRUCTURE: structure if isinstance(structure, str) else json.dumps(structure)}
-    layout.write(file, held, seal.sealed(texts, layout.described(held), contents))
-    return file.getvalue()
+    return layout.packed(held, seal.sealed(texts, layout.described(held), contents))
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,7 @@ def test_shared_parameters_travel_to_torch_and_back(tmp_path: Path) -> None:
 
 def test_element_types_that_tensors_have_not_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
-    with path.open("wb") as file:
-        layout.write(file, {"a": np.ones(2, np.complex64)}, {})
+    path.write_bytes(layout.packed({"a": np.ones(2, np.complex64)}, {}))
     with pytest.raises(nn.FileError, match="a in .* has elements of complex64, which tensors have"):
         nn.load(path)
     head = b'{"a":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}'
@@ -396,5 +395,5 @@ def test_arrays_have_no_more_dimensions_than_numpys(
     if fits:
         assert nn.load(tmp_path / "m")["a"].shape == tuple(shape)
     else:
-        with pytest.raises(nn.FileError, match="a has 65 dimensions"):
+        with pytest.raises(nn.FileError, match="no safetensors file .*found 65"):
             nn.load(tmp_path / "m")

@@ -75,6 +75,7 @@ def save_checkpoint(
         FileError: it could not be written; an earlier file of that name is untouched.
         SettingError: `metadata` holds something else than strings.
         StateDictError: a part can be neither; nothing was written.
+        MissingPackageError: safetensors is not installed.
     """
     everything = {**parts, "generators": Generators()} if generators else parts
     store(everything, Encoder(takes_states=True), file, metadata)
@@ -103,6 +104,7 @@ def load_checkpoint(
         SettingError: something has no state to take over.
         StateDictError: the checkpoint has no such part, or the state does not fit it.
         UnknownBackendError: there is no such backend.
+        MissingPackageError: safetensors is not installed.
     """
     saved = fetch(file, get_backend(backend))
     called = os.fspath(file) if isinstance(file, (str, os.PathLike)) else "the file"

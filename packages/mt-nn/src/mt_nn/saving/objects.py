@@ -51,6 +51,7 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
         SettingError: `metadata` holds something else than strings, or `f` is no file.
         StateDictError: `obj` holds something else, which is named, or is nested too deep; nothing
             was written.
+        MissingPackageError: safetensors is not installed.
     """
     store(obj, Encoder(), f, metadata)
 
@@ -69,8 +70,9 @@ def store(
         texts[seal.STRUCTURE] = json.dumps(structure, separators=(",", ":"))
     contents = ((name, layout.elements(array)) for name, array in arrays.items())
     sealed = seal.sealed(texts, layout.described(arrays), contents)
+    content = layout.packed(arrays, sealed)
     with _written(file) as opened:
-        layout.write(opened, arrays, sealed)
+        opened.write(content)
 
 
 def _flat(arrays: Mapping[str, Array]) -> dict[str, Any]:
@@ -108,6 +110,7 @@ def load(
         FileError: the file is missing, truncated, damaged, no safetensors file, has an element type
             that tensors have not, or takes more than `mt_nn.limits` allow.
         UnknownBackendError: there is no such backend.
+        MissingPackageError: safetensors is not installed.
     """
     if weights_only is not True:
         raise SettingError(
@@ -126,7 +129,10 @@ def fetch(file: File, backend: Any) -> Any:
     if expected is not None and seal.elements_sum(contents.items()) != expected:
         raise seal.damaged(source)
     try:
-        arrays = {n: layout.decoded(contents.pop(n), part) for n, part in header.parts.items()}
+        arrays = {
+            name: layout.decoded(contents.pop(name), part, f"{name} in {source}")
+            for name, part in header.parts.items()
+        }
     except ValueError as error:
         raise layout.damaged(source, error) from error
     structure = header.metadata.get(seal.STRUCTURE)
