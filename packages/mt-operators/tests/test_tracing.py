@@ -1,19 +1,65 @@
 """Tracing: formulas as graphs of expressions."""
 
 import math
+from functools import cache
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Formula, LiftingError, TracingError
-from mt_operators.elementary import exp, where
+from mt_operators.elementary import ELEMENTARY, exp, where
 from mt_operators.testing import SPECIAL, SPECS
-from mt_operators.tracing import narrowed, trace
+from mt_operators.tracing import PYTHON, narrowed, trace
 
 
 def formula(function, arity=1, outputs=1):
     return Formula("f", arity, outputs, function)
+
+
+def evaluated(graph, *given):
+    """Return the outputs of a graph for plain numbers."""
+    values = []
+    for expression in graph.expressions:
+        operands = [values[at] for at in expression.operands]
+        if expression.operation == "argument":
+            values.append(given[expression.number])
+        elif expression.operation == "constant":
+            values.append(expression.number)
+        elif expression.operation in ELEMENTARY:
+            values.append(ELEMENTARY[expression.operation](*operands))
+        else:
+            names = ("x", "y")[: len(operands)]
+            text = PYTHON.get(expression.operation, "abs({0})").format(*names)
+            values.append(eval(text, dict(zip(names, operands, strict=True))))
+    return tuple(values[at] for at in graph.outputs)
+
+
+@cache
+def graph_of(name, gradient):
+    operator = OPERATORS[name]
+    return trace(operator.gradient((True,) * operator.arity) if gradient else operator.value)
+
+
+def numbers_for(name):
+    """Return a strategy for an upstream gradient, the arguments of an operator, and its output."""
+    ranges = [(-2.0, 2.0), *SPECS[name].ranges, (-2.0, 2.0)]
+    return st.tuples(*(st.sampled_from(SPECIAL) | st.floats(low, high) for low, high in ranges))
+
+
+@pytest.mark.parametrize("name", SPECS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_a_graph_computes_what_its_formula_does(name, data):
+    operator = OPERATORS[name]
+    numbers = data.draw(numbers_for(name))
+    value, gradient = operator.value, operator.gradient((True,) * operator.arity)
+    for formula, given_numbers in ((value, numbers[1:-1]), (gradient, numbers)):
+        wanted = formula.function(*given_numbers)
+        wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+        found = evaluated(graph_of(name, formula is gradient), *given_numbers)
+        # nan is nan, and 0.0 is not -0.0
+        assert [str(float(each)) for each in found] == [str(float(each)) for each in wanted]
 
 
 def test_common_expressions_are_computed_once():
@@ -26,7 +72,7 @@ def test_only_exact_identities_are_used():
         return [e.operation for e in trace(formula(function)).expressions[1:]]
 
     assert operations(lambda x: 1.0 * x * 1.0 / 1.0 - 0.0) == []
-    assert operations(lambda x: x * -1.0) == ["neg"]
+    assert operations(lambda x: x * -1.0) == operations(lambda x: -1.0 * x) == ["neg"]
     assert operations(lambda x: -1.0 * -x) == []
     assert operations(lambda x: exp(x) * -1.0) == ["exp", "neg"]
     assert operations(lambda x: abs(-x)) == ["abs"]
@@ -124,10 +170,19 @@ def test_a_gate_is_one_choice(slope, wanted):
     assert sum(e.operation == "where" for e in graph.expressions) == 1
 
 
-def test_other_slopes_are_compared_with_zero():
-    def share(x, c, low):
-        slope = where(c > 0.0, 1.0, low)
-        return where(slope == 0.0, 0.0, x * slope)
+@pytest.mark.parametrize(
+    "slope",
+    [
+        lambda c, y: where(c > 0.0, 1.0, y),
+        lambda c, y: where(c > 0.0, y, 0.0),
+        lambda c, y: where(c > 0.0, 0.0, y),
+        lambda c, y: where(c > 0.0, 1.0, 2.0),
+    ],
+)
+def test_other_slopes_are_compared_with_zero(slope):
+    def share(x, c, y):
+        steep = slope(c, y)
+        return where(steep == 0.0, 0.0, x * steep)
 
     operations = [e.operation for e in trace(formula(share, 3)).expressions]
     assert operations.count("where") == 2
@@ -139,10 +194,7 @@ def test_other_slopes_are_compared_with_zero():
 def test_a_narrowed_gradient_is_the_same_without_what_it_does_not_read(name, data):
     operator = OPERATORS[name]
     needed = (True,) * operator.arity
-    ranges = [(-2.0, 2.0), *SPECS[name].ranges, (-2.0, 2.0)]
-    given_values = [
-        data.draw(st.sampled_from(SPECIAL) | st.floats(low, high)) for low, high in ranges
-    ]
+    given_values = data.draw(numbers_for(name))
     whole = operator.gradient(needed)
     narrow, reads = narrowed(whole)
     assert narrow.arity == len(reads)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mt_operators import OPERATORS, special
 from mt_operators.lifting import NAMED
 from mt_operators.testing import SPECS, OpSpec
-from mt_operators.written import written, written_partials
+from mt_operators.written import formula_of, written, written_partials
 
 FUNCTIONS = {
     **vars(special),  # what long formulas only name
@@ -46,6 +46,20 @@ def test_parentheses_where_they_are_needed() -> None:
     assert written_partials(OPERATORS["pow"])[0] == (
         "y * pow(where(y == 0, where(abs(x) > 1e-37, x, 1), x), y - 1)"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("x + y", "2 + x", "x - y", "2 - x", "x * y", "2 * x", "x / y", "2 / x", "-x", "abs(x)"),
+        *("x < y", "x <= y", "x > y", "x >= y", "x == y", "x != y"),
+        *("(x < y) & (y < 2)", "1 & (x < y)", "(x < y) | (y < 2)", "0 | (x < y)"),
+        *("x - (y - 2)", "x / (y / 2)", "(x - y) * 2", "-(x + y)", "(x < y) == (y < 2)"),
+    ],
+)
+def test_operators_of_python_are_written_as_they_are_read(text: str) -> None:
+    assert formula_of(eval(f"lambda x, y: {text}"), ("x", "y")) == text
+    assert formula_of(eval(f"lambda x, y: +({text})"), ("x", "y")) == text  # says nothing
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
