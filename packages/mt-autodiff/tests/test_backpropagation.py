@@ -120,6 +120,22 @@ def test_calls_accumulate() -> None:
     assert x.derivative == 66.0
 
 
+@pytest.mark.parametrize("passing", [0, 1])
+def test_what_gets_no_share_does_not_stop_the_others(passing: int) -> None:
+    class OneOfTwo(ScalarFunction):
+        @staticmethod
+        def forward(ctx: object, *inputs: float) -> float:
+            return inputs[passing]
+
+        @staticmethod
+        def backward(ctx: object, derivative: float) -> tuple[float | None, ...]:
+            return tuple(derivative if place == passing else None for place in (0, 1))
+
+    x = Scalar(3.0), Scalar(4.0)
+    OneOfTwo.apply(x[0] * 2.0, x[1] * 2.0).backward()
+    assert (x[passing].derivative, x[1 - passing].derivative) == (2.0, None)
+
+
 def test_a_freed_graph_says_so() -> None:
     x = Scalar(3.0)
     y = x * x

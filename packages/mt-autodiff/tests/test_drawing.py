@@ -223,9 +223,12 @@ def test_where_nothing_was_recorded() -> None:
     assert leaf.texts == {"value": "x = 2", "derivative": "∂ 1"}
     with no_grad():
         product = Scalar(2.0) * 3.0
-    (constant,) = see(to_svg(product)).boxes
-    assert constant.kinds == ["constant", "result"]
-    assert constant.texts == {"value": "6"}
+    made_constant = Scalar(2.0) * 3.0
+    made_constant.requires_grad = False
+    for scalar in (product, made_constant):
+        (constant,) = see(to_svg(scalar)).boxes
+        assert constant.kinds == ["constant", "result"]
+        assert constant.texts == {"value": "6"}
 
 
 def test_what_no_derivative_reaches_has_derivative_zero() -> None:

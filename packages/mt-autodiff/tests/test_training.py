@@ -242,8 +242,19 @@ def test_the_moons_are_trained_as_micrograd_does(monkeypatch: pytest.MonkeyPatch
     assert (named["loss"], named["penalty"], named["momentum"]) == (hinge, 1e-4, 0.0)
 
 
+def test_what_a_classifier_learns_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(classify, "train", lambda *given, **named: asked.extend(given) or [])
+    monkeypatch.setattr(classify, "show", lambda *given: asked.append(given[3]))
+    classify.main([])
+    network, dataset, epochs, rate, name = asked
+    assert (dataset, epochs, rate, name) == (xor(50), 300, 0.2, "xor")
+    assert network.state_dict() == Network(hidden=(10,)).state_dict()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
 def test_a_picture_shows_the_boundary_the_points_and_the_training(
-    monkeypatch: pytest.MonkeyPatch,
+    side: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from matplotlib.figure import Figure
 
@@ -257,7 +268,8 @@ def test_a_picture_shows_the_boundary_the_points_and_the_training(
     monkeypatch.setattr("matplotlib.figure.Figure", Kept)
     dataset = Dataset(((0.0, 0.0), (1.0, 3.0), (0.2, 1.0)), (0, 1, 1))
     history = [Epoch(1, 0.7, 0.5), Epoch(2, 0.3, 0.75)]
-    assert picture.draw(dataset, lambda x: x[0] - 0.3, history, "xor").startswith(b"\x89PNG")
+    drawn = picture.draw(dataset, lambda x: side * (x[0] - 0.3), history, "xor")
+    assert drawn.startswith(b"\x89PNG")
     plane, loss, accuracies = figures[0].axes
 
     regions, boundary, *classes = plane.collections

@@ -13,6 +13,22 @@ OTHERS = {"Sequence[int]": (1, 0), "Sequence[Any]": (mt.tensor(0),), "str": "pro
 OTHERS["Tensor | float | None"] = X
 """What stands for arguments of a type that are no tensors; 1 for all other types."""
 
+OTHER_NAMES = {
+    "allclose": "isclose",
+    "corrcoef": "cov",
+    "diff-append": "cat",
+    "diff-prepend": "cat",
+    "logdet": "slogdet",
+    "masked_fill-mask": "where",
+    "ones_like": "full_like",
+    "pinverse": "pinv",
+    "true_divide": "div",
+    "vdot": "dot",
+    "vector_norm": "norm",
+    "zeros_like": "full_like",
+}
+"""Functions that only call another one, which then names itself."""
+
 
 def calls():
     """Yield functions with arguments, of which one that must be a tensor is none."""
@@ -47,7 +63,10 @@ def calls():
 
 
 @pytest.mark.parametrize(("function", "arguments", "named"), list(calls()))
-def test_what_is_no_tensor_is_named(function, arguments, named):
+def test_what_is_no_tensor_is_named(function, arguments, named, request):
     with pytest.raises(TypeError, match="tensor") as error:
         function(*arguments, **named)
+    called = request.node.callspec.id
+    name = OTHER_NAMES.get(called) or OTHER_NAMES.get(function.__name__, function.__name__)
     assert "'text'" in str(error.value)
+    assert str(error.value).startswith((f"{name}() ", f"{name} "))
