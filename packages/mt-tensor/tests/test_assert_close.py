@@ -31,6 +31,16 @@ FAR: list[tuple[Any, Any, dict[str, Any], str]] = [
 ]
 
 
+TOLERANCES = {np.float16: (1e-3, 1e-5), np.float32: (1.3e-6, 1e-5), np.float64: (1e-7, 1e-7)}
+"""How far results may be from 1000, relative to that, and from 0, if nothing is said."""
+
+for kind, (relative, absolute) in TOLERANCES.items():
+    for expected, allowed in ((1000.0, 1000.0 * relative), (0.0, absolute)):
+        near, far = (np.array([expected + factor * allowed], kind) for factor in (0.5, 2.0))
+        CLOSE.append((near, np.array([expected], kind), {}))
+        FAR.append((far, np.array([expected], kind), {}, "1 of 1 elements differ"))
+
+
 @pytest.mark.parametrize(("actual", "expected", "settings"), CLOSE)
 def test_what_is_close_passes(actual: Any, expected: Any, settings: dict[str, Any]) -> None:
     assert_close(mt.tensor(actual), mt.tensor(expected), **settings)
