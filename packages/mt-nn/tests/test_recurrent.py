@@ -214,6 +214,14 @@ def test_packing_and_back() -> None:
     assert pack_sequence(in_order).sorted_indices is None
 
 
+def test_what_is_packed_stays_on_its_backend() -> None:
+    sequences = [mt.tensor(x, backend="simple") for x in SEQUENCES]
+    packed = pack_sequence(sequences, enforce_sorted=False)
+    padded, lengths = pad_packed_sequence(packed)
+    assert {part.backend.name for part in (*packed, padded, lengths)} == {"simple"}
+    assert mt.equal(padded, pad_sequence(sequences))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_packed_sequences_are_read_as_alone(kind: str) -> None:
     network = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True)

@@ -185,6 +185,16 @@ def test_tensors_go_where_they_are_told() -> None:
 # --- Opened files -------------------------------------------------------------------------------
 
 
+PLAIN = [None, True, 0, -(2**63), 2**64 - 1, "", "a", 0.0, 0.1, -1e300, [], [1, [2.5, "b"]]]
+
+
+@pytest.mark.parametrize("value", PLAIN, ids=repr)
+def test_what_json_can_hold_stands_in_the_file_as_it_is(value: Any) -> None:
+    content = content_of(value)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    assert json.loads(header["__metadata__"][seal.STRUCTURE]) == value
+
+
 def test_several_values_in_one_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     with path.open("wb") as file:

@@ -121,6 +121,26 @@ def test_a_loader_without_length() -> None:
     assert ours.step == 4
 
 
+class Watched(nn.Linear):
+    """A model that notes the number of each batch that it is given."""
+
+    def __init__(self) -> None:
+        super().__init__(1, 2)
+        self.seen: list[int] = []
+
+    def forward(self, x: mt.Tensor) -> mt.Tensor:
+        self.seen.append(int(x[0, 0].item()))
+        return super().forward(x)
+
+
+def watching(model: Watched) -> Trainer:
+    return Trainer(model, nn.optim.SGD(model.parameters(), lr=0.0), cross_entropy)
+
+
+def numbered_batches() -> list[Any]:
+    return [(mt.full((1, 1), float(n)), mt.zeros(1).long()) for n in range(5)]
+
+
 def test_epochs_of_some_steps() -> None:
     class Stream(nn.data.IterableDataset):
         def __iter__(self) -> Any:
@@ -130,21 +150,14 @@ def test_epochs_of_some_steps() -> None:
         Stream(), 2, collate_fn=lambda pair: (mt.ones(2, 4), mt.zeros(2).long())
     )
     ours = Trainer(*plain(), accumulate=2)
+    assert ours.batches is None  # nobody has said
     history = ours.fit(batches, 3, steps_per_epoch=5, validation=loader())
     assert (ours.step, len(history.losses), len(history["validation_loss"])) == (15, 30, 3)
-    seen: list[int] = []
-
-    class Watched(nn.Linear):
-        def forward(self, x: mt.Tensor) -> mt.Tensor:
-            seen.append(int(x[0, 0].item()))
-            return super().forward(x)
-
-    model = Watched(1, 2)
-    numbered = [(mt.full((1, 1), float(n)), mt.zeros(1).long()) for n in range(5)]
-    short = Trainer(model, nn.optim.SGD(model.parameters(), lr=0.0), cross_entropy)
+    model, numbered = Watched(), numbered_batches()
+    short = watching(model)
     for epochs in (2, 3):
         short.fit(numbered, epochs, steps_per_epoch=3)
-    assert seen == [0, 1, 2, 3, 4, 0, 1, 2, 3]
+    assert model.seen == [0, 1, 2, 3, 4, 0, 1, 2, 3]
     assert short.batches == 3
     short.epoch, short.batch = 0, 4  # as if it had been interrupted in a longer epoch
     assert len(short.fit(numbered, 1, steps_per_epoch=3).losses) == 9
@@ -152,6 +165,15 @@ def test_epochs_of_some_steps() -> None:
         short.fit([], 4, steps_per_epoch=3)
     with pytest.raises(nn.SettingError, match="steps_per_epoch is an integer from 1 on"):
         short.fit(numbered, 4, steps_per_epoch=0)
+
+
+def test_the_state_of_a_trainer_says_how_far_a_loader_without_one_has_come() -> None:
+    first, second = Watched(), Watched()
+    begun, goes_on = watching(first), watching(second)
+    begun.fit(numbered_batches(), 1, steps_per_epoch=2)
+    goes_on.load_state_dict(begun.state_dict())
+    goes_on.fit(numbered_batches(), 3, steps_per_epoch=2)
+    assert (first.seen, second.seen) == ([0, 1], [2, 3, 4, 0])
 
 
 def test_gradients_are_clipped() -> None:
@@ -676,6 +698,35 @@ def test_progress_is_shown_with_rich_and_told_without(monkeypatch: pytest.Monkey
     first, *lines = told.getvalue().splitlines()
     assert "pip install 'mt-nn[train]'" in first
     assert [line[:11] for line in lines] == ["epoch   1  ", "epoch   2  "]
+
+
+def test_a_progress_bar_counts_the_batches_of_its_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = pytest.importorskip("rich.progress")
+    drawn: list[Any] = []
+    seen: list[Any] = []
+
+    class Drawn(progress.Progress):
+        def __init__(self, *columns: Any, **settings: Any) -> None:
+            super().__init__(*columns, **settings)
+            drawn.append(self)
+
+    class Looking(Callback):
+        comes_last = True  # as the bar does
+
+        def on_batch_end(self, trainer: Trainer) -> None:
+            seen.append([(task.completed, task.total, task.description) for task in drawn[0].tasks])
+
+        def on_epoch_end(self, trainer: Trainer) -> None:
+            assert not drawn[0].tasks
+
+    monkeypatch.setattr("rich.progress.Progress", Drawn)
+    history = trainer(train.ProgressBar(io.StringIO()), Looking()).fit(loader(), 2)
+    assert seen == [
+        [(batch, 6, f"epoch {epoch}  loss {loss:.4f}")]
+        for (epoch, batch), loss in zip(
+            itertools.product((1, 2), range(1, 7)), history.losses, strict=True
+        )
+    ]
 
 
 def test_curves(monkeypatch: pytest.MonkeyPatch) -> None:

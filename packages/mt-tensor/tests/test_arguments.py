@@ -47,6 +47,27 @@ def test_arguments_by_their_names(call):
     assert call(X).tolist() == call(torch.tensor(X.tolist())).tolist()
 
 
+SPREAD = {"broadcast_to", "flip", "permute", "reshape", "tile"}
+"""Methods that take extents one by one, and functions that take them in a row."""
+
+TWINS = [
+    name
+    for name, function in inspect.getmembers(mt, inspect.isfunction)
+    if getattr(mt.Tensor, name, function) is not function and name not in {*SPREAD, "where"}
+]
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_method_takes_what_its_function_does(name):
+    """The same arguments in the same order, with the same defaults; torch names one otherwise."""
+
+    def taken(function):
+        _, *others = inspect.signature(function).parameters.values()
+        return [(p.name.removesuffix("_or_sections"), p.kind, p.default) for p in others]
+
+    assert taken(getattr(mt.Tensor, name)) == taken(getattr(mt, name))
+
+
 def test_functions_with_names_of_their_own():
     torch = pytest.importorskip("torch")
     for m in (mt, torch):
