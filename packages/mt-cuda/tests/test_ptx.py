@@ -46,7 +46,8 @@ def accesses(ptx, kind):
 
 
 def test_truth_values_are_folded_as_such_and_numbers_of_every_type():
-    for name, types in (("logical_and", {"bool"}), ("logical_xor", {"bool"}), ("add", set(DTYPES))):
+    numbers = set(DTYPES) - {"uint16", "uint32"}  # which are as uint8 is
+    for name, types in (("logical_and", {"bool"}), ("logical_xor", {"bool"}), ("add", numbers)):
         for way in ("rows", "columns"):
             folds = [re.fullmatch(rf"{name}_(\w+?)_{way}_1_1", kernel) for kernel in kernels()]
             assert {match[1] for match in folds if match} == types

@@ -63,7 +63,7 @@ def test_the_reduction_without_a_barrier_is_found():
     from mt_operators.tracing import trace
 
     fold = inspection.reduction.Fold(
-        "add", trace(OPERATORS["add"].value), 0, mt.float32, mt.float32, 0, 1, "uint32"
+        "add", trace(OPERATORS["add"].value), 0, mt.float32, mt.float32, 0, 1, "index32"
     )
     sound = inspection.reduction.rows(fold, SIZE.threads)
     for line in (20, 24):

@@ -11,14 +11,13 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.saving import layout, read_metadata
-
-DTYPES = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
+from mt_tensor.dtypes import DTYPES
 
 
 def state_of_all_kinds() -> dict[str, mt.Tensor]:
     numbers = mt.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
     return {
-        **{name: numbers.to(name) for name in DTYPES},
+        **{name: numbers.to(dtype) for name, dtype in DTYPES.items()},
         "turned": numbers.T,
         "stepped": numbers[:, ::2],
         "repeated": numbers[0, 0].expand(2, 2),

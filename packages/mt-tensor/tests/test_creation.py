@@ -98,7 +98,7 @@ def test_tensors_within_data() -> None:
         ([2**63, -1], errors.DTypeError, "64 bits with a sign"),
         ([2**63], errors.DTypeError, "out of range for int64"),
         (np.zeros(2, "U3"), errors.DTypeError, "no element type"),
-        (np.zeros(2, "u4"), errors.DTypeError, "no element type"),
+        (np.zeros(2, "c8"), errors.DTypeError, "no element type"),
     ],
 )
 def test_data_that_is_refused(data: Any, error: type[Exception], message: str) -> None:

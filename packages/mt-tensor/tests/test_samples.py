@@ -47,7 +47,7 @@ NOT_OPERATIONS = {
     """,
     "it is about element types, which test_tensor.py tests": """
         DType bool_ finfo float16 float32 float64 iinfo int8 int16 int32 int64 promote_types
-        result_type uint8
+        result_type uint8 uint16 uint32 uint64
     """,
     "it is about the default type, which test_default_dtype.py tests": """
         get_default_dtype set_default_dtype

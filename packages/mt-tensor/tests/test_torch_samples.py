@@ -55,7 +55,7 @@ NOT_IN_TORCH = {
     ),
     **listed("cdist pdist", FLOATS[:1], "its CPU has no kernel"),
     **listed("cumulative_trapezoid trapezoid", ["uint8"], "its steps downwards wrap around"),
-    **listed("vander", ["float16", "bool"], "its linalg.vander does not take them"),
+    **listed("vander", ["float16", "bool", "uint16"], "its linalg.vander does not take them"),
     **listed("kthvalue threshold topk", BOOL, "its CPU has no kernel"),
     **listed("take_along_dim", BOOL, "the row uses argmax, which neither has"),
     **listed("tanhshrink", BOOL, "it has no difference of a truth value and a number"),
@@ -216,6 +216,27 @@ def test_torch_refuses_what_is_refused_here(bad):
     assert isinstance(result, Exception) != accepted, result
     if not accepted:
         assert_caught_alike(outcome(call, mt.tensor(numbers)), result)
+
+
+# --- Unsigned integers of more than eight bits ---------------------------------------------------
+
+
+def has_no_kernel(outcome):
+    """Whether torch refuses what it could compute; here it may be computed."""
+    return isinstance(outcome, Exception) and "not implemented for 'UInt" in str(outcome)
+
+
+@pytest.mark.parametrize("spec", ROWS)
+def test_unsigned_integers(spec):
+    call = torch_call(spec)
+    if call is None or (spec.name, "uint16") in NOT_IN_TORCH:
+        return
+    for shapes in spec.samples:
+        arrays = [array % 50000 for array in arguments(spec, shapes, "int64")]
+        arrays = [array.astype("uint16") for array in arrays]
+        theirs = outcome(call, *map(torch.tensor, arrays))
+        if not has_no_kernel(theirs):
+            assert_same(outcome(spec.call, *map(mt.tensor, arrays)), theirs)
 
 
 # --- Results that share memory -------------------------------------------------------------------

@@ -22,6 +22,7 @@ import numpy as np
 
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, Parameter
+from mt_tensor.dtypes import DTYPES
 
 Capability = tuple[int, int]
 """Compute capability: which instructions a GPU has. 9.0 is Hopper."""
@@ -92,9 +93,9 @@ class _Numba:
         self.cuda = cuda
         self.types: Any = types
         self.void = self.types.void
-        names = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8")
         self.names: dict[str, Any] = {
-            **{name: getattr(types, name) for name in (*names, "uint32")},
+            **{name: getattr(types, name) for name in DTYPES if name != "bool"},
+            "index32": self.types.uint32,
             "cuda": cuda,
             "math": math,
             "libdevice": libdevice,

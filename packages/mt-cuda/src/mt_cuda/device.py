@@ -37,34 +37,42 @@ def _floats(suffix: str) -> Table:
 
 _FLOAT32 = _floats("f")
 _FLOAT64 = _floats("")
-_INTEGER: Table = {
-    **_FLOAT64,
-    "pow": "whole_power({0}, {1})",
-    **{name: f"{name}(int64({{0}}), int64({{1}}))" for name in whole.INTEGERS},
+_INTEGERS: dict[str, Table] = {
+    wide: {
+        **_FLOAT64,
+        "pow": "whole_power({0}, {1})",
+        **{name: f"{name}({wide}({{0}}), {wide}({{1}}))" for name in whole.INTEGERS},
+    }
+    for wide in ("int64", "uint64")
 }
 
 _WHOLE_POWER = """\
 def whole_power(base, exponent):  # by squaring; a fraction is dropped, as everywhere
-    power = int64(1)
-    if exponent < 0:
+    power = {wide}(1)
+    factor = {wide}(base)
+    rest = {wide}(exponent)
+    if rest < 0:
         if (base != 1) & (base != -1):
-            power = int64(0)
-        exponent = -exponent
-    factor = int64(base)
-    rest = int64(exponent)
+            power = {wide}(0)
+        rest = {wide}(-rest)
     while rest > 0:
         if rest % 2 == 1:
-            power = int64(power * factor)
-        factor = int64(factor * factor)
-        rest = rest // 2
+            power = {wide}(power * factor)
+        factor = {wide}(factor * factor)
+        rest = {wide}(rest // 2)
     return {kind}(power)
 """
+
+
+def _widest(dtype: DType) -> str:
+    """Return the name of the type that holds all integers of an integer type."""
+    return "int64" if dtype.is_signed else "uint64"
 
 
 def table(dtype: DType) -> Table:
     """Return how a kernel that computes in `dtype` writes the elementary functions."""
     if dtype.kind == "integer":
-        return _INTEGER
+        return _INTEGERS[_widest(dtype)]
     return _FLOAT64 if dtype.itemsize == 8 else _FLOAT32
 
 
@@ -75,5 +83,5 @@ def helpers(graph: Graph, dtype: DType) -> Lines:
     element = kind if dtype.is_floating_point else dtype.name
     texts = [whole.text(name, element, "math.fmod") for name in used]
     if "pow" in used and dtype.kind == "integer":
-        texts.append(_WHOLE_POWER.format(kind=dtype.name))
+        texts.append(_WHOLE_POWER.format(kind=dtype.name, wide=_widest(dtype)))
     return [line for text in texts if text for line in (*text.splitlines(), "")]

@@ -98,7 +98,7 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
         "    i += step",
     ]
     parameters = numbers("n", *extents, *(s for each in types.names for s in strides[each]))
-    wide = "" if index == "uint32" else "_wide"
+    wide = "" if index == "index32" else "_wide"
     return define(f"{name}_{types}_strided{rank}{wide}", [*parameters, *_operands(types)], body)
 
 

@@ -143,4 +143,4 @@ def _visit(rank: int, index: str, lines: list[str]) -> list[str]:
 
 
 def _suffix(index: str) -> str:
-    return "" if index == "uint32" else "_wide"
+    return "" if index == "index32" else "_wide"

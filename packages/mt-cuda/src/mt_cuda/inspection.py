@@ -13,6 +13,7 @@ from mt_cuda import elementwise, indexed, matrix, reduction
 from mt_cuda.errors import KernelError
 from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
+from mt_fast.generation import whole
 from mt_operators import OPERATORS, Operator
 from mt_operators.formula import zero
 from mt_operators.tracing import trace
@@ -21,6 +22,9 @@ from mt_tensor.dtypes import DTYPES, DType, as_dtype, bool_
 ELEMENTWISE = ("contiguous", "vector", "strided")
 FOLDS = ("rows", "columns")
 Gradient = bool | tuple[bool, ...] | None
+
+SIGNED = ("pow", *whole.UNSIGNED)
+"""Operators whose kernels are others for signed than for unsigned integers."""
 
 SPECIAL = ("matmul", "gather", "scatter", "copy")
 
@@ -100,16 +104,20 @@ def kernel(
 
 
 def every_kernel() -> Iterator[Kernel]:
-    """Yield kernels that together use every operator, template and element type."""
+    """Yield kernels that together use every operator, template and element type.
+
+    Those of uint16 and uint32 are the ones of uint8 with another name in their text.
+    """
+    elements = [dtype for name, dtype in DTYPES.items() if name not in ("uint16", "uint32")]
     for operator in OPERATORS.values():
         yield from _every_elementwise(operator)
         if operator.identity is not None or operator.name in {"maximum", "minimum"}:
-            for element, way in itertools.product(DTYPES.values(), FOLDS):
+            for element, way in itertools.product(elements, FOLDS):
                 if operator.result != "truth" or element is bool_:
                     yield _fold(operator, element, way)
-    for element, target in itertools.product(DTYPES.values(), repeat=2):
+    for element, target in itertools.product(elements, repeat=2):
         yield _copy(element, target)
-    for element in DTYPES.values():
+    for element in elements:
         yield from (_special(name, element) for name in ("gather", "scatter"))
         yield indexed.gather(element, 3, "int64")
         for name in ("add", "mul", "maximum", "minimum"):
@@ -129,6 +137,7 @@ def _every_elementwise(operator: Operator) -> Iterator[Kernel]:
         ("int32", ELEMENTWISE),
         ("float16", ("strided",)),
         ("uint8", ("strided",)),
+        ("uint64", ("strided",) if operator.name in SIGNED else ()),
     ):
         element = DTYPES[name]
         if operator.result == ("real" if element.kind == "integer" else "whole"):
@@ -173,7 +182,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
         types = elementwise.Signature(inputs, (out,), computed(dtype))
     graph, operands = trace(formula), len(types.inputs) + len(types.outputs)
     if layout == "strided":
-        return elementwise.strided(formula.name, graph, types, 2, "uint32")
+        return elementwise.strided(formula.name, graph, types, 2, "index32")
     # The condition of `where` is of another size: a single one then, as `vector` demands.
     same = tuple(d.itemsize == dtype.itemsize for d in (*types.inputs, *types.outputs))
     if layout == "vector" and dtype.itemsize in (4, 8) and all(same[len(types.inputs) :]):
@@ -185,26 +194,26 @@ def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
     if operator.arity != 2:
         raise KernelError(f"{operator.name} cannot fold: it does not take two arguments.")
     graph = trace(operator.value)
-    fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "uint32")
+    fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "index32")
     return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)
 
 
 def _scatter(operator: Operator, dtype: DType) -> Kernel:
     if dtype.name in indexed.ATOMIC.get(operator.name, ()):
-        return indexed.scatter(dtype, 2, "uint32", operator.name)
-    return indexed.scatter_lines(operator.name, trace(operator.value), dtype, 2, "uint32")
+        return indexed.scatter(dtype, 2, "index32", operator.name)
+    return indexed.scatter_lines(operator.name, trace(operator.value), dtype, 2, "index32")
 
 
 def _copy(source_type: DType, target: DType) -> Kernel:
     types = elementwise.Signature((source_type,), (target,), computed(source_type))
-    return elementwise.strided("id", trace(OPERATORS["id"].value), types, 2, "uint32")
+    return elementwise.strided("id", trace(OPERATORS["id"].value), types, 2, "index32")
 
 
 def _special(name: str, dtype: DType) -> Kernel:
     if name == "matmul":
         return matrix.matmul(dtype, matrix.LARGE, 0, True, True)
     if name == "gather":
-        return indexed.gather(dtype, 2, "uint32")
+        return indexed.gather(dtype, 2, "index32")
     if name == "scatter":
-        return indexed.scatter(dtype, 2, "uint32", None)
+        return indexed.scatter(dtype, 2, "index32", None)
     return _copy(dtype, dtype)

@@ -4,8 +4,8 @@ Every kernel of this package is generated as plain Python text. The compiler mak
 it, the simulator runs it thread by thread, and a reader may print it: all three see the same text.
 
 A kernel's text may use, besides its parameters: `cuda` (thread indices, shared memory, barriers,
-atomics), `math`, the names of the element types (`float32(...)` converts), and the functions of
-`mt_cuda.device`.
+atomics), `math`, the names of the element types (`float32(...)` converts), `index32` for indices of
+32 bits, and the functions of `mt_cuda.device`.
 """
 
 from __future__ import annotations

@@ -92,8 +92,8 @@ def stride_names(operand: str, rank: int) -> list[str]:
 
 
 def index_type(size: int) -> str:
-    """Return the type in which indices of so many elements are taken apart."""
-    return "uint32" if size < NARROW_LIMIT else "int64"
+    """Return the type in which indices of so many elements are taken apart; see `kernel`."""
+    return "index32" if size < NARROW_LIMIT else "int64"
 
 
 def take_apart(

@@ -69,7 +69,7 @@ class Fold:
     def kernel(self, way: str, body: Lines) -> Kernel:
         """Put a kernel together; all reduction kernels have the same parameters."""
         types = "_".join(dict.fromkeys((self.source.name, self.out.name)))
-        wide = "" if self.index == "uint32" else "_wide"
+        wide = "" if self.index == "index32" else "_wide"
         name = f"{self.name}_{types}_{way}_{self.kept}_{self.folded}{wide}"
         return define(name, self.parameters(), [*self.combine(), *body])
 

@@ -247,8 +247,7 @@ def _power(x: Any, y: Any) -> Any:
 
 NAMES: dict[str, Any] = {
     **{dtype.name: dtype.numpy.type for dtype in DTYPES.values() if dtype.name != "bool"},
-    # Indices and positions; Python's whole numbers hold them all, and are fast.
-    "uint32": int,
+    "index32": int,  # Python's whole numbers hold all indices, and are fast
     "inf": np.inf,
     "nan": np.nan,
     "math": SimpleNamespace(**{**FUNCTIONS, "pow": _power}),

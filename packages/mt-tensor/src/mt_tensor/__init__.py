@@ -27,6 +27,9 @@ from mt_tensor.dtypes import (
     result_type,
     set_default_dtype,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 
 __version__ = "0.1.0"
@@ -845,6 +848,9 @@ __all__ = [
     "true_divide",
     "trunc",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "unbind",
     "unflatten",
     "uniform",

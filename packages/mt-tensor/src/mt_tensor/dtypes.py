@@ -2,7 +2,8 @@
 
 The names are torch's, and so are the rules of promotion: a floating type beats an integer type,
 which beats bool, whatever their sizes; within a kind, the larger type wins; and a plain Python
-number only decides the kind, never the size.
+number only decides the kind, never the size. The unsigned types beyond uint8 meet no other
+integers: what holds both uint64 and int64 would be no integer type.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class DType:
             value = 0  # no integer is right
         bits = 8 * self.itemsize
         wrapped = builtins.int(value) % (1 << bits)
-        signed = self.name != "uint8" and wrapped >= 1 << (bits - 1)
-        return wrapped - (1 << bits) if signed else wrapped
+        negative = self.is_signed and wrapped >= 1 << (bits - 1)
+        return wrapped - (1 << bits) if negative else wrapped
 
     def checked(self, value: Any) -> Number:
         """Return a number as this type would store it.
@@ -103,13 +104,24 @@ int16 = DType("int16", "integer", np.dtype(np.int16))
 int32 = DType("int32", "integer", np.dtype(np.int32))
 int64 = DType("int64", "integer", np.dtype(np.int64))
 uint8 = DType("uint8", "integer", np.dtype(np.uint8))
+uint16 = DType("uint16", "integer", np.dtype(np.uint16))
+uint32 = DType("uint32", "integer", np.dtype(np.uint32))
+uint64 = DType("uint64", "integer", np.dtype(np.uint64))
 bool_ = DType("bool", "bool", np.dtype(np.bool_))
 
 DTYPES: dict[str, DType] = {
     dtype.name: dtype
-    for dtype in (float16, float32, float64, int8, int16, int32, int64, uint8, bool_)
+    for dtype in (
+        *(float16, float32, float64),
+        *(int8, int16, int32, int64),
+        *(uint8, uint16, uint32, uint64),
+        bool_,
+    )
 }
 """All element types by name."""
+
+_APART = {uint16, uint32, uint64}
+"""What is not promoted with other integers, nor with bool."""
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
 _default = float32
@@ -212,11 +224,17 @@ def promote_types(a: DType, b: DType) -> DType:
     """Return the smallest type of the higher kind that holds both.
 
     Raises:
-        DTypeError: something is no element type.
+        DTypeError: something is no element type; or uint16, uint32 or uint64 meets another type
+            of integers or bool.
     """
     if a is b:
         return a
     a, b = as_dtype(a), as_dtype(b)
+    if a is not b and not _APART.isdisjoint((a, b)) and "float" not in (a.kind, b.kind):
+        raise DTypeError(
+            f"{a.name} and {b.name} are not promoted to a common type, as in torch: convert one of "
+            "the two, as in x.long()."
+        )
     if a.kind == b.kind:
         return _BY_NUMPY[np.promote_types(a.numpy, b.numpy)]
     return a if a.rank > b.rank else b
@@ -228,6 +246,9 @@ def result_type(*operands: Any) -> DType:
     Args:
         *operands: tensors, or plain Python numbers. Tensors with dimensions decide first; a
             0-dimensional tensor, and after it a plain number, only counts if its kind is higher.
+
+    Raises:
+        DTypeError: operands that count are not promoted to a common type; see `promote_types`.
     """
     groups: list[DType | None] = [None, None, None]
     for operand in operands:
@@ -242,5 +263,5 @@ def result_type(*operands: Any) -> DType:
     result: DType | None = None
     for decided in groups:
         if decided is not None and (result is None or decided.rank > result.rank):
-            result = decided
+            result = decided if result is None else promote_types(result, decided)
     return result or _default

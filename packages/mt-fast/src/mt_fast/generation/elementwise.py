@@ -9,7 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mt_fast.generation.loops import Element, Form, View, loop
-from mt_fast.generation.rendering import Table, computation_type, converted, render, traced
+from mt_fast.generation.rendering import (
+    COMPUTED,
+    Table,
+    computation_type,
+    converted,
+    render,
+    traced,
+)
 from mt_fast.generation.source import Source
 from mt_operators import Formula
 from mt_operators.tracing import PYTHON, Graph
@@ -67,13 +74,10 @@ def argument_names(formula: Formula, table: Table) -> list[str]:
         and not _GENERATED.fullmatch(name)
         and name.isascii()
         and not keyword.iskeyword(name)
-        and name not in _TYPES
+        and name not in COMPUTED
         for name in names
     )
     return names if usable else [f"x{i}" for i in range(formula.arity)]
-
-
-_TYPES = frozenset(["float32", "float64", "int8", "int16", "int32", "int64", "uint8"])
 
 
 def elementwise(

@@ -20,7 +20,7 @@ from mt_fast.generation import whole
 from mt_operators import OPERATORS, Formula, tracing
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number, trace
-from mt_tensor.dtypes import DType, float64, int64
+from mt_tensor.dtypes import DTYPES, DType, float64, int64, uint64
 
 Table = Mapping[str, str]
 """How a target writes operations: name to a template with the operands `{0}`, `{1}`, ...; also
@@ -48,6 +48,9 @@ def traced(formula: Formula, table: Table) -> Graph:
     """Return the graph of a formula, in which every operator that the target has is one step."""
     return trace(formula, table.keys() - ELEMENTARY.keys())
 
+
+COMPUTED = tuple(name for name in DTYPES if name not in ("float16", "bool"))
+"""The names of the types that kernels compute in."""
 
 _REAL = frozenset(name for name, operator in OPERATORS.items() if operator.result == "real")
 """Operators whose value has a fraction even where the arguments have none."""
@@ -89,14 +92,18 @@ def constant(value: Number, dtype: DType) -> str:
 def converted(text: str, source: DType, target: DType) -> str:
     """Return an expression of one type as an expression of another, converted as C does.
 
-    Floats become integers by way of int64, so that they wrap around instead of being undefined.
+    Floats become integers by way of int64, so that they wrap around instead of being undefined;
+    but those that only uint64 holds.
     """
     if source is target:
         return text
     if target.kind == "bool":
         return f"{text} != {constant(0, source)}"
     if source.kind == "float" and target.kind == "integer" and target is not int64:
-        return f"{target.name}(int64({text}))"
+        wrapped = f"{target.name}(int64({text}))"
+        if target is not uint64:
+            return wrapped
+        return f"(uint64({text}) if {text} >= {constant(2.0**63, source)} else {wrapped})"
     return f"{target.name}({text})"
 
 

@@ -27,10 +27,11 @@ from numba.extending import intrinsic, overload
 from mt_fast import vector_math
 from mt_fast.compilation.jit import jit
 from mt_fast.generation import turning, whole
-from mt_fast.generation.rendering import Table, call
+from mt_fast.generation.rendering import COMPUTED, Table, call
 from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
+from mt_tensor.dtypes import DTYPES
 
 
 def _extreme(name: str, integer_comparison: str) -> Any:
@@ -157,6 +158,13 @@ decay = _of_one(
 exp, log, _float_power = (VECTORISED[name] for name in ("exp", "log", "pow"))
 
 
+def _widest(x: Any, y: Any) -> Any:
+    """Return the type in which two integers are computed with; None if one of them is a float."""
+    if not (isinstance(x, types.Integer) and isinstance(y, types.Integer)):
+        return None
+    return types.int64 if x in types.signed_domain else types.uint64
+
+
 @jit()
 def _integer_power(base: Any, exponent: Any) -> Any:
     """Return a power that wraps around; what has a fraction becomes 0."""
@@ -182,14 +190,15 @@ def power(x: Any, y: Any) -> Any:
 
 @overload(power, jit_options=_INLINED)
 def _power(x: Any, y: Any) -> Any:
+    wide = _widest(x, y)
+
     def among_integers(x: Any, y: Any) -> Any:
-        return _integer_power(types.int64(x), types.int64(y))
+        return _integer_power(wide(x), wide(y))
 
     def of_floats(x: Any, y: Any) -> Any:
         return _float_power(x, y)
 
-    whole = isinstance(x, types.Integer) and isinstance(y, types.Integer)
-    return among_integers if whole else of_floats
+    return of_floats if wide is None else among_integers
 
 
 @intrinsic
@@ -213,14 +222,16 @@ def _by_type(name: str) -> Any:
 
     @overload(function)
     def chosen(x: Any, y: Any) -> Any:
+        wide = _widest(x, y)
+
         def among_integers(x: Any, y: Any) -> Any:
-            return exact(types.int64(x), types.int64(y))
+            return exact(wide(x), wide(y))
 
         def of_floats(x: Any, y: Any) -> Any:
             return exact(x, y)
 
-        if isinstance(x, types.Integer) and isinstance(y, types.Integer):
-            exact = _defined(name, "int64")
+        if wide is not None:
+            exact = _defined(name, wide.name)
             return among_integers
         exact = _defined(name, "float32" if x == y == types.float32 else "float64")
         return of_floats
@@ -235,6 +246,7 @@ def _defined(name: str, kind: str) -> Any:
         "fmod": _float_rest,
         "inf": math.inf,
         "int64": np.int64,
+        "uint64": np.uint64,
         "float32": np.float32,
         "float64": np.float64,
     }
@@ -355,9 +367,6 @@ NAMESPACE: dict[str, Any] = {
     "nan": math.nan,
     "room": turning.room,
     "turn_tile": turning.turn_tile,
-    **{
-        name: getattr(np, name)
-        for name in ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")
-    },
+    **{name: DTYPES[name].numpy.type for name in COMPUTED},
 }
 """What the names in kernel text stand for."""

@@ -1,9 +1,9 @@
 """Functions of kernels that take more than one expression: quotients, shifts and divisors.
 
 They are text, like the kernels that call them, for Numba on the CPU and for a GPU alike. Among
-integers they compute in int64, and nothing traps: a quotient by zero is 0, and the one quotient
-that is too large, of the smallest integer and -1, wraps around. Among floats they compute in the
-type of the kernel, which is written for `{kind}`.
+integers they compute in int64 or uint64, and nothing traps: a quotient by zero is 0, and the one
+quotient that is too large, of the smallest integer and -1, wraps around. Among floats they compute
+in the type of the kernel, which is written for `{kind}`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,35 @@ def gcd(x, y):  # Euclid's algorithm
     return int64(abs(x))  # negative where the smallest integer was given
 """,
 }
-"""The functions of integers by name; their arguments are int64."""
+"""The functions of signed integers by name; their arguments are int64."""
+
+UNSIGNED: dict[str, str] = {
+    "floor_divide": """\
+def floor_divide(x, y):
+    return uint64(x // y) if y != 0 else uint64(0)
+""",
+    "fmod": """\
+def fmod(x, y):
+    return uint64(x % y) if y != 0 else uint64(0)
+""",
+    "bitwise_left_shift": """\
+def bitwise_left_shift(x, y):
+    return uint64(x << y) if y < 64 else uint64(0)
+""",
+    "bitwise_right_shift": """\
+def bitwise_right_shift(x, y):
+    return uint64(x >> y) if y < 64 else uint64(0)
+""",
+    "gcd": """\
+def gcd(x, y):  # Euclid's algorithm
+    while y != 0:
+        rest = uint64(x % y)
+        x = y
+        y = rest
+    return x
+""",
+}
+"""The same functions of unsigned integers; their arguments are uint64."""
 
 FLOATS: dict[str, str] = {
     "floor_divide": """\
@@ -85,5 +113,5 @@ def text(name: str, kind: str, fmod: str) -> str:
         kind: the name of an element type.
         fmod: what the target calls `fmod` of floats.
     """
-    functions = FLOATS if kind.startswith("float") else INTEGERS
-    return functions.get(name, "").format(kind=kind, fmod=fmod)
+    tables = {"f": FLOATS, "i": INTEGERS, "u": UNSIGNED}
+    return tables[kind[0]].get(name, "").format(kind=kind, fmod=fmod)

@@ -121,8 +121,6 @@ LEFT_OUT: Mapping[str, str] = {
         linalg.* cholesky_* geqrf orgqr ormqr matrix_exp matrix_rank svd_lowrank pca_lowrank
         Tensor.cholesky_inverse Tensor.cholesky_solve Tensor.geqrf Tensor.orgqr Tensor.ormqr
         Tensor.matrix_exp""",
-    "Elements are float32, float64 and so on where dtype= or to() says so.": """
-        uint16 uint32 uint64""",
     "A backend has settings of its own: numba.set_num_threads(), OMP_NUM_THREADS.": """
         get_num_threads set_num_threads""",
     "SciPy has these functions: scipy.special takes numpy().": """

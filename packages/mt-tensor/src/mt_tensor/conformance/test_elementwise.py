@@ -271,7 +271,7 @@ DIVISIONS: dict[str, Callable[..., Any]] = {
 EXACT = {**WHOLE_SPECS, **DIVISIONS}
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "uint64"])
 @pytest.mark.parametrize("name", EXACT)
 def test_whole_numbers_are_exact_up_to_the_extremes(
     backend: TensorBackend, name: str, dtype: str
@@ -304,6 +304,55 @@ def test_large_integers_are_exact(backend: TensorBackend) -> None:
     for name in ("floor", "ceil", "trunc", "round", "abs"):
         assert mt.elementwise(name, big[:1]).tolist() == [2**62 + 1], name
     assert big.sign().tolist() == [1, -1]
+
+
+ABOVE_THE_SIGN: dict[str, Callable[..., Any]] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "div": lambda x, y: x.astype("f4") / y.astype("f4"),
+    "maximum": np.maximum,
+    "lt": np.less,
+    "neg": np.negative,
+    "abs": np.abs,
+    "sign": np.sign,
+    "bitwise_not": np.invert,
+    "erf": lambda x: np.minimum(x, 1).astype("f4"),
+}
+"""What would tell whether the upper half of unsigned integers were taken for negative numbers."""
+
+
+def test_no_unsigned_integer_is_negative(backend: TensorBackend) -> None:
+    top = 2**64 - 1
+    first = np.array([[top, 6, top // 2 + 1], [0, top - 1, 7]], np.uint64)
+    second = np.array([[5, top, 2], [top, 1, 7]], np.uint64)
+    index = np.array([[0, 0, 1], [1, 1, 0]])
+    x, y, places = (LAYOUTS["permuted"](each, backend) for each in (first, second, index))
+    for name, oracle in ABOVE_THE_SIGN.items():
+        arity = OPERATORS[name].arity
+        wanted = oracle(*(first, second)[:arity])
+        result = mt.elementwise(name, *(x, y)[:arity])
+        np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-6, err_msg=name)
+    assert (x**2).tolist() == (first**2).tolist()
+    assert (mt.ones_like(x) ** y).tolist() == np.ones_like(second).tolist()
+    assert (x.amax(1).tolist(), x.amin().item()) == ([top, top - 1], 0)
+    assert x.sum(0).tolist() == first.astype("i8").sum(0).tolist()
+    assert (x @ y.mT).tolist() == (first @ second.T).tolist()
+    for reduce, ufunc in (("amax", np.maximum), ("sum", np.add)):
+        into = first.copy()
+        ufunc.at(into, (np.array([[0], [1]]), index), second)
+        assert x.scatter_reduce(1, places, y, reduce).tolist() == into.tolist(), reduce
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "reversed"])
+def test_numbers_that_only_uint64_holds_are_converted(backend: TensorBackend, layout: str) -> None:
+    large = np.array([2**64 - 2**40, 2**63, 2**63 - 2**10, 3], np.uint64)
+    x = LAYOUTS[layout](large, backend)
+    for dtype in ("float64", "float32", "int64", "uint32"):
+        assert x.to(dtype).tolist() == large.astype(dtype).tolist(), dtype
+    for dtype in ("float64", "float32"):
+        floats = LAYOUTS[layout](large.astype(dtype)[1:], backend)
+        assert floats.to("uint64").tolist() == large.astype(dtype)[1:].astype("u8").tolist()
+    assert LAYOUTS[layout](np.array([-1, 5]), backend).to("uint64").tolist() == [2**64 - 1, 5]
 
 
 def test_the_sign_of_truth_values(backend: TensorBackend) -> None:

@@ -22,6 +22,7 @@ from mt_tensor.dtypes import (
     get_default_dtype,
     promote_types,
     type_of_number,
+    uint64,
 )
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU, taken
@@ -91,11 +92,13 @@ def tensor(
             f"a tensor is made of numbers of at most 64 bits; {wrong!r} of type "
             f"{type(wrong).__name__} was given."
         )
+    if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f" and not typed:
+        values = np.array(_without_tensors(data), object)  # floats are NumPy's way to [1, 2**63]
     own = _common_type(leaves, values)
     chosen_dtype = own if dtype is None else as_dtype(dtype)
     if not typed and values.size and chosen_dtype.kind == "integer":
         for extreme in (values.min(), values.max()):
-            chosen_dtype.checked(extreme.item())
+            chosen_dtype.checked(extreme)
     return from_values(values, chosen_dtype, place(backend, device), requires_grad)
 
 

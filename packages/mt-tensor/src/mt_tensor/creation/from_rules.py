@@ -257,6 +257,8 @@ def arange(
         kind.checked(first)
         kind.checked(first + (count - 1) * each)
     try:
+        if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
+            first, each = int64.convert(first), int64.convert(each)
         values = first + each * np.arange(count)
     except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error

@@ -135,8 +135,8 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
             f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
         )
     extents = as_shape((shape,))
+    check_range(indices, size_of(extents), f"a tensor of shape {extents}")
     places = indices.to(int64)
-    check_range(places, size_of(extents), f"a tensor of shape {extents}")
     steps = zip(strides_from_shape(extents), extents, strict=True)
     return tuple(places // max(step, 1) % max(extent, 1) for step, extent in steps)
 

@@ -84,7 +84,7 @@ def _index_tensor(x: TensorBase, entry: Any) -> Tensor:
         raise IndexingError(
             f"an index of {array.dtype} cannot index a tensor: use integers or a mask of bools."
         )
-    return x._uploaded(array if array.dtype == bool else array.astype(np.int64))
+    return x._uploaded(array if array.dtype in (bool, np.uint64) else array.astype(np.int64))
 
 
 def _dims_used(entry: Any) -> int:
@@ -164,16 +164,16 @@ def _mask_positions(mask: TensorBase, shape: Shape, dim: int) -> list[Tensor]:
     return [mask._uploaded(where) for where in found]
 
 
-def _from_the_front(index: TensorBase, extent: int, dim: int) -> Tensor:
+def _from_the_front(index: Any, extent: int, dim: int) -> Tensor:
     """Return indices as int64, the negative ones counted from the front.
 
     Raises:
         IndexingError: one is out of range.
     """
     counted: Tensor = index.to(int64)
-    if not counted.numel() or lies_within(counted, extent):
+    if not counted.numel() or lies_within(index, extent):
         return counted
-    low, high = lowest_and_highest(counted)
+    low, high = lowest_and_highest(index)  # of uint64, some would wrap around in int64
     if low < -extent or high >= extent:
         raise IndexingError(
             f"index {low if low < -extent else high} is out of range for dimension {dim} with "

@@ -116,8 +116,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if input.dtype.kind != "integer":
         raise DTypeError(f"bincount() counts integers; {input.dtype.name} was given.")
     minlength = as_integer("minlength", minlength, least=0)
-    index = input.to(int64)
-    low, high = lowest_and_highest(index) if index.numel() else (0, -1)
+    low, high = lowest_and_highest(input) if input.numel() else (0, -1)
     if low < 0:
         raise DomainError(f"bincount() counts numbers from 0 on; {low} was given.")
     if weights is None:
@@ -125,7 +124,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     else:
         counted = weights.to(weights.dtype if weights.dtype is float32 else float64)
     start = counted._full((max(high + 1, minlength),), 0)
-    return scatter_add(start, 0, index, counted)
+    return scatter_add(start, 0, input.to(int64), counted)
 
 
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:

@@ -25,6 +25,7 @@ from mt_tensor.dtypes import (
     is_half,
     plain,
     result_type,
+    uint64,
 )
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.pointwise.computing import Computing
@@ -254,8 +255,8 @@ _ON_INTEGERS: dict[str, Callable[..., None]] = {
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     if isinstance(value, TensorBase):
         return value._itself() if value.dtype is dtype else value.to(dtype)
-    if isinstance(value, int) and abs(value) >> 63:
-        int64.checked(value)  # smaller types wrap around, as in torch
+    if isinstance(value, int) and abs(value) >> 63:  # smaller types wrap around, as in torch
+        (uint64 if dtype is uint64 else int64).checked(value)
     return constant(backend, dtype, value)
 
 

@@ -21,6 +21,7 @@ from mt_tensor.randomness.sampling import (
     check_deviation,
     uniform_values,
     unit_values,
+    whole_values,
 )
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import Shape, shape_broadcast
@@ -151,8 +152,8 @@ def randint(
         (int64 if kind.kind == "float" else kind).checked(extreme)
     if kind.kind == "bool" and not 0 <= first <= last <= 1:
         raise DomainError(f"truth values are 0 and 1; {low} and {high} were given as bounds.")
-    values = numbers_of(generator).integers(first, last, shape, endpoint=True)
-    return from_values(np.asarray(values), kind, place(backend, device), requires_grad)
+    values = whole_values(numbers_of(generator), shape, first, last)
+    return from_values(values, kind, place(backend, device), requires_grad)
 
 
 def randint_like(

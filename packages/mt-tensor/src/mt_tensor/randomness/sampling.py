@@ -28,6 +28,12 @@ def unit_values(numbers: np.random.Generator, shape: Shape, dtype: DType) -> Arr
     return np.asarray(numbers.random(shape, np.float32 if dtype is float32 else np.float64))
 
 
+def whole_values(numbers: np.random.Generator, shape: Shape, low: int, high: int) -> Array:
+    """Return integers from `low` to `high`, both included; as uint64 what int64 does not hold."""
+    dtype = np.uint64 if high >> 63 else np.int64
+    return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
+
+
 def uniform_values(
     numbers: np.random.Generator, shape: Shape, low: float, high: float, dtype: DType
 ) -> Array:
@@ -253,7 +259,7 @@ class SamplingMethods(TensorBase):
                 f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
             )
         self._check_in_place()
-        return self._filled(numbers_of(generator).integers(low, last, self.shape, endpoint=True))
+        return self._filled(whole_values(numbers_of(generator), self.shape, low, last))
 
     def _filled(self, values: Any) -> Self:
         with np.errstate(over="ignore"):
