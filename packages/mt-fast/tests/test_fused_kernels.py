@@ -6,8 +6,9 @@ import pytest
 import mt_tensor as mt
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused import KERNELS
+from mt_tensor.conformance.kernels import assert_agrees_with_composition
 from mt_tensor.fused import FUSED, by_kernel
-from mt_tensor.testing.compositions import COMPOSED, FLOAT, HALF, SAMPLES, draw, results
+from mt_tensor.testing.compositions import SAMPLES, draw
 
 CALLS = [
     pytest.param(name, arguments, id=f"{name}-{number}")
@@ -46,21 +47,7 @@ def test_kernels_agree_with_compositions(name, arguments, how, monkeypatch):
         monkeypatch.setattr(fast, "parallel_from", 1)
     if how == "one by one":
         monkeypatch.setattr(Kernel, "run", one_by_one)
-    composition = COMPOSED.get(name) or FUSED[name]
-    monkeypatch.setitem(FUSED, name, composition)
-
-    def by_ours(*given):
-        assert KERNELS[name].fits(*given)
-        return by_kernel(name, KERNELS[name], *given)
-
-    wanted = results(composition, arguments, "numpy", FLOAT)
-    for dtype, tolerance in ((FLOAT, 1e-10), (HALF, 2e-4)):
-        for ours, theirs in zip(results(by_ours, arguments, "fast", dtype), wanted, strict=True):
-            if theirs is None:
-                assert ours is None
-                continue
-            assert ours.dtype is mt.dtypes.as_dtype(dtype)
-            np.testing.assert_allclose(np.asarray(ours), theirs, tolerance, tolerance)
+    assert_agrees_with_composition(name, KERNELS[name], arguments, "fast", "numpy")
 
 
 @pytest.mark.parametrize("number", [-1, 5, 6, -(2**62), 2**62])

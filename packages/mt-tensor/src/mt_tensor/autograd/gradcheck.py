@@ -62,21 +62,21 @@ def gradcheck(
     inputs = _checked_inputs("gradcheck", inputs)
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
     results = _floats(func(*leaves))
-    wanted = [leaf for leaf in leaves if leaf.requires_grad]
-    positions = [position for position, leaf in enumerate(leaves) if leaf.requires_grad]
-    changes = [_Changes(func, leaves, position, eps) for position in positions]
-    compare = _compare_at_once if fast_mode else _compare_each
-    compare(results, wanted, changes, rtol, atol)
+    places = [_Place(func, leaves, which, eps) for which, x in enumerate(leaves) if x.requires_grad]
+    wrong = _wrong_at_once if fast_mode else _wrong_of_each
+    found = wrong(results, places, lambda a, b: np.isclose(a, b, rtol=rtol, atol=atol))
+    if found is not None:
+        raise GradientError(found)
     return True
 
 
-class _Changes:
-    """How the results of a function change with one of its inputs."""
+class _Place:
+    """One of the inputs of a function, and how the results change with it."""
 
     def __init__(
         self, func: Callable[..., Any], inputs: Sequence[Tensor], position: int, eps: float
     ) -> None:
-        self.position = position
+        self.position, self.leaf = position, inputs[position]
         self._func = func
         self._inputs = inputs
         self._eps = eps
@@ -94,38 +94,40 @@ class _Changes:
         return [(above - below) / (2 * self._eps) for above, below in zip(*sides, strict=True)]
 
 
-def _compare_each(
-    results: Sequence[Tensor],
-    leaves: Sequence[Tensor],
-    changes: Sequence[_Changes],
-    rtol: float,
-    atol: float,
-) -> None:
-    """Compare how each element of each result changes with each leaf with its gradient.
+def _wrong_of_each(
+    results: Sequence[Tensor], places: Sequence[_Place], close: Callable[..., Any]
+) -> str | None:
+    """Say where an element of a result changes otherwise with a leaf than its gradient says.
 
     The gradients come first, for the function may change in place what they read.
-
-    Raises:
-        GradientError: they differ.
     """
+    leaves = [place.leaf for place in places]
     exact = [_jacobians(result, leaves) for result in results]
-    for which, (leaf, changing) in enumerate(zip(leaves, changes, strict=True)):
-        numeric: list[Array] = [np.zeros(result.shape + leaf.shape) for result in results]
-        for index in np.ndindex(leaf.shape):
-            pace: Array = np.zeros(leaf.shape)
-            pace[index] = 1.0
-            for matrix, change in zip(numeric, changing.along(pace), strict=True):
-                matrix[(..., *index)] = change
+    for which, place in enumerate(places):
+        numeric = _differences(results, place)
         for number, (result, matrix) in enumerate(zip(results, numeric, strict=True)):
-            wrong = ~np.isclose(exact[number][which], matrix, rtol=rtol, atol=atol)
+            wrong = ~close(exact[number][which], matrix)
             if wrong.any():
                 at = tuple(int(i) for i in np.argwhere(wrong)[0])
                 of, by = at[: result.ndim], at[result.ndim :]
-                raise GradientError(
-                    f"the gradient of result {number} at index {of} by input {changing.position} "
+                return (
+                    f"the gradient of result {number} at index {of} by input {place.position} "
                     f"at index {by} is {exact[number][which][at]}, but the central difference is "
                     f"{matrix[at]}; {int(wrong.sum())} of {wrong.size} differ."
                 )
+    return None
+
+
+def _differences(results: Sequence[Tensor], place: _Place) -> list[Array]:
+    """Return how each element of each result changes with a leaf: shapes (*result, *leaf)."""
+    shape = place.leaf.shape
+    matrices: list[Array] = [np.zeros(result.shape + shape) for result in results]
+    for index in np.ndindex(shape):
+        pace: Array = np.zeros(shape)
+        pace[index] = 1.0
+        for matrix, change in zip(matrices, place.along(pace), strict=True):
+            matrix[(..., *index)] = change
+    return matrices
 
 
 def _jacobians(result: Tensor, leaves: Sequence[Tensor]) -> list[Array]:
@@ -143,34 +145,28 @@ def _jacobians(result: Tensor, leaves: Sequence[Tensor]) -> list[Array]:
     return matrices
 
 
-def _compare_at_once(
-    results: Sequence[Tensor],
-    leaves: Sequence[Tensor],
-    changes: Sequence[_Changes],
-    rtol: float,
-    atol: float,
-) -> None:
-    """Compare how all results, weighted, change with each leaf with what the gradients promise.
-
-    Raises:
-        GradientError: they differ.
-    """
+def _wrong_at_once(
+    results: Sequence[Tensor], places: Sequence[_Place], close: Callable[..., Any]
+) -> str | None:
+    """Say where all results, weighted, change otherwise with a leaf than the gradients promise."""
+    leaves = [place.leaf for place in places]
     weights = [_upstream(result, float(number)) for number, result in enumerate(results)]
     exact = [
         _gradients(result, leaves, weight) for result, weight in zip(results, weights, strict=True)
     ]
-    for which, changing in enumerate(changes):
-        pace = _pace(leaves[which].shape, changing.position)
+    for which, place in enumerate(places):
+        pace = _pace(place.leaf.shape, place.position)
         promised = sum(float((gradients[which] * pace).sum()) for gradients in exact)
         change = sum(
             float((np.array(weight) * moved).sum())
-            for weight, moved in zip(weights, changing.along(pace), strict=True)
+            for weight, moved in zip(weights, place.along(pace), strict=True)
         )
-        if not np.isclose(promised, change, rtol=rtol, atol=atol):
-            raise GradientError(
-                f"along one direction the gradient by input {changing.position} is {promised}, but "
+        if not close(promised, change):
+            return (
+                f"along one direction the gradient by input {place.position} is {promised}, but "
                 f"the central difference is {change}: without fast_mode you are told where."
             )
+    return None
 
 
 def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Tensor) -> list[Array]:

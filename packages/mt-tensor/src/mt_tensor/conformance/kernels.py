@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -14,7 +15,8 @@ import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import contiguous
 from mt_tensor.dtypes import Array
-from mt_tensor.fused import FUSED, by_kernel
+from mt_tensor.fused import FUSED, FusedKernel, by_kernel
+from mt_tensor.testing.compositions import COMPOSED, FLOAT, HALF, results
 
 
 def assert_kernel_agrees(
@@ -70,3 +72,25 @@ def _assert_same(what: str, ours: mt.Tensor, wanted: mt.Tensor, tolerance: dict[
     assert (ours.shape, ours.dtype) == (wanted.shape, wanted.dtype), what
     ours, wanted = ours.detach(), wanted.detach()
     np.testing.assert_allclose(np.array(ours), np.array(wanted), err_msg=what, **tolerance)
+
+
+def assert_agrees_with_composition(
+    name: str, kernel: Any, arguments: Any, backend: str, reference: str
+) -> None:
+    """Compare a kernel of a backend with the composition, computed in float64 by a reference."""
+    composition = COMPOSED.get(name) or FUSED[name]
+
+    def by_this_kernel(*given: Any) -> Any:
+        assert not isinstance(kernel, FusedKernel) or kernel.fits(*given)
+        return by_kernel(name, kernel, *given)
+
+    with mock.patch.dict(FUSED, {name: composition}):
+        wanted = results(composition, arguments, reference, FLOAT)
+        for dtype, tolerance in ((FLOAT, 1e-10), (HALF, 2e-4)):
+            found = results(by_this_kernel, arguments, backend, dtype)
+            for ours, theirs in zip(found, wanted, strict=True):
+                assert (ours is None) == (theirs is None)
+                if ours is not None:
+                    assert ours.dtype is mt.dtypes.as_dtype(dtype)
+                    arrays = np.asarray(ours), np.asarray(theirs)
+                    np.testing.assert_allclose(*arrays, tolerance, tolerance)
