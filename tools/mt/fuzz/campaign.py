@@ -69,13 +69,14 @@ class Counts:
 
 
 def count_some(seed: int, numbers: Sequence[int], backend: str, diary: Path | None) -> Counts:
-    """Run the programs of these numbers; before each, its number is written into a file."""
+    """Run the programs of these numbers; before each, its number is added to a file."""
     counts = Counts()
     with mt.use_backend(backend):
         for number in numbers:
-            if diary is not None:
-                diary.write_text(str(number), encoding="ascii")
-            with limited():
+            if diary is not None:  # which always says a number, whenever the process is ended
+                with diary.open("a", encoding="ascii") as file:
+                    file.write(f"{number}\n")
+            with limited(SECONDS):
                 try:
                     counts.count(number, *made_up(seed, number))
                 except Exception as error:
@@ -85,8 +86,12 @@ def count_some(seed: int, numbers: Sequence[int], backend: str, diary: Path | No
 
 
 @contextmanager
-def limited() -> Iterator[None]:
-    """Limit the memory and the time that a program takes, where the system knows how."""
+def limited(seconds: float = 0) -> Iterator[None]:
+    """Limit the memory that programs take, where the system knows how.
+
+    Args:
+        seconds: what they may compute before the process is ended; 0 for as long as they will.
+    """
     try:
         import resource
     except ImportError:
@@ -95,7 +100,7 @@ def limited() -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_AS)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
@@ -118,12 +123,14 @@ def count_all(seed: int, numbers: Sequence[int], backend: str, processes: int) -
         while left:
             _count_parts(counts, seed, left, backend, processes)
             for diary, part in left.items():
-                if diary.exists():  # perhaps it was this one
-                    number = int(diary.read_text(encoding="ascii"))
+                begun = diary.read_text(encoding="ascii").split() if diary.exists() else []
+                if begun:  # perhaps it was the last one
+                    number = int(begun[-1])
                     part.remove(number)
                     diary.unlink()
                     alone = {diary: [number]}
                     _count_parts(counts, seed, alone, backend, 1)
+                    diary.unlink(missing_ok=True)
                     if alone:
                         counts.unjudged.append((number, "?", Difference("crash", "", "", "")))
     return counts

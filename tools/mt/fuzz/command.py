@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import mt_tensor as mt
 from mt.errors import reported
-from mt.fuzz.campaign import Counts, count_all, least
+from mt.fuzz.campaign import Counts, count_all, least, limited
 from mt.fuzz.differences import KINDS, Difference
 from mt.fuzz.judging import FULL, judgements
 from mt.fuzz.operations import catalogue
@@ -83,7 +83,7 @@ def _summary(counts: Counts, options: argparse.Namespace) -> int:
 
 
 def _show(seed: int, number: int, backend: str) -> int:
-    with mt.use_backend(backend):
+    with mt.use_backend(backend), limited():
         program, difference = made_up(seed, number)
         if difference is None:
             judged = "".join(f"# judged: {name}\n" for name in program.met)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,12 +21,14 @@ class Difference(NamedTuple):
         value: the name of the value that shows it.
         ours: our answer, as text.
         theirs: the other's.
+        off: by how much finite elements differ at most.
     """
 
     kind: str
     value: str
     ours: str
     theirs: str
+    off: float = math.inf
 
 
 KINDS = {
@@ -33,10 +36,12 @@ KINDS = {
     "accepted": "only refused by torch",
     "error": "refused by both, with errors of which ours is not of torch's class",
     "fault": "refused here by an error that is none of ours",
+    "half done": "elements that a step has changed that is refused here",
     "parts": "results of other kinds or numbers",
     "dtype": "element types",
     "shape": "shapes",
     "values": "elements, by more than rounding",
+    "infinite": "elements of which one is infinite or nan",
     "zero": "the signs of zeros",
     "requires_grad": "whether a gradient is wanted",
     "is_leaf": "whether a value is a leaf",
@@ -112,28 +117,36 @@ def refusals(
     """Return how one library refuses otherwise than the other; None if in no way."""
     if ours is None and theirs is None:
         return None
-    texts = [("" if e is None else f"{type(e).__name__}: {e}") for e in (ours, theirs)]
+    said, other = ("" if e is None else f"{type(e).__name__}: {e}" for e in (ours, theirs))
     if theirs is None:
-        return Difference("refused", "", texts[0], "accepted")
+        return Difference("refused", "", said, "accepted")
     if ours is None:
-        return Difference("accepted", "", "accepted", texts[1])
+        return Difference("accepted", "", "accepted", other)
     if not is_ours(ours):
-        return Difference("fault", "", *texts)
+        return Difference("fault", "", said, other)
     expected = next(c for c in type(theirs).__mro__ if c.__module__ == "builtins")
     if theirs is not NO_ORACLE and not isinstance(ours, expected):
-        return Difference("error", "", *texts)
+        return Difference("error", "", said, other)
     return None
 
 
 def is_ours(error: BaseException) -> bool:
     """Whether an error is one that says what was wrong: not one from the depths."""
-    return type(error).__module__.startswith("mt_") or type(error) is TypeError
+    return type(error).__module__.startswith("mt_") or type(error) in {TypeError, MemoryError}
 
 
 def as_text(array: Array) -> str:
     """Return elements as text."""
     with np.printoptions(threshold=64, linewidth=110):
         return repr(array)
+
+
+def elements_differ(kind: str, name: str, ours: Array, theirs: Array) -> Difference:
+    """Return a difference of elements."""
+    with np.errstate(all="ignore"):
+        off = abs(ours.astype(np.float64) - theirs.astype(np.float64))
+    finite = off[np.isfinite(off)]
+    return Difference(kind, name, as_text(ours), as_text(theirs), float(finite.max(initial=0.0)))
 
 
 def signs_differ(ours: Array, theirs: Array) -> bool:

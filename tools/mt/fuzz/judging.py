@@ -7,15 +7,17 @@ They are entries of `judged.toml`. Each says precisely which differences it is a
 from __future__ import annotations
 
 import functools
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from mt.fuzz.differences import KINDS, Difference
-from mt.fuzz.programs import Ref, Step, parts_of
+from mt.fuzz.programs import Step, parts_of
 from mt.tables import TableError, check_table, read_table
 from mt_tensor.dtypes import Array
 
@@ -23,7 +25,20 @@ FILE = Path(__file__).with_name("judged.toml")
 FULL = 100_000
 """So many programs meet every kind."""
 
-Operands = Sequence[Array]
+
+class Operand(NamedTuple):
+    """What an operand of a step was before it.
+
+    Attributes:
+        array: its elements.
+        memory: the first value that lies in the same memory; None if it has no elements.
+    """
+
+    array: Array
+    memory: str | None
+
+
+Operands = Sequence[Operand]
 Condition = Callable[[Step, Operands], bool]
 
 
@@ -38,7 +53,9 @@ class Judgement:
         reason: why it is meant.
         ours: an expression for our answer, which it begins with.
         theirs: an expression for torch's.
+        after: an expression for the name of an earlier operation of the program.
         when: the names of `CONDITIONS` that hold.
+        within: by how much elements may differ.
     """
 
     name: str
@@ -47,22 +64,29 @@ class Judgement:
     reason: str
     ours: str = ""
     theirs: str = ""
+    after: str = ""
     when: tuple[str, ...] = ()
+    within: float = math.inf
 
-    def matches(self, step: Step, operands: Operands, difference: Difference) -> bool:
-        """Return whether a difference is of this kind."""
+    def matches(self, steps: Sequence[Step], operands: Operands, difference: Difference) -> bool:
+        """Return whether a difference that the last step shows is of this kind."""
+        step = steps[-1]
         return (
             difference.kind in self.differences
             and re.fullmatch(self.operations, step.operation) is not None
             and re.match(self.ours, difference.ours, re.DOTALL) is not None
             and re.match(self.theirs, difference.theirs, re.DOTALL) is not None
+            and difference.off <= self.within
             and all(CONDITIONS[name](step, operands) for name in self.when)
+            and (not self.after or any(re.fullmatch(self.after, x.operation) for x in steps))
         )
 
 
-def judgement_of(step: Step, operands: Operands, difference: Difference) -> Judgement | None:
+def judgement_of(
+    steps: Sequence[Step], operands: Operands, difference: Difference
+) -> Judgement | None:
     """Return the first entry of the list that a difference is of; None if it is of none."""
-    return next((j for j in judgements() if j.matches(step, operands, difference)), None)
+    return next((j for j in judgements() if j.matches(steps, operands, difference)), None)
 
 
 @functools.cache
@@ -79,7 +103,7 @@ def judgements(file: Path = FILE) -> tuple[Judgement, ...]:
             name,
             entry,
             {"name": str, "differences": list, "operations": str, "reason": str},
-            {"ours": str, "theirs": str, "when": list},
+            {"ours": str, "theirs": str, "after": str, "when": list, "within": float},
         )
         for key, known in (("differences", KINDS), ("when", CONDITIONS)):
             for value in entry.get(key, []):
@@ -93,33 +117,54 @@ def judgements(file: Path = FILE) -> tuple[Judgement, ...]:
 # --- Conditions -----------------------------------------------------------------------------------
 
 
-def operands_of(step: Step, elements: dict[str, Array]) -> list[Array]:
-    """Return the elements that the operands of a step had before it."""
-    refs = parts_of((step.args, step.settings), Ref)
-    return [elements[str(ref)] for ref in refs if str(ref) in elements]
+def operands_of(
+    step: Step, elements: Mapping[str, Array], memory: Mapping[str, str]
+) -> list[Operand]:
+    """Return what the operands of a step were before it, by the elements and memory of values."""
+    names = map(str, step.refs)
+    return [Operand(elements[name], memory.get(name)) for name in names if name in elements]
 
 
 def _not_finite(_: Step, operands: Operands) -> bool:
-    return any(x.dtype.kind == "f" and not np.isfinite(x).all() for x in operands)
+    return any(x.array.dtype.kind == "f" and not np.isfinite(x.array).all() for x in operands)
 
 
-def _extreme(_: Step, operands: Operands) -> bool:
-    floats = [x for x in operands if x.dtype.kind == "f"]
-    return any((abs(x) > np.finfo(x.dtype).max / 8).any() for x in floats)
+def _beyond(limit: Callable[[float], float]) -> Condition:
+    """Return whether an element is not finite, or beyond a limit, which its type's largest sets."""
+
+    def holds(_: Step, operands: Operands) -> bool:
+        floats = [x.array for x in operands if x.array.dtype.kind == "f"]
+        return any(not (abs(x) <= limit(float(np.finfo(x.dtype).max))).all() for x in floats)
+
+    return holds
 
 
 def _of_kinds(*kinds: str) -> Condition:
-    return lambda _, operands: any(x.dtype.kind in kinds for x in operands)
+    return lambda _, operands: any(x.array.dtype.kind in kinds for x in operands)
+
+
+def _not_sorted(step: Step, operands: Operands) -> bool:
+    """Return whether the numbers that are searched are not in order."""
+    row = operands[1 if step.operation == "bucketize" else 0].array
+    return "sorter" in step.settings or not (row == np.sort(row)).all()
+
+
+def _overlapping(_: Step, operands: Operands) -> bool:
+    places = [x.memory for x in operands if x.memory is not None]
+    return len(set(places)) < len(places)
 
 
 CONDITIONS: dict[str, Condition] = {
     "not finite": _not_finite,
-    "extreme": lambda step, operands: _not_finite(step, operands) or _extreme(step, operands),
+    "extreme": _beyond(lambda largest: largest / 8),
+    "squares overflow": _beyond(math.sqrt),
     "settings not finite": lambda step, _: not np.isfinite(list(parts_of(step.args, float))).all(),
-    "mixed": lambda _, operands: len({x.dtype for x in operands}) > 1,
-    "empty": lambda _, operands: any(x.size == 0 for x in operands),
-    "float16": lambda _, operands: any(x.dtype == np.float16 for x in operands),
-    "integers": _of_kinds("i", "u"),
+    "mixed": lambda _, operands: len({x.array.dtype for x in operands}) > 1,
+    "empty": lambda _, operands: any(x.array.size == 0 for x in operands),
+    "float16": lambda _, operands: any(x.array.dtype == np.float16 for x in operands),
+    "integers": _of_kinds("i", "u", "b"),
     "not recorded": lambda step, _: step.unrecorded,
+    "not sorted": _not_sorted,
+    "overlapping": _overlapping,
 }
 """What an entry may ask for of a step and of its operands before it."""

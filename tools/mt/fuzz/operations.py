@@ -81,6 +81,15 @@ def is_random(step: Step) -> bool:
     )
 
 
+def has_signs(step: Step) -> bool:
+    """Whether the zeros that a step gives have certain signs: those of an operator, or moved ones.
+
+    Those of a sum depend on the order in which it is added up, and where it starts.
+    """
+    name = step.operation.removesuffix("_").removeprefix("nn.functional.")
+    return name in TABLE or "movement" in getattr(function_of(step.form), "__module__", "")
+
+
 @dataclass(eq=False)
 class Operation:
     """What is done, in every way it is written.

@@ -2,9 +2,10 @@
 
 Both libraries compute each step from the very same elements. If the results are not close, the
 program is run again by the oracle in float64, each value being set to what it was before; then it
-is known how far each library's result is from the exact one, and, by running it with elements that
-are moved a little, how much rounding has to be expected. A result may be as far off as the oracle's
-own, or as far as a few roundings of its operands would move it.
+is known how far each library's result is from the exact one. How much rounding has to be expected
+is seen by running it with elements that are moved: by a little, which tells how far operands that
+are rounded move a result, and by more, in float64 and in float32, which differ by what the formula
+itself rounds. A result may be off by a few times as much, or as far as the oracle's own.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ CLOSE = 8
 ROUNDINGS = 8
 """Roundings of operands that a result may be off by; for a gradient, in each step."""
 
+FAR = 1e-3
+"""How far elements are moved, in parts of themselves, to see how the oracle's formula rounds."""
+
 MOVES = 4
 """How often elements are moved to see what comes of it."""
 
-WIDER = {
-    r"torch\.float(32|16)\b": "torch.float64",
-    r"\.(float|half)\(\)": ".double()",
-}
-"""What is written otherwise, so that a program computes in float64."""
+FLOATS = re.compile(r"torch\.float(?:16|32|64)\b|\.(?:half|float|double)\(\)")
+"""What is written otherwise, so that a program computes in float64 or float32."""
 
 State = Mapping[str, Array]
 """Elements that have been changed by a step, by the names of the values."""
@@ -46,8 +47,15 @@ def close(ours: Array, theirs: Array) -> bool:
     with np.errstate(all="ignore"):
         bound = CLOSE * (np.finfo(ours.dtype).eps * abs(theirs.astype(np.float64)))
         off = abs(ours.astype(np.float64) - theirs.astype(np.float64))
-    same = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
-    return bool((same | (off <= bound + np.finfo(ours.dtype).smallest_subnormal)).all())
+    return bool(
+        (_equal(ours, theirs) | (off <= bound + np.finfo(ours.dtype).smallest_subnormal)).all()
+    )
+
+
+def _equal(a: Array, b: Array) -> Array:
+    """Return which elements are equal, nan to nan."""
+    same: Array = (a == b) | (np.isnan(a) & np.isnan(b))
+    return same
 
 
 def within_rounding(
@@ -73,39 +81,55 @@ def within_rounding(
     differentiated = name.endswith(".grad") or steps[-1].operation == "autograd.grad"
     roundings = ROUNDINGS * (len(steps) if differentiated else 1)
     with np.errstate(all="ignore"):
-        spread = np.zeros(exact.shape)
+        spread = own = np.zeros(exact.shape)
         for seed in range(MOVES):
             moved = replayed(name, steps, states, step, seed)
-            if moved is not None and moved.shape == exact.shape:
-                off = abs(moved.astype(np.float64) - exact)
-                spread = np.maximum(spread, np.where(np.isfinite(off), off, 0.0))
+            spread = np.maximum(spread, _distance(moved, exact))
+            wide, narrow = (
+                replayed(name, steps, states, FAR, seed, dtype) for dtype in ("float64", "float32")
+            )
+            own = np.maximum(own, _distance(narrow, wide))
         rounded = exact.astype(ours.dtype)
         missed = abs(ours.astype(np.float64) - exact)
         allowed = CLOSE * eps * abs(exact) + roundings * eps * spread / step
+        allowed += CLOSE * own * eps / float(np.finfo(np.float32).eps)
         allowed += CLOSE * abs(theirs.astype(np.float64) - exact)
         allowed += 2 * float(np.finfo(ours.dtype).smallest_subnormal)
-    same = (ours == rounded) | (np.isnan(ours) & np.isnan(rounded))
+    same = _equal(ours, rounded) | _equal(ours, theirs)
     return bool((same | (missed <= allowed)).all())
 
 
+def _distance(a: Array | None, b: Array | None) -> Array:
+    """Return how far two results differ, 0 where one of them is none."""
+    if a is None or b is None or a.shape != b.shape:
+        return np.zeros(())
+    off = abs(a.astype(np.float64) - b.astype(np.float64))
+    return np.where(np.isfinite(off), off, 0.0)
+
+
 def replayed(
-    name: str, steps: Sequence[Step], states: Sequence[State], moved: float = 0.0, seed: int = 0
+    name: str,
+    steps: Sequence[Step],
+    states: Sequence[State],
+    moved: float = 0.0,
+    seed: int = 0,
+    dtype: str = "float64",
 ) -> Array | None:
-    """Return what the oracle makes of a value in float64, or None if it makes nothing of it."""
+    """Return what the oracle makes of a value in a type, or None if it makes nothing of it."""
     library = Torch()
     rng = np.random.default_rng(seed)
     names = library.names()
     torch = library.torch
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(getattr(torch, dtype))
     try:
         for number, step in enumerate(steps[:-1]):
             with contextlib.suppress(Exception):  # both sides have refused it
-                exec(_wider(step.text(number)), names)
+                exec(_in(dtype, step.text(number)), names)
             _set(library, names, states[number], moved, rng)
-        exec(_wider(steps[-1].text(len(steps) - 1)), names)
+        exec(_in(dtype, steps[-1].text(len(steps) - 1)), names)
         found = value_of(names, name)
         return None if found is None else np.array(library.array(found))
-    except Exception:  # noqa: BLE001 - what float64 does not do tells nothing
+    except Exception:  # noqa: BLE001 - what a type does not do tells nothing
         return None
     finally:
         torch.set_default_dtype(torch.float32)
@@ -118,10 +142,9 @@ def value_of(names: Mapping[str, Any], name: str) -> Any:
     return value.grad if gradient else value
 
 
-def _wider(text: str) -> str:
-    for pattern, other in WIDER.items():
-        text = re.sub(pattern, other, text)
-    return text
+def _in(dtype: str, text: str) -> str:
+    """Return a line that computes in a type."""
+    return FLOATS.sub(lambda x: f"torch.{dtype}" if x[0][0] == "t" else f".to(torch.{dtype})", text)
 
 
 def _set(library: Torch, names: Any, state: State, moved: float, rng: Any) -> None:

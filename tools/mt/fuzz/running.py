@@ -20,6 +20,7 @@ from mt.fuzz.differences import (
     Difference,
     as_text,
     compare,
+    elements_differ,
     first_difference,
     identities,
     refusals,
@@ -31,7 +32,7 @@ from mt.fuzz.differences import (
 from mt.fuzz.generating import Generator, Value
 from mt.fuzz.judging import judgement_of, operands_of
 from mt.fuzz.libraries import Library, Names, Ours, Torch, lay_out, plain, tensors_of
-from mt.fuzz.operations import is_random
+from mt.fuzz.operations import has_signs, is_random
 from mt.fuzz.oracles import expected
 from mt.fuzz.programs import Ref, Step
 from mt.fuzz.rounding import close, within_rounding
@@ -95,7 +96,7 @@ class Run:
         before: what these were before the last step.
         states: for each step the elements that it has changed.
         met: the judged differences that were seen, by name.
-        over: whether one of these is the end of the program.
+        over: whether one of these, or what torch has changed and refused, is its end.
         drawn: whether a gradient depends on numbers that were drawn.
         watched: whether every flag is compared behind every step; looking at a value's history
             brings it up to date, so that half of the programs look at new values only.
@@ -123,17 +124,20 @@ class Run:
     def follow(self, step: Step) -> Difference | None:
         """Follow a step; return a difference that is not judged.
 
-        A program goes on without a value that one side has refused, unless something was changed;
-        any other judged difference is the end of it.
+        A program goes on without a value that one side has refused, unless something was to be
+        changed; any other judged difference is the end of it.
         """
         difference = self.step(step)
         if difference is None:
             return None
-        known = judgement_of(step, operands_of(step, self.before), difference)
+        memory = sharing(self.ours.library, self.ours.values)
+        operands = operands_of(step, self.before, memory)
+        known = judgement_of(self.steps, operands, difference)
         if known is None:
             return difference
         self.met.append(known.name)
-        self.over = difference.kind not in PASSING or self._forget() is not None
+        changing = step.operation.endswith(("_", "setitem", "backward"))
+        self.over = difference.kind not in PASSING or changing or self._forget() is not None
         return None
 
     def step(self, step: Step) -> Difference | None:
@@ -145,16 +149,32 @@ class Run:
         self.before = dict(self.elements)
         errors = [side.run(code, name) for side in self.sides]
         if any(errors):
+            if any(isinstance(error, MemoryError) for error in errors):
+                return self._forget()
             self.refused.add(len(self.steps) - 1)
-            return refusals(*errors) or self._compare(set())
+            return self._compare_refused(errors)
         answers = [plain(side.names[name], side.library) for side in self.sides]
         if not all(same_answers(answers[0], other) for other in answers):
-            return Difference("parts", name, *map(repr, answers))
+            return Difference("parts", name, repr(answers[0]), repr(answers[1]))
         new = tensors_of(name, self.ours.names[name], self.ours.library)
         if any(tensor.numel() > LARGEST for tensor in new.values()):
             return self._forget()
         self.drawn = self.drawn or (is_random(step) and any(x.requires_grad for x in new.values()))
         return self._compare(set(new)) or self._compare_with_numpy(step, name)
+
+    def _compare_refused(self, errors: Sequence[BaseException | None]) -> Difference | None:
+        """Compare how a step was refused; what refuses here has changed nothing.
+
+        Torch may have done half of it, which is the end of the program.
+        """
+        if errors[0] is not None:
+            for name, value in self.ours.values.items():
+                array, before = self.ours.library.array(value), self.before[name]
+                if array.shape != before.shape or array.tobytes() != before.tobytes():
+                    return Difference("half done", name, as_text(array), as_text(before))
+        difference = refusals(*errors)
+        self.over = difference is None and self._compare(set()) is not None
+        return difference
 
     def _forget(self) -> Difference | None:
         """Go on without what the last step gave; return a difference if it has changed others."""
@@ -210,15 +230,25 @@ class Run:
             return difference
         if a.array.tobytes() != b.array.tobytes():
             if not self._is_drawn(name):
-                if not close(a.array, b.array) and not within_rounding(
-                    a.array, b.array, name, self.steps, self.states
-                ):
-                    return Difference("values", name, *map(as_text, (a.array, b.array)))
-                if not name.endswith(".grad") and signs_differ(a.array, b.array):
-                    return Difference("zero", name, *map(as_text, (a.array, b.array)))
+                kind = self._kind_of_difference(name, a.array, b.array)
+                if kind is not None:
+                    return elements_differ(kind, name, a.array, b.array)
             b.array[...] = a.array
         self._remember(name, a.array)
         return None
+
+    def _kind_of_difference(self, name: str, ours: Array, theirs: Array) -> str | None:
+        """Return how elements differ that are not the same; None if only by rounding."""
+        if not self._is_close(name, ours, theirs):
+            finite = np.isfinite(ours) & np.isfinite(theirs)
+            same = self._is_close(name, np.where(finite, ours, theirs), theirs)
+            return "infinite" if same else "values"
+        if has_signs(self.steps[-1]) and signs_differ(ours, theirs):
+            return "zero"
+        return None
+
+    def _is_close(self, name: str, ours: Array, theirs: Array) -> bool:
+        return close(ours, theirs) or within_rounding(ours, theirs, name, self.steps, self.states)
 
     def _is_drawn(self, name: str) -> bool:
         """Whether each library has drawn its own numbers for a value."""

@@ -267,5 +267,5 @@ def _cubic(distance: Array, a: float) -> Array:
     """Return how much an element counts at a distance (Keys 1981, equation 15)."""
     x = abs(distance)
     near = (a + 2) * x**3 - (a + 3) * x**2 + 1
-    far = a * (x**3 - 5 * x**2 + 8 * x - 4)
+    far = a * (x - 1) * (x - 2) ** 2
     return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
