@@ -201,6 +201,7 @@ def test_ctc_loss_has_derivatives() -> None:
         ((mt.zeros(3, 4), mt.tensor([1]), [4], [1]), {}, "input_lengths are from 0 to 3"),
         ((mt.zeros(3, 4), mt.tensor([1]), [3], [-1]), {}, "target_lengths are from 0"),
         ((mt.zeros(3, 4), mt.tensor([1]), [3], [2]), {}, "targets are of shape \\(1, 2 or more"),
+        ((mt.zeros(3, 4), mt.tensor([1]), [3], [2**63 - 1]), {}, "targets are of shape \\(1, 92"),
         ((mt.zeros(3, 2, 4), mt.tensor([1, 2]), [3, 3], [1, 2]), {}, "add up to 3, but there"),
         ((mt.zeros(3, 2, 4), mt.tensor([1, 2]), [3], [1, 2]), {}, "are 2 integers"),
         ((mt.zeros(3, 4), mt.tensor([1]), [3], [1]), {"blank": 4}, "one of the 4 labels; got 4"),

@@ -58,6 +58,10 @@ def test_distances_of_equal_rows_can_be_differentiated_twice() -> None:
         lambda m, x: m.cov(x[1]),
         lambda m, x: m.corrcoef(m.stack([x[1:4], x[1:4] * 0])),
         lambda m, x: m.combinations(x, 0),
+        lambda m, x: m.nanmedian(m.tensor([3, 1, 2])),
+        lambda m, x: m.block_diag(m.tensor(1.0, dtype=m.float64), x[1:3]),
+        lambda m, x: m.block_diag(m.tensor([True]), m.tensor([[2, 3]])),
+        lambda m, x: m.cov(x[1:4], aweights=m.tensor([0.5, 1.0, 2.0], dtype=m.float64)),
     ],
 )
 def test_of_nan_and_of_nothing(call: Any) -> None:
@@ -68,6 +72,24 @@ def test_of_nan_and_of_nothing(call: Any) -> None:
     assert f"torch.{ours.dtype.name}" == str(theirs.dtype)
     assert ours.shape == tuple(theirs.shape)
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), 1e-6)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.dist(x, x, p="fro"),
+        lambda m, x: m.linalg.vecdot(x, x, dim=(0, 1)),
+        lambda m, x: m.cosine_similarity(x, x, eps=-1.0),
+        lambda m, x: x.view(m.int32, size=(4,)),
+        lambda m, x: x.view(2, 2, size=(4,)),
+    ],
+)
+def test_what_torch_refuses(call: Any) -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises((TypeError, RuntimeError)) as theirs:
+        call(torch, torch.zeros(2, 2))
+    with pytest.raises(theirs.type):
+        call(mt, mt.zeros(2, 2))
 
 
 def test_the_median_of_numbers_sends_no_gradient_to_nan() -> None:

@@ -38,11 +38,12 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
         ShapeError: the vectors are not of one length.
         IndexingError: the shapes do not broadcast, or there is no such dimension.
         DTypeError: they are no floating-point numbers.
+        TypeError: `dim` is no integer.
     """
     require_tensors("vecdot", x, y)
     products = x * y
     check_floating("vecdot", products)
-    return products.sum(dim)
+    return products.sum(as_integer("dim", dim))
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:  # noqa: N803

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_flags
+from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import cat, check_list, stack
 from mt_tensor.movement.padding import pad
@@ -137,7 +138,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     """Return the matrix with the given ones along its diagonal, and zeros elsewhere.
 
     Args:
-        *tensors: matrices; a vector counts as a row, a 0-D tensor as one element.
+        *tensors: matrices; a vector counts as a row, a 0-D tensor as one element. They are promoted
+            as operands are.
 
     Raises:
         ShapeError: none was given, or one has more than two dimensions.
@@ -146,7 +148,8 @@ def block_diag(*tensors: Tensor) -> Tensor:
     if any(x.ndim > 2 for x in tensors):
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"block_diag() takes tensors of up to two dimensions; given: {shapes}.")
-    blocks = [x.reshape(1, -1) if x.ndim < 2 else x for x in tensors]
+    dtype = result_type(*tensors)
+    blocks = [(x.reshape(1, -1) if x.ndim < 2 else x).to(dtype) for x in tensors]
     width, left, rows = sum(block.shape[1] for block in blocks), 0, []
     for block in blocks:
         own = block.shape[1]

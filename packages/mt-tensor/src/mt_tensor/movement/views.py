@@ -216,7 +216,10 @@ class MovementMethods(TensorBase):
         Raises:
             ShapeError: the number of elements differs, or the strides would need a copy.
             DTypeError: truth values are to be made of other elements.
+            TypeError: a shape and a type are given.
         """
+        if size is not None and (dtype is not None or shape):
+            raise TypeError("view() takes sizes one by one, or as size, or a dtype: one of these.")
         if dtype is not None:
             return reinterpreted(self, as_dtype(dtype), *shape)
         try:

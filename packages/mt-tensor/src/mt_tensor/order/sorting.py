@@ -167,7 +167,7 @@ def _median(name: str, skip_nan: bool, input: Tensor, dim: int | None, keepdim: 
             )
         return input._full((), math.nan)
     value = _median_along(name, skip_nan, input.detach().reshape(-1), 0, False).values
-    if skip_nan:  # no nan has a part in the value, unless it is nan
+    if skip_nan and input.dtype.is_floating_point:  # no nan has a part, unless all are
         away = -math.inf if value.item() == math.inf else math.inf
         input = input.masked_fill(input.isnan(), away) if value.item() == value.item() else input
     return SharedByEqual.apply(input, value, tuple(range(input.ndim)))

@@ -67,10 +67,10 @@ def _areas(name: str, y: Tensor, x: Tensor | None, dx: Number | None, dim: int) 
     first, last = y.narrow(d, 0, lines), y.narrow(d, y.shape[d] - lines, lines)
     if x is None:
         return (first + last) * (0.5 if dx is None else as_number("dx", dx) / 2)
-    if x.ndim == 1:
-        if x.shape[0] != y.shape[d]:
+    if x.ndim <= 1:
+        if x.shape != (y.shape[d],):
             raise ShapeError(
-                f"{name}() takes a place for each of {y.shape[d]} points; {x.shape[0]} were given."
+                f"{name}() takes a place for each of {y.shape[d]} points; x has shape {x.shape}."
             )
         steps = diff(x.to(dtype)).view(-1, *(1,) * (y.ndim - 1 - d))
     else:

@@ -26,9 +26,10 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
         DTypeError: neither tensor is floating-point.
         IndexingError: the shapes do not broadcast; or there are no elements, and `p` is negative or
             inf.
+        TypeError: `p` is no number.
     """
     require_tensors("dist", input, other)
-    return norm(input - other, p)
+    return norm(input - other, as_number("p", p))
 
 
 def pairwise_distance(

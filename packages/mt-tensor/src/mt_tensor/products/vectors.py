@@ -21,7 +21,7 @@ from mt_tensor.arguments import (
     check_not_bool,
 )
 from mt_tensor.dtypes import as_number
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.pointwise.elementwise import elementwise
@@ -178,10 +178,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     Raises:
         IndexingError: the shapes do not broadcast, or there is no such dimension.
         DTypeError: neither tensor is floating-point.
+        DomainError: `eps` is negative.
     """
     a, b = broadcast_tensors(*promoted("cosine_similarity", x1, x2))
     check_floating("cosine_similarity", a)
     eps = as_number("eps", eps)
+    if eps < 0:
+        raise DomainError(f"the eps of cosine_similarity() is at least 0; {eps!r} was given.")
     lengths = [elementwise("maximum", norm(x, 2, dim, True), eps) for x in (a, b)]
     return sum(a / lengths[0] * (b / lengths[1]), dim)
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from mt_tensor.arguments import check_floating, check_not_bool
-from mt_tensor.dtypes import as_number, get_default_dtype
+from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
@@ -181,7 +181,8 @@ def cov(
         aweights: floating-point numbers: how much each counts.
 
     Returns:
-        A symmetric matrix; of one variable its variance, 0-D.
+        A symmetric matrix; of one variable its variance, 0-D. Its dtype is that of the variables,
+        promoted with that of `aweights`.
 
     Raises:
         ShapeError: `input` has more than two dimensions, or there is not one weight for each
@@ -196,6 +197,9 @@ def cov(
         raise ShapeError(f"cov() takes up to two dimensions; shape {input.shape} was given.")
     x = input if input.dtype.is_floating_point else input.to(get_default_dtype())
     x = x if x.ndim == 2 else x.reshape(1, -1)
+    if aweights is not None:
+        require_tensors("cov", aweights)
+        x = x.to(promote_types(x.dtype, aweights.dtype))
     kinds = ("fweights", fweights, "integer"), ("aweights", aweights, "float")
     weights = [_weights(label, x, given, kind) for label, given, kind in kinds if given is not None]
     if not weights:

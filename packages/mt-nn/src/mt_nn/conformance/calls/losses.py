@@ -509,6 +509,7 @@ REFUSED: list[Refused] = [
     refused("functional.poisson_nll_loss", X, COUNTS[:2], says=SHAPE),
     refused("functional.gaussian_nll_loss", X, Y, -POSITIVE, says="one is negative"),
     refused("functional.gaussian_nll_loss", X, Y, POSITIVE[:2], says="variances of shape"),
+    refused("functional.gaussian_nll_loss", X, Y, var="?", says="number"),
     refused("functional.cosine_embedding_loss", X, Y, SIGNS, says="a target for each pair"),
     refused("functional.hinge_embedding_loss", X, SIGNS[:2], says=SHAPE),
     refused("functional.margin_ranking_loss", X, Y, SIGNS[0], says="one number of dimensions"),

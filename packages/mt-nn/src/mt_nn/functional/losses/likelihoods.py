@@ -15,6 +15,7 @@ from mt_nn.functional.losses.reduction import (
     check_positive,
     check_reduction,
 )
+from mt_nn.settings import number
 from mt_tensor import Tensor, full_like, fuse, xlogy
 
 
@@ -126,7 +127,7 @@ def gaussian_nll_loss(
 
     Raises:
         InputError: shapes do not fit, a variance is negative, or the input is not floating-point.
-        SettingError: there is no such reduction, or `eps` is not above 0.
+        SettingError: there is no such reduction, `eps` is not above 0, or `var` no number.
     """
     check_reduction(reduction)
     check_positive("eps", eps)
@@ -145,7 +146,7 @@ def _gaussian(input: Tensor, target: Tensor, variance: Tensor) -> Tensor:
 
 def _variance(input: Tensor, var: Tensor | float) -> Tensor:
     """Return variances, none of which is negative, of a shape that broadcasts to the input's."""
-    variance = var if isinstance(var, Tensor) else full_like(input.detach(), float(var))
+    variance = var if isinstance(var, Tensor) else full_like(input.detach(), number("var", var))
     if variance.numel() and (variance.detach() < 0).any():
         raise InputError("gaussian_nll_loss() takes variances from 0 on; one is negative.")
     shape = input.shape

@@ -128,6 +128,12 @@ def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array
     """Return the labels of each sample with blanks before, between and after: (batch, states)."""
     batch, longest = len(lengths), int(lengths.max(initial=0))
     given = targets.detach().numpy()
+    misfit = InputError(
+        f"targets are of shape ({batch}, {longest} or more), or one after the other; "
+        f"{targets.shape} was given."
+    )
+    if longest > given.size:  # for which there may be no memory
+        raise misfit
     inside = np.arange(longest) < lengths[:, None]
     rows = np.full((batch, longest), blank)
     if given.ndim == 1 and (batched or len(given) == lengths.sum()):
@@ -139,10 +145,7 @@ def _states(targets: Tensor, lengths: Array, blank: int, batched: bool) -> Array
     else:
         given = given.reshape(1, -1) if given.ndim == 1 else given
         if given.ndim != 2 or len(given) != batch or given.shape[1] < longest:
-            raise InputError(
-                f"targets are of shape ({batch}, {longest} or more), or one after the other; "
-                f"{targets.shape} was given."
-            )
+            raise misfit
         rows[inside] = given[:, :longest][inside]
     states = np.full((batch, 2 * longest + 1), blank)
     states[:, 1::2] = rows
