@@ -9,10 +9,9 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,20 +25,38 @@ FULL = 100_000
 """So many programs meet every kind."""
 
 
-class Operand(NamedTuple):
-    """What an operand of a step was before it.
+@dataclass(frozen=True)
+class Scene:
+    """What a difference was seen in.
 
     Attributes:
-        array: its elements.
-        memory: the first value that lies in the same memory; None if it has no elements.
+        steps: the program up to the step that shows it.
+        before: the elements of all values before this step.
+        after: those of all values here.
+        memory: for each value the first one that lies in the same memory.
     """
 
-    array: Array
-    memory: str | None
+    steps: Sequence[Step]
+    before: Mapping[str, Array]
+    after: Mapping[str, Array] = field(default_factory=dict)
+    memory: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def step(self) -> Step:
+        """The step that shows the difference."""
+        return self.steps[-1]
+
+    @property
+    def operands(self) -> list[Array]:
+        """The elements that the operands of the step had before it."""
+        return [self.before[name] for name in map(str, self.step.refs) if name in self.before]
+
+    def result(self, part: int) -> Array:
+        """Return one of several results of the step."""
+        return self.after[f"v{len(self.steps) - 1}[{part}]"].astype(np.float64)
 
 
-Operands = Sequence[Operand]
-Condition = Callable[[Step, Operands], bool]
+Condition = Callable[[Scene], bool]
 
 
 @dataclass(frozen=True)
@@ -68,25 +85,23 @@ class Judgement:
     when: tuple[str, ...] = ()
     within: float = math.inf
 
-    def matches(self, steps: Sequence[Step], operands: Operands, difference: Difference) -> bool:
-        """Return whether a difference that the last step shows is of this kind."""
-        step = steps[-1]
+    def matches(self, scene: Scene, difference: Difference) -> bool:
+        """Return whether a difference is of this kind."""
+        earlier = [step.operation for step in scene.steps]
         return (
             difference.kind in self.differences
-            and re.fullmatch(self.operations, step.operation) is not None
+            and re.fullmatch(self.operations, earlier[-1]) is not None
             and re.match(self.ours, difference.ours, re.DOTALL) is not None
             and re.match(self.theirs, difference.theirs, re.DOTALL) is not None
             and difference.off <= self.within
-            and all(CONDITIONS[name](step, operands) for name in self.when)
-            and (not self.after or any(re.fullmatch(self.after, x.operation) for x in steps))
+            and (not self.after or any(re.fullmatch(self.after, name) for name in earlier))
+            and all(CONDITIONS[name](scene) for name in self.when)
         )
 
 
-def judgement_of(
-    steps: Sequence[Step], operands: Operands, difference: Difference
-) -> Judgement | None:
+def judgement_of(scene: Scene, difference: Difference) -> Judgement | None:
     """Return the first entry of the list that a difference is of; None if it is of none."""
-    return next((j for j in judgements() if j.matches(steps, operands, difference)), None)
+    return next((j for j in judgements() if j.matches(scene, difference)), None)
 
 
 @functools.cache
@@ -117,54 +132,81 @@ def judgements(file: Path = FILE) -> tuple[Judgement, ...]:
 # --- Conditions -----------------------------------------------------------------------------------
 
 
-def operands_of(
-    step: Step, elements: Mapping[str, Array], memory: Mapping[str, str]
-) -> list[Operand]:
-    """Return what the operands of a step were before it, by the elements and memory of values."""
-    names = map(str, step.refs)
-    return [Operand(elements[name], memory.get(name)) for name in names if name in elements]
-
-
-def _not_finite(_: Step, operands: Operands) -> bool:
-    return any(x.array.dtype.kind == "f" and not np.isfinite(x.array).all() for x in operands)
+def _not_finite(arrays: Iterable[Array]) -> bool:
+    return any(x.dtype.kind == "f" and not np.isfinite(x).all() for x in arrays)
 
 
 def _beyond(limit: Callable[[float], float]) -> Condition:
     """Return whether an element is not finite, or beyond a limit, which its type's largest sets."""
 
-    def holds(_: Step, operands: Operands) -> bool:
-        floats = [x.array for x in operands if x.array.dtype.kind == "f"]
+    def holds(scene: Scene) -> bool:
+        floats = [x for x in scene.operands if x.dtype.kind == "f"]
         return any(not (abs(x) <= limit(float(np.finfo(x.dtype).max))).all() for x in floats)
 
     return holds
 
 
 def _of_kinds(*kinds: str) -> Condition:
-    return lambda _, operands: any(x.array.dtype.kind in kinds for x in operands)
+    return lambda scene: any(x.dtype.kind in kinds for x in scene.operands)
 
 
-def _not_sorted(step: Step, operands: Operands) -> bool:
+def _settings_not_finite(scene: Scene) -> bool:
+    given = scene.step.args, scene.step.settings
+    return not np.isfinite(list(parts_of(given, float))).all()
+
+
+def _not_sorted(scene: Scene) -> bool:
     """Return whether the numbers that are searched are not in order."""
-    row = operands[1 if step.operation == "bucketize" else 0].array
-    return "sorter" in step.settings or not (row == np.sort(row)).all()
+    row = scene.operands[1 if scene.step.operation == "bucketize" else 0]
+    return "sorter" in scene.step.settings or not (row == np.sort(row)).all()
 
 
-def _overlapping(_: Step, operands: Operands) -> bool:
-    places = [x.memory for x in operands if x.memory is not None]
+def _overlapping(scene: Scene) -> bool:
+    names = [str(ref) for ref in scene.step.refs]
+    places = [scene.memory[name] for name in names if name in scene.memory]
     return len(set(places)) < len(places)
 
 
+def _factors(scene: Scene) -> bool:
+    """Return whether the results of a factorization are factors, as good as others may be."""
+    matrix = scene.operands[0].astype(np.float64)
+    name = scene.step.operation.removeprefix("linalg.")
+    first, second = scene.result(0), scene.result(1)
+    if name == "qr":
+        found, bases = first @ second, [first]
+        if (np.tril(second, -1) != 0).any():
+            return False
+    elif name == "svd":
+        third, few = scene.result(2), second.shape[-1]
+        found = (first[..., :few] * second[..., None, :]) @ third[..., :few, :]
+        bases = [first, third.swapaxes(-1, -2)]
+    else:
+        lower = np.tril(matrix)
+        matrix = lower + np.tril(matrix, -1).swapaxes(-1, -2)
+        found = (second * first[..., None, :]) @ second.swapaxes(-1, -2)
+        bases = [second]
+    near = 1e-3 if scene.operands[0].dtype == np.float16 else 1e-5
+    ones = [basis.swapaxes(-1, -2) @ basis for basis in bases]
+    return np.allclose(found, matrix, near, near * (1 + abs(matrix).max(initial=0))) and all(
+        np.allclose(product, np.eye(product.shape[-1]), near, near) for product in ones
+    )
+
+
 CONDITIONS: dict[str, Condition] = {
-    "not finite": _not_finite,
+    "not finite": lambda scene: _not_finite(scene.operands),
+    "infinity met": lambda scene: (
+        _not_finite([*scene.before.values(), *scene.after.values()]) or _settings_not_finite(scene)
+    ),
     "extreme": _beyond(lambda largest: largest / 8),
     "squares overflow": _beyond(math.sqrt),
-    "settings not finite": lambda step, _: not np.isfinite(list(parts_of(step.args, float))).all(),
-    "mixed": lambda _, operands: len({x.array.dtype for x in operands}) > 1,
-    "empty": lambda _, operands: any(x.array.size == 0 for x in operands),
-    "float16": lambda _, operands: any(x.array.dtype == np.float16 for x in operands),
+    "settings not finite": _settings_not_finite,
+    "mixed": lambda scene: len({x.dtype for x in scene.operands}) > 1,
+    "empty": lambda scene: any(x.size == 0 for x in scene.operands),
+    "float16": lambda scene: any(x.dtype == np.float16 for x in scene.operands),
     "integers": _of_kinds("i", "u", "b"),
-    "not recorded": lambda step, _: step.unrecorded,
+    "not recorded": lambda scene: scene.step.unrecorded,
     "not sorted": _not_sorted,
     "overlapping": _overlapping,
+    "factors": _factors,
 }
-"""What an entry may ask for of a step and of its operands before it."""
+"""What an entry may ask for of a step and of the values before and behind it."""

@@ -30,7 +30,7 @@ from mt.fuzz.differences import (
     signs_differ,
 )
 from mt.fuzz.generating import Generator, Value
-from mt.fuzz.judging import judgement_of, operands_of
+from mt.fuzz.judging import Scene, judgement_of
 from mt.fuzz.libraries import Library, Names, Ours, Torch, lay_out, plain, tensors_of
 from mt.fuzz.operations import has_signs, is_random
 from mt.fuzz.oracles import expected
@@ -130,15 +130,18 @@ class Run:
         difference = self.step(step)
         if difference is None:
             return None
-        memory = sharing(self.ours.library, self.ours.values)
-        operands = operands_of(step, self.before, memory)
-        known = judgement_of(self.steps, operands, difference)
+        known = judgement_of(self._scene(), difference)
         if known is None:
             return difference
         self.met.append(known.name)
         changing = step.operation.endswith(("_", "setitem", "backward"))
         self.over = difference.kind not in PASSING or changing or self._forget() is not None
         return None
+
+    def _scene(self) -> Scene:
+        after = {name: self.ours.library.array(x) for name, x in self.ours.values.items()}
+        memory = sharing(self.ours.library, self.ours.values)
+        return Scene(self.steps, self.before, after, memory)
 
     def step(self, step: Step) -> Difference | None:
         """Follow a step on all sides; return the first difference that it shows."""
