@@ -29,8 +29,13 @@ class PretendedDriver:
     CUresult = Status
 
     def __init__(self, status="CUDA_SUCCESS", devices=1):
-        self.cuInit = lambda flags: (status,)
+        self.status = status
         self.cuDeviceGetCount = lambda: ("CUDA_SUCCESS", devices)
+
+    def cuInit(self, flags):
+        if isinstance(self.status, Exception):
+            raise self.status
+        return (self.status,)
 
     def cuMemcpyHtoDAsync(self, target, source, count, stream):
         ctypes.memmove(target, source, count)
@@ -141,6 +146,7 @@ def test_kernels_have_as_many_parameters_as_are_passed():
         (PretendedDriver("CUDA_ERROR_NO_DEVICE"), "finds no GPU"),
         (PretendedDriver(devices=0), "finds no GPU"),
         (PretendedDriver(SimpleNamespace(name="CUDA_ERROR_UNKNOWN")), "CUDA_ERROR_UNKNOWN"),
+        (PretendedDriver(RuntimeError("no libcuda.so.1.\nmore")), r"driver .* \(no libcuda.so.1\)"),
     ],
 )
 def test_drivers_without_a_device(monkeypatch, driver, reason):
@@ -160,7 +166,13 @@ def test_kernels_that_do_not_run_make_it_unavailable(monkeypatch):
 
 
 class TimedSimulator(Simulator):
-    """A simulator that answers the benchmark's questions."""
+    """A simulator that answers the benchmark's questions, and counts launches."""
+
+    launched = 0
+
+    def launch(self, *arguments):
+        self.launched += 1
+        super().launch(*arguments)
 
     def mark(self):
         return 0.0
@@ -172,11 +184,21 @@ class TimedSimulator(Simulator):
         target.elements[:] = source.elements
 
 
-def test_the_benchmark_measures_everything(capsys):
+def test_the_benchmark_measures_everything(capsys, monkeypatch):
     measured = bench.Bench(TimedSimulator(), runs=2)
+    reduce, folds = measured.ops.reduce, set()
+
+    def noted(operator, source, out, dims):
+        folds.add((dims, out.shape))
+        reduce(operator, source, out, dims)
+
+    monkeypatch.setattr(measured.ops, "reduce", noted)
     measured.memory(64)
+    assert folds == {((0, 1), (1, 1)), ((1,), (8, 1)), ((0,), (1, 8))}
     measured.products((4,))
+    before = measured.gpu.launched
     measured.launches(3)
+    assert measured.gpu.launched >= before + 3
     *rates, operation, allocation = capsys.readouterr().out.splitlines()
     # In a billionth of a second as many GB/s as bytes, and GFLOP/s as operations.
     assert [" ".join(line.split()) for line in rates] == [

@@ -8,7 +8,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused import KERNELS
 from mt_tensor.conformance.kernels import assert_agrees_with_composition
 from mt_tensor.fused import FUSED, by_kernel
-from mt_tensor.testing.compositions import SAMPLES, draw
+from mt_tensor.testing.compositions import HALF, SAMPLES, draw, results
 
 CALLS = [
     pytest.param(name, arguments, id=f"{name}-{number}")
@@ -48,6 +48,33 @@ def test_kernels_agree_with_compositions(name, arguments, how, monkeypatch):
     if how == "one by one":
         monkeypatch.setattr(Kernel, "run", one_by_one)
     assert_agrees_with_composition(name, KERNELS[name], arguments, "fast", "numpy")
+
+
+MEASURED_OTHERWISE = {"linear", "conv2d", "conv_transpose2d", "rnn", "gru", "lstm"}
+"""Whose kernels share what has many multiplications, and not what has many elements."""
+
+
+@pytest.mark.parametrize("name", sorted({*SAMPLES} - MEASURED_OTHERWISE))
+def test_threads_share_what_is_large_and_change_no_bit(name, monkeypatch):
+    fast, run, shared = mt.get_backend("fast"), Kernel.run, set()
+
+    def noted(kernel, units, parallel, *given):
+        shared.add(parallel)
+        run(kernel, units, parallel, *given)
+
+    def by_ours(*given):
+        return by_kernel(name, KERNELS[name], *given)
+
+    monkeypatch.setattr(Kernel, "run", noted)
+    for arguments in SAMPLES[name]:
+        found = []
+        for parallel in (False, True):
+            monkeypatch.setattr(fast, "parallel_from", 1 if parallel else 10**9)
+            shared.clear()
+            found.append(results(by_ours, arguments, "fast", HALF))
+            assert shared == {parallel}
+        for alone, together in zip(*found, strict=True):
+            assert (alone is together is None) or np.array_equal(alone, together)
 
 
 @pytest.mark.parametrize("number", [-1, 5, 6, -(2**62), 2**62])

@@ -13,10 +13,10 @@ import mt_fast
 import mt_tensor as mt
 from mt_fast import vector_math
 from mt_fast.backend import FastOps
-from mt_fast.compilation.kernel import compiled
+from mt_fast.compilation.kernel import Kernel, compiled
 from mt_fast.generation.elementwise import elementwise
 from mt_fast.generation.spelling import TABLE
-from mt_fast.primitives import loops, reductions
+from mt_fast.primitives import loops, reductions, updates
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS
@@ -85,6 +85,44 @@ def test_all_threads_agree_with_one(large, layout):
     large.copy(x._tensor, out._tensor)
     assert np.array_equal(out, np.asarray(x))
     assert np.array_equal(x[:, [0, 2, 2]], np.asarray(x)[:, [0, 2, 2]])
+
+
+LARGE_WORK = {
+    "a row": lambda x: x.exp(),
+    "rows that repeat": lambda x: x.exp() * x[:1].exp(),
+    "columns": lambda x: x.mT.maximum(x.clone().mT.contiguous()),
+    "a fold of all": lambda x: x.sum(),
+    "a fold of rows": lambda x: x.sum(1),
+    "a fold of columns": lambda x: x.sum(0),
+    "a copy": lambda x: mt.zeros(6, 4).copy_(x.mT),
+    "a conversion": lambda x: mt.zeros(4, 6, dtype="float64").copy_(x),
+    "elements by number": lambda x: x.gather(0, mt.zeros(*x.shape, dtype="int64")),
+    "slices by number": lambda x: x[[0, 2, 2]],
+    "sums of slices": lambda x: mt.zeros(*x.shape).index_add_(0, mt.tensor([0, 2, 0, 3]), x),
+    "whole products": lambda x: x.long() @ x.mT.long(),
+    "a change in place": lambda x: mt.fuse_in_place("x")(lambda x, y: x + y)(x, 1.0),
+}
+"""What is done with a matrix of 4 x 6, by the kind of loop."""
+
+
+@pytest.mark.parametrize("name", LARGE_WORK)
+def test_threads_share_what_is_large_and_nothing_else(fast, name, monkeypatch):
+    run, shared = Kernel.run, set()
+
+    def noted(kernel, units, parallel, *arguments):
+        shared.add(parallel)
+        run(kernel, units, parallel, *arguments)
+
+    monkeypatch.setattr(Kernel, "run", noted)
+    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
+    for large in (False, True):
+        x = mt.arange(24, dtype="float32").view(4, 6)
+        monkeypatch.setattr(fast, "parallel_from", 1 if large else 10**9)
+        reductions.planned.cache_clear()
+        shared.clear()
+        LARGE_WORK[name](x)
+        assert (True in shared) is large
+    reductions.planned.cache_clear()
 
 
 @settings(max_examples=60, deadline=None)
@@ -233,6 +271,30 @@ def test_results_may_replace_their_arguments(fast):
     x = mt.tensor([1.0, 2.0, 3.0])
     fast.elementwise(OPERATORS["square"].value, (x._tensor,), (x._tensor,))
     assert x.tolist() == [1, 4, 9]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64"])
+@pytest.mark.parametrize(
+    ("views", "are_rows"),
+    [
+        (lambda x: (x[:6], 2.0), True),
+        (lambda x: (x[2:8], x[6:]), True),
+        (lambda x: (x.view(3, 4), x[1].expand(3, 4)), True),
+        (lambda x: (x[:1], x[3:4]), True),
+        (lambda x: (x[:0], x[3:3]), False),
+        (lambda x: (x[::2], 2.0), False),
+        (lambda x: (x[:6], x[::2]), False),
+        (lambda x: (x.view(3, 4), x[1:4].view(3, 1).expand(3, 4)), False),
+    ],
+)
+def test_rows_are_changed_in_place_by_one_loop(views, are_rows, dtype):
+    memory = mt.arange(12).to(dtype)
+    given = views(memory)
+    wanted = np.asarray(given[0] + given[1]).tolist()
+    inputs = [each._tensor if isinstance(each, mt.Tensor) else each for each in given]
+    fit = updates.update(OPERATORS["add"].value, inputs, (0,), 10**9)
+    assert fit is (are_rows and dtype in ("float32", "float64"))
+    assert (given[0].tolist() == wanted) is (fit or not wanted)
 
 
 def test_memory_that_cannot_be_written_is_copied(fast):

@@ -123,6 +123,11 @@ def test_threads_share_all_units_evenly(threads, monkeypatch):
         assert done.tolist() == [2] * units
 
 
+def test_what_shares_units_is_compiled_once():
+    noted = Kernel.of(_noted)
+    assert noted.parallel is noted.parallel
+
+
 def test_there_are_two_threads_to_test_with():
     """Also on one processor: see the conftest of the repository."""
     assert numba.config.NUMBA_NUM_THREADS >= 2
