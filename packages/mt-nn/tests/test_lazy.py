@@ -19,9 +19,9 @@ LAYERS: list[tuple[str, dict[str, Any], tuple[int, ...], int]] = [
     ("BatchNorm1d", {}, (4, 3), 3),
     ("BatchNorm2d", {"eps": 0.1}, (4, 3, 2, 2), 3),
     ("BatchNorm3d", {"affine": False}, (4, 3, 2, 2, 2), 3),
-    ("InstanceNorm1d", {"affine": True}, (3, 4), 3),
-    ("InstanceNorm2d", {"track_running_stats": True}, (4, 3, 2, 2), 3),
-    ("InstanceNorm3d", {}, (4, 3, 2, 2, 2), 3),
+    ("InstanceNorm1d", {"affine": True, "track_running_stats": False}, (3, 4), 3),
+    ("InstanceNorm2d", {"affine": False, "track_running_stats": True}, (4, 3, 2, 2), 3),
+    ("InstanceNorm3d", {"affine": False, "track_running_stats": False}, (4, 3, 2, 2, 2), 3),
 ]
 
 
@@ -46,6 +46,14 @@ def test_a_lazy_layer_becomes_the_usual_one(
     assert list(layer.state_dict()) == list(usual.state_dict())
     assert [id(one) for one in layer.parameters()] == [id(one) for one in parameters]
     assert all(type(one) is nn.Parameter and one.requires_grad for one in parameters)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_lazy_instance_normalization_learns_unless_it_is_told_not_to(dims: int) -> None:
+    layer = getattr(nn, f"LazyInstanceNorm{dims}d")(0.1)
+    layer(mt.rand(4, 3, *(2,) * dims))
+    assert (layer.eps, layer.affine, layer.track_running_stats) == (0.1, True, True)
+    assert len(layer.state_dict()) == 5
 
 
 @pytest.mark.parametrize(("name", "settings", "shape", "size"), LAYERS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from mt_nn.errors import InputError
@@ -95,17 +96,25 @@ class _Lazy(Module):
     """The dimension of an input whose extent it is."""
     dims: ClassVar[tuple[int, ...]] = ()
     """How many dimensions inputs may have; any number if empty."""
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    """Settings that have another default than those of the layer that it stands for."""
 
     __signature__: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls) -> None:
         """Take over the settings of the layer that a class stands for."""
         settings = inspect.signature(cls.stands_for).parameters.values()
-        cls.__signature__ = inspect.Signature([one for one in settings if one.name != cls.size])
+        cls.__signature__ = inspect.Signature(
+            [
+                one.replace(default=cls.defaults.get(one.name, one.default))
+                for one in settings
+                if one.name != cls.size
+            ]
+        )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        self._settings = self.__signature__.bind(*args, **kwargs).arguments
+        self._settings = {**self.defaults, **self.__signature__.bind(*args, **kwargs).arguments}
         with use_generator(Generator()):
             usual = self._usual(self._settings.get("groups", 1))  # for its names and settings alone
         for name, value in vars(usual).items():
@@ -228,19 +237,35 @@ class LazyBatchNorm3d(_Lazy):
     stands_for, size, dim, dims = BatchNorm3d, "num_features", 1, (5,)
 
 
-class LazyInstanceNorm1d(_Lazy):
-    """An `InstanceNorm1d` that learns `num_features` from its first input."""
+_LEARNED = {"affine": True, "track_running_stats": True}
+"""What lazy layers of instance normalization do by default, unlike the usual ones: torch's."""
 
+
+class LazyInstanceNorm1d(_Lazy):
+    """An `InstanceNorm1d` that learns `num_features` from its first input.
+
+    Unlike that it has a weight, a bias and running statistics by default, as in torch.
+    """
+
+    defaults = _LEARNED
     stands_for, size, dim, dims = InstanceNorm1d, "num_features", -2, (2, 3)
 
 
 class LazyInstanceNorm2d(_Lazy):
-    """An `InstanceNorm2d` that learns `num_features` from its first input."""
+    """An `InstanceNorm2d` that learns `num_features` from its first input.
 
+    Unlike that it has a weight, a bias and running statistics by default, as in torch.
+    """
+
+    defaults = _LEARNED
     stands_for, size, dim, dims = InstanceNorm2d, "num_features", -3, (3, 4)
 
 
 class LazyInstanceNorm3d(_Lazy):
-    """An `InstanceNorm3d` that learns `num_features` from its first input."""
+    """An `InstanceNorm3d` that learns `num_features` from its first input.
 
+    Unlike that it has a weight, a bias and running statistics by default, as in torch.
+    """
+
+    defaults = _LEARNED
     stands_for, size, dim, dims = InstanceNorm3d, "num_features", -4, (4, 5)
