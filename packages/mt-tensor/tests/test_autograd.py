@@ -451,13 +451,25 @@ def test_vjp_is_that_of_torch():
     assert len(gradients) == 2
 
 
-def test_derivatives_of_functions_can_be_differentiated():
+@pytest.mark.parametrize(
+    ("derivative", "again"),
+    [
+        (lambda f, x, **graph: f.jacobian(lambda x: x**3, x, **graph), [6.0, 12.0]),
+        (lambda f, x, **graph: f.hessian(lambda x: (x**3).sum(), x, **graph), [6.0, 6.0]),
+        (lambda f, x, **graph: f.vjp(lambda x: x**3, x, mt.ones(2).double(), **graph)[0], [3, 12]),
+        (lambda f, x, **graph: f.vjp(lambda x: x**3, x, mt.ones(2).double(), **graph)[1], [6, 12]),
+    ],
+    ids=["jacobian", "hessian", "value", "vjp"],
+)
+def test_derivatives_of_functions_can_be_differentiated_if_that_is_asked_for(derivative, again):
     x = mt.tensor([1.0, 2.0], dtype="float64", requires_grad=True)
-    mt.autograd.functional.jacobian(lambda x: x**3, x, create_graph=True).sum().backward()
-    assert x.grad.tolist() == [6.0, 12.0]
-    x.grad = None
-    mt.autograd.functional.hessian(lambda x: (x**3).sum(), x, create_graph=True).sum().backward()
-    assert x.grad.tolist() == [6.0, 6.0]
+    assert not derivative(mt.autograd.functional, x).requires_grad
+    derivative(mt.autograd.functional, x, create_graph=True).sum().backward()
+    assert x.grad.tolist() == again
+
+
+def test_derivatives_of_nothing_and_of_what_is_detached():
+    x = mt.tensor([1.0, 2.0], dtype="float64", requires_grad=True)
     empty = mt.autograd.functional.jacobian(lambda x: x[:0], x)  # which torch cannot
     assert empty.shape == (0, 2)
     assert mt.autograd.functional.jacobian(lambda x: x.detach(), x).tolist() == [[0, 0], [0, 0]]

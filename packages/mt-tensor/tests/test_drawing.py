@@ -101,6 +101,14 @@ def test_large_tensors_are_summarised(view):
     assert {0, 999, tensor.storage_offset()} <= set(shown)
 
 
+def test_what_is_left_out_of_a_storage_is_marked_and_nothing_else():
+    tensor = mt.zeros(1000)
+    picture = draw_storage(tensor[4:11:2])
+    shown = [place for _, _, place in cells(picture)[:-4]]
+    assert shown == [0, *range(4, 11), 999]
+    assert len(texts(picture, "more")) == 2
+
+
 def test_every_backend_has_storages():
     tensor = mt.arange(4).view(2, 2)
     assert draw_storage(tensor.to("simple")) == draw_storage(tensor)

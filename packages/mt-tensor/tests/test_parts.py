@@ -38,9 +38,21 @@ def test_slices_of_one_tensor_add_up_to_the_gradient_that_is_recorded(
     np.testing.assert_allclose(added_up.numpy(), recorded.detach().numpy(), rtol=1e-12)
 
 
-def test_one_tensor_is_made_for_all_steps_of_a_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda x: x.unbind(),
+        lambda x: x.split(1),
+        lambda x: [x[n] for n in range(20)],
+        lambda x: [x[n : n + 1] for n in range(20)],
+        lambda x: [x.narrow(0, n, 1) for n in range(20)],
+    ],
+)
+def test_one_tensor_is_made_for_all_steps_of_a_sequence(
+    steps: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     x = random(20, 3).requires_grad_()
-    total = mt.stack([step.exp() for step in x.unbind()]).sum()
+    total = mt.stack([step.exp() for step in steps(x)]).sum()
     made = []
     full = type(x.backend).full
 

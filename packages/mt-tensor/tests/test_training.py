@@ -1,6 +1,7 @@
 """The exercise: a network of tensors that learns, on either backend."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ import mt_tensor as mt
 from mt_autodiff import Scalar
 from mt_autodiff.examples import training as of_scalars
 from mt_operators import Parameter
-from mt_operators.datasets import DATASETS, xor
+from mt_operators.datasets import DATASETS, spiral, xor
 from mt_tensor.examples import classify
 from mt_tensor.examples.network import Linear, Network
 from mt_tensor.examples.training import GradientDescent, accuracy, as_tensors, cross_entropy, train
@@ -99,6 +100,17 @@ def test_what_training_refuses() -> None:
         with pytest.raises(ValueError, match=f"{inputs} and {outputs} were given"):
             Linear(inputs, outputs, mt.Generator())
     assert as_tensors(xor(3))[0].shape == (3, 2)
+
+
+def test_what_a_classifier_learns_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(classify, "train", lambda *given, **named: asked.extend(given))
+    classify.main([])
+    network, dataset, epochs, rate = asked
+    assert (dataset, epochs, rate) == (spiral(200), 1000, 0.1)
+    assert [parameter.value.shape for parameter in network.parameters()] == [
+        parameter.value.shape for parameter in Network(hidden=(32, 32)).parameters()
+    ]
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
