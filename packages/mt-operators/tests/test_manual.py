@@ -61,6 +61,10 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert result == "diag: 100% of 30 points"
     assert len(picture) == 24
     assert sum(line.count("x") + line.count("o") for line in picture) <= 30
+    manual.main([])
+    shown = capsys.readouterr().out
+    manual.main(["xor", "--points", "100", "--seed", "0"])
+    assert capsys.readouterr().out == shown
 
 
 @pytest.mark.parametrize(
