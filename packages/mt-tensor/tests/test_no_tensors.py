@@ -1,6 +1,7 @@
 """Whatever takes tensors says so where it is given something else, and names itself and that."""
 
 import inspect
+import itertools
 
 import pytest
 
@@ -19,7 +20,6 @@ OTHER_NAMES = {
     "diff-append": "cat",
     "diff-prepend": "cat",
     "logdet": "slogdet",
-    "masked_fill-mask": "where",
     "ones_like": "full_like",
     "pinverse": "pinv",
     "true_divide": "div",
@@ -70,3 +70,27 @@ def test_what_is_no_tensor_is_named(function, arguments, named, request):
     name = OTHER_NAMES.get(called) or OTHER_NAMES.get(function.__name__, function.__name__)
     assert "'text'" in str(error.value)
     assert str(error.value).startswith((f"{name}() ", f"{name} "))
+
+
+@pytest.mark.parametrize(("function", "arguments", "named"), list(calls()))
+def test_nothing_stands_for_a_tensor(function, arguments, named):
+    """No text, list or number, be the other arguments tensors or numbers."""
+    for wrong, other in itertools.product(("text", [True], 1), (X, 1)):
+        given = [wrong if a == "text" else other if a is X else a for a in arguments]
+        settings = {name: wrong if a == "text" else a for name, a in named.items()}
+        with pytest.raises(TypeError):
+            function(*given, **settings)
+
+
+@pytest.mark.parametrize("wrong", ["text", [True], 1, True, None])
+def test_no_condition_is_made_of_something_else(wrong):
+    for call in (X.where, X.masked_fill, X.clone().masked_fill_):
+        with pytest.raises(TypeError, match=f"{type(wrong).__name__} was given"):
+            call(wrong, 2)
+
+
+@pytest.mark.parametrize("wrong", ["text", [True], None])
+def test_operators_compute_with_tensors_and_numbers(wrong):
+    for name, operator in mt.OPERATORS.items():
+        with pytest.raises(TypeError, match="number|tensor"):
+            mt.elementwise(name, *[wrong] * operator.arity)

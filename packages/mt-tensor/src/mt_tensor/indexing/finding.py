@@ -147,7 +147,12 @@ def where(
     """Return `input` where the condition holds, and `other` elsewhere, broadcast together.
 
     Of a condition alone, return where it holds, as `nonzero(condition, as_tuple=True)` does.
+
+    Raises:
+        TypeError: the condition is no tensor.
+        DTypeError: it is not bool.
     """
+    require_tensors("where", condition)
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     return elementwise("where", condition, input, other)

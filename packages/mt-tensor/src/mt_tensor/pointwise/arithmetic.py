@@ -12,6 +12,7 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.direct import method, reflected
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.table_functions import ALIASES
+from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ class ArithmeticMethods(TensorBase):
         return int(self.item())
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
-        """Return this tensor where the condition holds, and `other` elsewhere."""
+        """Return this tensor where the condition holds, and `other` elsewhere; see `where`."""
+        require_tensors("where", condition)
         return elementwise("where", condition, self, other)
 
     def masked_fill(self, mask: Tensor, value: Number | Tensor) -> Tensor:
@@ -124,7 +126,9 @@ class ArithmeticMethods(TensorBase):
         Raises:
             DTypeError: the number is out of the range of the dtype.
             ShapeError: `value` is a tensor with dimensions.
+            TypeError: the mask is no tensor, or `value` no number.
         """
+        require_tensors("masked_fill", mask)
         filling = single("masked_fill", value, self.dtype)
         return elementwise("where", mask, filling, self).to(self.dtype)
 

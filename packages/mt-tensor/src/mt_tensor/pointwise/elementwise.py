@@ -18,6 +18,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import (
     DType,
     Number,
+    as_number,
     bool_,
     float16,
     get_default_dtype,
@@ -73,6 +74,7 @@ class ElementwiseOperation:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
 
         Raises:
+            TypeError: something is neither.
             IndexingError: the shapes do not broadcast.
             DTypeError: the operator does not work on this element type.
             BackendMismatchError: the tensors belong to different backends.
@@ -84,7 +86,7 @@ class ElementwiseOperation:
             )
         backend = common_backend(*args)
         if backend is None:
-            return operator.function(*args)  # type: ignore[no-any-return]
+            return operator.function(*(as_number("an operand", arg) for arg in args))  # type: ignore[no-any-return]
         operands = self._alike(args, backend)
         if operands is None:
             if self._has_finer_numbers(args):
