@@ -5,6 +5,7 @@
 draws the pictures of the README anew.
 """
 
+import itertools
 import re
 import subprocess
 import sys
@@ -101,12 +102,22 @@ def test_large_tensors_are_summarised(view):
     assert {0, 999, tensor.storage_offset()} <= set(shown)
 
 
-def test_what_is_left_out_of_a_storage_is_marked_and_nothing_else():
-    tensor = mt.zeros(1000)
-    picture = draw_storage(tensor[4:11:2])
-    shown = [place for _, _, place in cells(picture)[:-4]]
-    assert shown == [0, *range(4, 11), 999]
-    assert len(texts(picture, "more")) == 2
+@pytest.mark.parametrize(
+    ("view", "shown"),
+    [
+        (slice(4, 8), [0, 4, 5, 6, 7, 999]),
+        (slice(4, 11, 2), [0, 4, 5, 6, 7, 8, 9, 10, 999]),
+        (slice(4, 11, 3), [0, 4, 7, 10, 999]),
+        (slice(2, 6), [0, 1, 2, 3, 4, 5, 999]),
+    ],
+)
+def test_what_is_left_out_of_a_storage_is_marked_and_nothing_else(view, shown):
+    """A single cell is not left out: its mark would take as much room."""
+    tensor = mt.zeros(1000)[view]
+    picture = draw_storage(tensor)
+    assert [place for _, _, place in cells(picture)[: -tensor.numel()]] == shown
+    gaps = [after - before > 1 for before, after in itertools.pairwise(shown)]
+    assert len(texts(picture, "more")) == sum(gaps)
 
 
 def test_every_backend_has_storages():

@@ -46,6 +46,7 @@ def test_slices_of_one_tensor_add_up_to_the_gradient_that_is_recorded(
         lambda x: [x[n] for n in range(20)],
         lambda x: [x[n : n + 1] for n in range(20)],
         lambda x: [x.narrow(0, n, 1) for n in range(20)],
+        lambda x: [mt.pad(x, (0, 0, -n, n - 19)) for n in range(20)],
     ],
 )
 def test_one_tensor_is_made_for_all_steps_of_a_sequence(
