@@ -54,7 +54,8 @@ def test_parentheses_where_they_are_needed() -> None:
         *("x + y", "2 + x", "x - y", "2 - x", "x * y", "2 * x", "x / y", "2 / x", "-x", "abs(x)"),
         *("x < y", "x <= y", "x > y", "x >= y", "x == y", "x != y"),
         *("(x < y) & (y < 2)", "1 & (x < y)", "(x < y) | (y < 2)", "0 | (x < y)"),
-        *("x - (y - 2)", "x / (y / 2)", "(x - y) * 2", "-(x + y)", "(x < y) == (y < 2)"),
+        *("x - (y - 2)", "x / (y / 2)", "(x - y) * 2", "(x < y) == (y < 2)"),
+        *("-(x + y)", "-(-x)", "-x * y", "x * (-y)", "x - -y"),
     ],
 )
 def test_operators_of_python_are_written_as_they_are_read(text: str) -> None:
