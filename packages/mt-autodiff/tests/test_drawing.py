@@ -283,6 +283,18 @@ def test_a_name_of_several_lines_stays_on_one() -> None:
     assert box.texts["value"] == "a b = 1"
 
 
+ALLOWED = [0x9, 0x20, 0x7F, 0xD7FF, 0xE000, 0xFFFD, 0x10000, 0x10FFFF]
+FORBIDDEN = [0x0, 0x8, 0xB, 0xC, 0xE, 0x1F, 0xD800, 0xDFFF, 0xFFFE, 0xFFFF]
+
+
+@pytest.mark.parametrize("code", [*ALLOWED, *FORBIDDEN], ids=hex)
+def test_characters_that_xml_cannot_hold_are_replaced_and_no_others(code: int) -> None:
+    """The ends of the ranges that XML 1.0 allows (section 2.2), and their neighbours."""
+    (box,) = see(to_svg(Scalar(1.0, name=f"a{chr(code)}"))).boxes
+    shown = chr(code) if code in ALLOWED else "\ufffd"
+    assert box.details[0] == f"a{shown}, input"
+
+
 @given(st.text())
 @settings(deadline=None)
 def test_every_name_gives_xml(name: str) -> None:

@@ -62,6 +62,14 @@ def test_shared_members_are_listed_once_unless_asked_otherwise() -> None:
         "right.weight",
     ]
     assert [name for name, _ in tree.named_modules(remove_duplicate=False)] == ["", "left", "right"]
+    tree.left = tree.right = Module()
+    tree.right.inner = tree.other = Leaf(1.0)
+    listed = ["", "left", "left.inner"]
+    assert [name for name, _ in tree.named_modules()] == listed
+    listed += ["right", "right.inner", "other"]
+    assert [name for name, _ in tree.named_modules(remove_duplicate=False)] == listed
+    tree.last = Leaf(2.0)  # which comes after one that was listed already
+    assert [name for name, _ in tree.named_modules()] == [*listed[:3], "last"]
 
 
 def test_listings_take_a_prefix_and_stop_at_the_module_itself() -> None:
