@@ -103,7 +103,7 @@ def test_arrays_of_other_libraries():
 
 
 def test_sizes_are_given_once():
-    with pytest.raises(TypeError, match="given twice"):
+    with pytest.raises(TypeError, match="as size, or a dtype: one of these"):
         X.view(3, 2, size=(3, 2))
     with pytest.raises(TypeError, match="given twice"):
         mt.zeros(3, size=(3, 2))
