@@ -22,7 +22,7 @@ pytest.importorskip("coverage")
 
 from coverage import CoverageData
 
-from mt.mutate.command import BESIDE, Outcome, _read, _sizes, drawn, main
+from mt.mutate.command import BESIDE, Outcome, _outcome, _read, _sizes, drawn, main
 from mt.mutate.tests_of import Recording
 from mt.mutate.tree import Done, Tree
 
@@ -297,6 +297,15 @@ def test_python_never_imports_what_was_there_before() -> None:
             seen.append(subprocess.check_output(command, env=environment, text=True).strip())
         assert seen == ["1", "2"]
     assert not tree.folder.exists()
+
+
+def test_nothing_is_planted_in_a_file_that_has_changed_meanwhile(tmp_path: Path) -> None:
+    stage = WORKSPACE["operators"]
+    fault = next(effective(stage.source, ROOT, BESIDE))[0]
+    with Tree() as tree:
+        tree.write(fault.file, fault.source + b"# and more")
+        with pytest.raises(ToolError, match="has changed since"):
+            _outcome(tree, stage, fault, [], Recording(tmp_path), unchanged=False)
 
 
 @pytest.mark.parametrize(

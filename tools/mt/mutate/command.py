@@ -189,7 +189,13 @@ def _outcome(
     recording: Recording,
     unchanged: bool,
 ) -> Outcome:
-    """Plant a fault in a tree, run tests, and take it out again."""
+    """Plant a fault in a tree, run tests, and take it out again.
+
+    Raises:
+        ToolError: the file is not the one in which the fault was found.
+    """
+    if (tree.root / fault.file).read_bytes() != fault.source:
+        raise ToolError(f"{fault.file} has changed since the faults were drawn: draw them again.")
     limits = {test: 30 + 20 * recording.seconds[test] for test in tests}
     listed = tree.folder / "tests.json"
     listed.write_text(json.dumps(limits), encoding="utf-8")

@@ -191,7 +191,7 @@ def _copy_shifted(
     size = lines * width
     above = min(max(-top, 0), lines) * width
     below = min(max(height - top, 0), lines) * width
-    left, right = min(max(-shift, 0), width), min(max(shift, 0), width)
+    left, right = max(-shift, 0), max(shift, 0)
     if below <= above or left + right >= width:
         clear(planes, at, size)
     else:
