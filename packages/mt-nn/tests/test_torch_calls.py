@@ -3,7 +3,9 @@
 Layers are compared with torch's parameters in them, which travel through safetensors, both ways.
 """
 
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +15,10 @@ import mt_tensor as mt
 from mt_nn.conformance.calls import REFUSED, Call, Refused
 from mt_nn.conformance.calls.call import (
     arrays_of,
+    as_floats,
     constants_of,
     layer_of,
+    leaves_of,
     mapped,
     outcome,
     prepared,
@@ -30,6 +34,7 @@ from mt_nn.conformance.in_torch import (
     torch,
     torch_layer,
 )
+from mt_tensor.dtypes import Array
 
 safetensors = pytest.importorskip("safetensors.torch")
 
@@ -82,6 +87,49 @@ def test_values_and_gradients_are_torchs(call: Call) -> None:
     assert ours.buffers.keys() == buffers.keys()
     for name, buffer in buffers.items():
         np.testing.assert_allclose(ours.buffers[name], buffer.numpy(), err_msg=name, **TOLERANCE)
+
+
+LARGE = 20000.0
+"""A number of float16 whose square is none."""
+
+
+def large(value: Any) -> Any:
+    """Return arrays of floats as float16, the largest number of each of them being `LARGE`."""
+
+    def enlarged(array: Array) -> Array:
+        if array.dtype.kind != "f" or not np.any(array):
+            return array
+        return np.asarray(array * (LARGE / np.abs(array).max()), np.float16)
+
+    return mapped(enlarged, value)
+
+
+def half(array: Array) -> Any:
+    """Return an array as a tensor of torch, of float16 if it holds floats."""
+    return torch.from_numpy(as_floats(array, "float16"))
+
+
+ONE_OF_EACH = {call.name: call for call in reversed(IN_TORCH)}.values()
+
+
+@pytest.mark.parametrize("call", list(ONE_OF_EACH), ids=str)
+def test_float16_overflows_where_torchs_does(call: Call) -> None:
+    """Neither scores nor squares nor sums on the way leave a range that the result is in."""
+    settings = large(dict(call.settings)) if call.is_function else call.settings
+    call = dataclasses.replace(call, inputs=large(call.inputs), settings=settings)
+    given = list(call.inputs), {**(call.settings if call.is_function else {}), **call.options}
+    function = theirs(call.name) if call.is_function else torch_layer(call).half()
+    constants = mapped(half, dict(call.constants)) if call.is_function else {}
+    inputs, keywords = (mapped(half, each) for each in given)
+    try:
+        results = list(arrays_of(function(*inputs, **keywords, **constants)))
+    except RuntimeError:  # it has no kernel for float16, or no place for so large an index
+        return
+    ours, _ = prepared(call, "float16")
+    inputs, keywords = (leaves_of(each, "float16") for each in given)
+    for mine, other in zip(arrays_of(ours(*inputs, **keywords)), results, strict=True):
+        inside = other.detach().abs().numpy() < 0.9 * np.finfo(np.float16).max
+        assert np.isfinite(mine.detach().numpy()[inside]).all()
 
 
 @pytest.mark.parametrize("call", LAYERS, ids=str)
