@@ -1,6 +1,8 @@
 """Every link of every document leads somewhere, and every promise to the test that keeps it."""
 
 import ast
+import pkgutil
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -95,3 +97,19 @@ def test_a_promise_is_a_sentence_and_its_tests() -> None:
         assert len(parts) == 1
         assert sentence.strip().endswith(".")
         assert kept_by.endswith(")")
+
+
+SHORT = {"mt": "mt_tensor", "nn": "mt_nn", "F": "mt_nn.functional", "Scalar": "mt_autodiff.Scalar"}
+"""What the page of names calls what it often names."""
+
+
+def names_here() -> list[str]:
+    """Return the dotted names in the last column of the tables of the page of names."""
+    rows = re.findall(r"^\|.*\| (.*) \|$", (ROOT / "docs" / "names.md").read_text(), re.MULTILINE)
+    return sorted({name for row in rows for name in re.findall(r"`(\w+(?:\.\w+)+)(?:\(\))?`", row)})
+
+
+@pytest.mark.parametrize("name", names_here())
+def test_every_name_for_readers_of_other_frameworks_is_there(name: str) -> None:
+    first, _, rest = name.partition(".")
+    assert pkgutil.resolve_name(f"{SHORT.get(first, first)}.{rest}") is not None
