@@ -4,6 +4,8 @@
 business of a backend: `numpy` by default, `simple` to read, others from other packages.
 """
 
+import sys
+
 from mt_autodiff import (
     enable_grad,
     inference_mode,
@@ -183,6 +185,7 @@ from mt_tensor.movement.turning import (
     select,
     t,
 )
+from mt_tensor.numpy_names import METHODS_REFUSING, REFUSING, take_numpy_names
 from mt_tensor.order.counting import (
     bincount,
     histc,
@@ -873,3 +876,7 @@ __all__ = [
 
 # An operator that is added later has a function here too.
 OPERATORS.for_each(lambda row: globals().setdefault(row.name, _FUNCTIONS[row.name]))
+
+take_numpy_names(sys.modules[__name__], set(__all__) - REFUSING)
+take_numpy_names(linalg, linalg.__all__)
+take_numpy_names(Tensor, set(dir(Tensor)) - METHODS_REFUSING)
