@@ -57,6 +57,15 @@ def test_a_layer_is_weighted_sums() -> None:
     assert len(list(layer.parameters())) == 2 * 3 + 2
 
 
+def test_the_first_values_of_a_layer_are_spread_up_to_their_bounds() -> None:
+    layer = Linear(6, 200, random.Random(0))
+    weights = [float(weight.value) for row in layer.rows for weight in row]
+    for values in (weights, [float(bias.value) for bias in layer.biases]):
+        assert -1.0 <= min(values) < -0.95
+        assert 0.95 < max(values) <= 1.0
+        assert abs(sum(values)) < 0.1 * len(values)
+
+
 def test_a_network_has_its_layers_and_a_straight_line_has_none_hidden() -> None:
     network = Network(hidden=(5, 4))
     assert len(list(network.parameters())) == 2 * 5 + 5 + 5 * 4 + 4 + 4 + 1

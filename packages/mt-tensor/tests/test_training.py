@@ -26,6 +26,15 @@ def test_a_layer_is_weighted_sums() -> None:
         assert sums == pytest.approx([w + b for w, b in zip(wanted, bias, strict=True)], abs=1e-6)
 
 
+def test_the_first_values_of_a_layer_are_spread_up_to_their_bounds() -> None:
+    layer = Linear(6, 200, mt.Generator().manual_seed(0))
+    for parameter in layer.parameters():
+        values = parameter.value.detach()
+        assert -1.0 <= values.min() < -0.95
+        assert 0.95 < values.max() <= 1.0
+        assert values.mean().abs() < 0.1
+
+
 def test_a_network_is_its_layers_with_relu_between() -> None:
     network = Network(hidden=(5, 4), seed=3)
     points = mt.rand(7, 2)
