@@ -130,9 +130,11 @@ def test_rounding_is_told_from_a_mistake() -> None:
     steps = [leaf(np.array([1e4, 1.0, -1e4], np.float32)), Step(".sum()", (Ref(0),))]
     states = [{"v0": np.array([1e4, 1.0, -1e4], np.float32)}]
     right = np.float32(1.0)
-    assert not close(np.array(np.float32(1.001)), np.array(right))
-    assert within_rounding(np.array(np.float32(1.001)), np.array(right), "v1", steps, states)
-    assert not within_rounding(np.array(np.float32(1.2)), np.array(right), "v1", steps, states)
+    assert not close(np.array(np.float32(1.001)), np.array(right)).any()
+    assert within_rounding(np.array(np.float32(1.001)), np.array(right), "v1", steps, states).all()
+    assert not within_rounding(
+        np.array(np.float32(1.2)), np.array(right), "v1", steps, states
+    ).any()
 
 
 @needs_torch
@@ -161,6 +163,72 @@ def test_what_shares_memory_is_compared(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(mt_nn.torch_names, "clone", lambda x: x.detach())
     difference = run([leaf(MATRIX), Step("torch.clone()", (Ref(0),))])[1]
     assert difference == Difference("memory", "v1", "that of v0", "that of v1")
+
+
+def test_programs_agree_with_torch() -> None:
+    pytest.importorskip("torch")
+    counts = count_some(1, range(300), "numpy", None)
+    assert counts.programs == 300
+    assert counts.unjudged == []
+
+
+@needs_torch
+def test_what_is_refused_must_have_changed_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def half_done(x: mt.Tensor) -> mt.Tensor:
+        x[0] = 7.0
+        raise mt.errors.DomainError("too late")
+
+    monkeypatch.setattr(mt_nn.torch_names, "exp", half_done)
+    difference = run([leaf(MATRIX), Step("torch.exp()", (Ref(0),))])[1]
+    assert difference is not None
+    assert (difference.kind, difference.value) == ("half done", "v0")
+
+
+@needs_torch
+def test_the_rounding_of_a_formula_is_that_of_the_oracle() -> None:
+    x = np.array(0.08265195786972952)  # of which tanh takes all but two thousandths away
+    steps = [leaf(x), Step("torch.nn.functional.tanhshrink()", (Ref(0),))]
+    states, right = [{"v0": x}], x - np.tanh(x)
+    assert not close(right + 2e-17, right).any()
+    assert within_rounding(right + 2e-17, right, "v1", steps, states).all()
+    assert not within_rounding(right + 2e-15, right, "v1", steps, states).any()
+
+
+@needs_torch
+def test_what_is_not_finite_is_told_from_other_elements(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [leaf(np.array([np.inf, 1.0])), Step("torch.exp()", (Ref(0),))]
+    for wrong, kind in (
+        (lambda x: x.exp() - x.exp() + x.exp(), "infinite"),
+        (lambda x: x.exp() - x.exp(), "values"),
+    ):
+        monkeypatch.setattr(mt_nn.torch_names, "exp", wrong)
+        difference = run(steps)[1]
+        assert difference is not None
+        assert difference.kind == kind
+
+
+@needs_torch
+def test_the_signs_of_zeros_count_where_nothing_is_added_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    zero = leaf(np.array([0.0, 0.0]))
+    for name, counts in (("sin", True), ("sum", False)):
+        right = getattr(mt, name)
+        monkeypatch.setattr(mt_nn.torch_names, name, lambda x, right=right: -right(x))
+        difference = run([zero, Step(f"torch.{name}()", (Ref(0),))])[1]
+        assert (difference is not None) == counts
+
+
+def test_factors_are_told_from_what_is_none() -> None:
+    matrix = np.array([[2.0, 1.0], [1.0, 3.0]])
+    u, s, v = np.linalg.svd(matrix)
+    q, r = np.linalg.qr(matrix)
+    for name, right in (("svd", (u, s, v)), ("qr", (-q, -r)), ("eigh", np.linalg.eigh(matrix))):
+        steps = [leaf(matrix), Step(f"torch.linalg.{name}()", (Ref(0),))]
+        for factor, found in ((1.0, True), (1.5, False)):
+            after = {f"v1[{i}]": part * factor for i, part in enumerate(right)}
+            scene = judging.Scene(steps, {"v0": matrix}, after)
+            assert judging.CONDITIONS["factors"](scene) == found
 
 
 def test_numpy_is_an_oracle_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,6 +280,28 @@ def test_a_judged_difference_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
         program, difference = run([leaf(array), Step("torch.exp()", (Ref(0),)), leaf(MATRIX)])
         assert (difference is None) == known
         assert program.met == ["exp"] * known
+
+
+@needs_torch
+def test_a_judgement_may_say_how_far_and_after_what(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "judged.toml"
+    monkeypatch.setattr("mt.fuzz.judging.judgements", lambda: judgements(file))
+    monkeypatch.setattr(mt_nn.torch_names, "exp", lambda x: x.exp() + 0.5)
+    steps = [leaf(MATRIX), Step(".neg()", (Ref(0),)), Step("torch.exp()", (Ref(1),))]
+    for says, known in (
+        ("within = 1.0", True),
+        ("within = 0.1", False),
+        ('after = "neg"', True),
+        ('after = "abs"', False),
+    ):
+        file.write_text(
+            f'[[judged]]\nname = "x"\ndifferences = ["values"]\noperations = "exp"\n{says}\n'
+            'reason = "to see"\n'
+        )
+        judgements.cache_clear()
+        assert (run(steps)[1] is None) == known
 
 
 def test_mistakes_in_the_list_are_named(tmp_path: Path) -> None:

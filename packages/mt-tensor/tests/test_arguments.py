@@ -7,6 +7,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.errors import (
+    DomainError,
     DTypeError,
     IndexingError,
     ShapeError,
@@ -213,6 +214,7 @@ WRONG = (
     (lambda: X.narrow(1, -4, 2), IndexingError, "does not lie in dimension 1"),
     (lambda: X.narrow(1, None, 2), TypeError, "start is an integer"),
     (lambda: X.round(decimals="a"), TypeError, "decimals is an integer"),
+    (lambda: X.round(decimals=2**31), DomainError, "up to 308 decimals"),
     (lambda: N.round(decimals=1), DTypeError, "takes decimals=0"),
     (lambda: X.clone().add_(X, alpha=None), TypeError, "alpha is a number"),
     (lambda: N.clone().sub_(N, alpha=0.5), DTypeError, "alpha=0.5 does not fit"),
@@ -411,6 +413,7 @@ TOO_LARGE = (
     lambda: X.repeat_interleave(10**400, 0),
     lambda: X.repeat_interleave([1, 10**20], 0),
     lambda: X.repeat_interleave(2**58),
+    lambda: mt.arange(2**63 - 1),
     lambda: mt.vander(X[0], 2**62),
     lambda: X.histc(2**62),
     lambda: X[0].abs().multinomial(2**62, True),
@@ -425,6 +428,9 @@ def test_shapes_that_no_memory_holds(call):
 
 
 def test_numbers_beyond_all_extents():
+    for far in (10**20, -(10**20)):
+        assert mt.triu_indices(2, 3, far).shape == (2, 6 * (far < 0))
+        assert mt.tril_indices(2, 3, far).shape == (2, 6 * (far > 0))
     assert X.diff(10**20).shape == (2, 0)
     assert len(X[0].chunk(10**20)) == 3
     assert len(X[0].tensor_split(1000)) == 1000

@@ -268,6 +268,13 @@ def test_filling_in_place() -> None:
 # --- Refusals -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("bounds", [(-2, 0), (-9, -3), (-(2**63), 0), (2**63 - 2, 2**63)])
+def test_randint_lies_between_its_bounds(bounds: tuple[int, int]) -> None:
+    drawn = mt.randint(*bounds, (100,)).tolist()
+    assert all(number in range(*bounds) for number in drawn)
+    assert min(drawn) < max(drawn)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

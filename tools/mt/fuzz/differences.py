@@ -141,11 +141,12 @@ def as_text(array: Array) -> str:
         return repr(array)
 
 
-def elements_differ(kind: str, name: str, ours: Array, theirs: Array) -> Difference:
-    """Return a difference of elements."""
+def elements_differ(name: str, ours: Array, theirs: Array, where: Array) -> Difference:
+    """Return the difference of elements at some places."""
     with np.errstate(all="ignore"):
-        off = abs(ours.astype(np.float64) - theirs.astype(np.float64))
+        off = abs(ours.astype(np.float64) - theirs.astype(np.float64))[where]
     finite = off[np.isfinite(off)]
+    kind = "values" if finite.size else "infinite"
     return Difference(kind, name, as_text(ours), as_text(theirs), float(finite.max(initial=0.0)))
 
 

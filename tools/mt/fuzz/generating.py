@@ -79,10 +79,11 @@ class Generator:
             args, settings = self._operands(sample, values)
         given = args, settings
         args, settings = self._settings(sample.form, args, settings)
-        oracle = _oracle_of(sample) if (args, settings) == given else None
+        varied = (args, settings) != given
+        oracle = None if varied else _oracle_of(sample)
         form = self._form(operation, sample, args, settings)
         unrecorded = draw.chance(0.25 if operation.name.endswith(("_", "setitem")) else 0.04)
-        return [*self.steps, Step(form, args, settings, unrecorded, oracle)]
+        return [*self.steps, Step(form, args, settings, unrecorded, oracle, varied)]
 
     def _form(self, operation: Operation, sample: Sample, args: Any, settings: Any) -> str:
         """Return one of the ways in which a call can be written."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from mt.fuzz.differences import KINDS, Difference
-from mt.fuzz.programs import Step, parts_of
+from mt.fuzz.programs import Source, Step, parts_of
 from mt.tables import TableError, check_table, read_table
 from mt_tensor.dtypes import Array
 
@@ -205,8 +205,13 @@ CONDITIONS: dict[str, Condition] = {
     "float16": lambda scene: any(x.dtype == np.float16 for x in scene.operands),
     "integers": _of_kinds("i", "u", "b"),
     "not recorded": lambda scene: scene.step.unrecorded,
+    "varied": lambda scene: scene.step.varied,
     "not sorted": _not_sorted,
     "overlapping": _overlapping,
+    "reinterpreted": lambda scene: any(
+        step.operation == "view" and any(parts_of((step.args, step.settings), Source))
+        for step in scene.steps
+    ),
     "factors": _factors,
 }
 """What an entry may ask for of a step and of the values before and behind it."""

@@ -58,6 +58,7 @@ class Step:
         settings: keyword arguments.
         unrecorded: whether it runs under `no_grad()`.
         oracle: what it gives by NumPy; see `Oracle`.
+        varied: whether its settings are others than those of a sample, and may make no sense.
     """
 
     form: str
@@ -65,6 +66,7 @@ class Step:
     settings: Mapping[str, Any] = field(default_factory=dict)
     unrecorded: bool = False
     oracle: Any = field(default=None, compare=False, repr=False)
+    varied: bool = field(default=False, compare=False, repr=False)
 
     def text(self, number: int) -> str:
         """Return the line, which gives the value of this number."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.settings import Sizes, choice, integers
-from mt_tensor import Tensor, fused, tensor, uint8
+from mt_tensor import Tensor, arange, fused, tensor, uint8
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.movement.apart import apart
 
@@ -182,11 +182,11 @@ def _taps(
     if mode == "area":
         return mean_taps(extent, target)
     step = _step(extent, target, factor, align_corners)
-    places = (np.arange(target) + 0.5) * step - 0.5
+    places = (_numbers(target) + 0.5) * step - 0.5
     if antialias:  # as in torch, aligned corners set the step alone then
         return _smoothing_taps(extent, places, step, mode == "bicubic")
     if align_corners:
-        places = np.arange(target) * step
+        places = _numbers(target) * step
     return _cubic_taps(extent, places) if mode == "bicubic" else _linear_taps(extent, places)
 
 
@@ -196,10 +196,17 @@ def part_taps(extent: int, target: int) -> Array:
     Part i of n goes from `floor(i extent / n)` to before `ceil((i + 1) extent / n)`. Of a part with
     fewer elements than others the last is repeated.
     """
-    parts = np.arange(target)
+    parts = _numbers(target)
     starts, ends = parts * extent // target, -((parts + 1) * -extent // target)
     taps: Array = starts[:, None] + np.arange(np.max(ends - starts))
-    return np.minimum(taps, ends[:, None] - 1)
+    within: Array = np.minimum(taps, ends[:, None] - 1)
+    return within
+
+
+def _numbers(count: int) -> Array:
+    """Return 0, 1 and so on, so many; raise ShapeError if no memory could hold them."""
+    numbers: Array = np.asarray(arange(count, backend="numpy"))
+    return numbers
 
 
 def mean_taps(extent: int, target: int) -> tuple[Array, Array]:
@@ -222,7 +229,7 @@ def _normalized(taps: Array, weights: Array) -> Array:
 def _nearest(extent: int, target: int, factor: float | None, exact: bool) -> Array:
     """Return which element is nearest to each of the new ones."""
     centre = 0.5 if exact else 0.0
-    places = ((np.arange(target) + centre) * _step(extent, target, factor)).astype(
+    places = ((_numbers(target) + centre) * _step(extent, target, factor)).astype(
         np.float32
     )  # rounds 2.999... to 3
     return np.minimum(np.floor(places), extent - 1)

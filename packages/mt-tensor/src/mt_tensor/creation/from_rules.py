@@ -259,7 +259,10 @@ def arange(
     try:
         if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
             first, each = int64.convert(first), int64.convert(each)
-        values = first + each * np.arange(count)
+        numbers = np.arange(count)
+        if len(numbers) != count:  # NumPy's own count has wrapped around
+            raise ValueError(count)
+        values = first + each * numbers
     except (ValueError, OverflowError) as error:
         raise not_an_array((count,)) from error
     return from_values(values, kind, place(backend, device), requires_grad)
@@ -386,6 +389,5 @@ def _triangle(
     kind = int64 if dtype is None else as_dtype(dtype)
     if kind.name not in ("int32", "int64"):
         raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")
-    return from_values(
-        np.stack(find(rows, as_integer("offset", offset), columns)), kind, backend, False
-    )
+    offset = max(-rows - 1, min(as_integer("offset", offset), columns + 1))
+    return from_values(np.stack(find(rows, offset, columns)), kind, backend, False)

@@ -218,8 +218,8 @@ class MovementMethods(TensorBase):
             DTypeError: truth values are to be made of other elements.
             TypeError: a shape and a type are given.
         """
-        if size is not None and (dtype is not None or shape):
-            raise TypeError("view() takes sizes one by one, or as size, or a dtype: one of these.")
+        if size is not None and any(isinstance(x, DType) for x in (dtype, *shape)):
+            raise TypeError("view() takes sizes or an element type; both were given.")
         if dtype is not None:
             return reinterpreted(self, as_dtype(dtype), *shape)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -212,6 +213,7 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
 
     Raises:
         TypeError: `decimals` is no integer.
+        DomainError: ten to that power is beyond all numbers.
         DTypeError: integers are to be rounded to other than 0 decimals, or the elements are bool.
     """
     require_tensors("round", input)
@@ -222,6 +224,8 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
         raise DTypeError(
             f"round() of {input.dtype.name} takes decimals=0; convert first, as in x.float()."
         )
+    if abs(decimals) > sys.float_info.max_10_exp:
+        raise DomainError(f"round() takes up to 308 decimals or digits; {decimals} were asked for.")
     unit = 10.0 ** abs(decimals)
     return _multiples_of(input, unit) if decimals < 0 else _parts_of(input, unit)
 

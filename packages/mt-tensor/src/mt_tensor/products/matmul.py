@@ -9,6 +9,7 @@ from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
             f"matmul() cannot multiply shapes {rows} and {columns}: the inner extents {rows[-1]} "
             f"and {inner} differ."
         )
+    if len(rows) > 2 < len(columns) and rows[:-2] != columns[:-2]:
+        shape_broadcast(rows[:-2], columns[:-2])
     if left.dtype is not right.dtype:
         dtype = result_type(input, other)
         return matmul(input.to(dtype), other.to(dtype))

@@ -30,7 +30,7 @@ def unit_values(numbers: np.random.Generator, shape: Shape, dtype: DType) -> Arr
 
 def whole_values(numbers: np.random.Generator, shape: Shape, low: int, high: int) -> Array:
     """Return integers from `low` to `high`, both included; as uint64 what int64 does not hold."""
-    dtype = np.uint64 if high >> 63 else np.int64
+    dtype = np.uint64 if high >= 1 << 63 else np.int64
     return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
 
 

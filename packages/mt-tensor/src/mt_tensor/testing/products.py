@@ -38,6 +38,11 @@ row(
         (lambda x: x @ x, ShapeError, r"\(2, 3\) and \(2, 3\): the inner extents 3 and 2"),
         (lambda x: x @ x.sum(), ShapeError, "at least one dimension"),
         (lambda x: (x > 0) @ (x > 0).T, DTypeError, "bool"),
+        (
+            lambda x: x.expand(2, 2, 3) @ x.T.expand(3, 3, 2),
+            IndexingError,
+            r"\(2,\) and \(3,\) do not broadcast",
+        ),
     ),
     dtypes="number",
 )

@@ -169,6 +169,8 @@ REFUSED: list[Refused] = [
     refused("functional.interpolate", X2, size=3, scale_factor=2, says="either size or"),
     refused("functional.interpolate", X2, size=(3,), says="one integer or 2"),
     refused("functional.interpolate", X2, size=0, says="size must be"),
+    refused("functional.interpolate", X1, size=2**62, says="than this machine can address"),
+    refused("functional.adaptive_avg_pool1d", X1, 2**63 - 1, says="than this machine can address"),
     refused("functional.interpolate", X2, scale_factor=(2.0,), says="one number or 2"),
     refused("functional.interpolate", X2, scale_factor=0.1, says="leaves nothing"),
     refused("functional.interpolate", X2, scale_factor=-1.0, says="scale_factor must be"),
