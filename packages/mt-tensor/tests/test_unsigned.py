@@ -8,7 +8,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.backends.simple import SimpleOps
+from mt_tensor.dtypes import DTYPES, DType, as_dtype
 
 TOP = 2**64 - 1
 X = mt.tensor([TOP, 1], dtype="uint64")
@@ -61,6 +62,43 @@ def test_arrays_share_their_memory(name: str) -> None:
     assert (array[0, 0], x[1, 1].item()) == (7, np.iinfo(name).max)
     assert np.shares_memory(np.asarray(x), array)
     assert np.shares_memory(np.asarray(mt.from_dlpack(array)), array)
+
+
+class Narrow(SimpleOps):
+    """A backend that does not have all element types, and says so."""
+
+    def empty(self, size: int, dtype: DType) -> Any:
+        self.check(dtype)
+        return super().empty(size, dtype)
+
+    def from_host(self, values: Any) -> Any:
+        self.check(as_dtype(values.dtype))
+        return super().from_host(values)
+
+    def check(self, dtype: DType) -> None:
+        if dtype.kind == "integer" and not dtype.is_signed:
+            raise errors.DTypeError(f"narrow has signed integers; {dtype.name} was given.")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda backend: mt.zeros(2, dtype="uint16", backend=backend),
+        lambda backend: mt.tensor([1, 2], dtype="uint16", backend=backend),
+        lambda backend: mt.as_tensor(np.ones(2, np.uint16), backend=backend),
+        lambda backend: mt.from_numpy(np.ones(2, np.uint16), backend=backend),
+        lambda backend: mt.ones(2, dtype="uint16").to(backend),
+        lambda backend: mt.ones(2, backend=backend).to("uint16"),
+        lambda backend: mt.full((2,), 3, dtype="uint16", backend=backend),
+        lambda backend: mt.arange(3, dtype="uint16", backend=backend),
+    ],
+)
+def test_a_backend_without_a_type_says_so_in_one_line(make: Any) -> None:
+    """It is its own sentence, not one from the depths, wherever such elements would come about."""
+    backend = Narrow()
+    assert mt.ones(2, backend=backend).tolist() == [1, 1]
+    with pytest.raises(errors.DTypeError, match="^narrow has signed integers; uint16 was given.$"):
+        make(backend)
 
 
 def test_numbers_beyond_int64() -> None:

@@ -81,13 +81,20 @@ class TensorBackend(ABC):
 
     @abstractmethod
     def empty(self, size: int, dtype: DType) -> Any:
-        """Return a new storage of `size` elements with arbitrary content."""
+        """Return a new storage of `size` elements with arbitrary content.
+
+        Raises:
+            DTypeError: the backend has no elements of this type; the message says which it has.
+        """
 
     @abstractmethod
     def from_host(self, values: Array) -> Any:
         """Return a storage with the elements of a contiguous 1-D array.
 
         It may share the array's memory if that can be written to; else it copies.
+
+        Raises:
+            DTypeError: the backend has no elements of this type; the message says which it has.
         """
 
     @abstractmethod
