@@ -8,6 +8,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
+from mt_tensor.backends import TensorBackend
 from mt_tensor.backends.simple import SimpleOps
 from mt_tensor.dtypes import DTYPES, DType, as_dtype
 
@@ -66,6 +67,8 @@ def test_arrays_share_their_memory(name: str) -> None:
 
 class Narrow(SimpleOps):
     """A backend that does not have all element types, and says so."""
+
+    full = TensorBackend.full  # by what it holds data with
 
     def empty(self, size: int, dtype: DType) -> Any:
         self.check(dtype)
