@@ -132,7 +132,7 @@ def _campaign(stage: Stage, faults: list[Fault], options: argparse.Namespace) ->
         outcomes = {}
     pending = [f for f in effective if f.name not in outcomes or not outcomes[f.name].caught]
     print(f"{stage.name}: {len(pending)} faults to try, {len(faults)} drawn", flush=True)
-    recording = Recording.of(stage, options.processes, options.record)
+    recording = Recording.of(stage, options.processes)
     if recording.failed:
         print("these fail without a fault, and are left out:", *recording.failed, sep="\n  ")
     for fault, outcome in _tried(stage, pending, recording, options):
@@ -250,7 +250,6 @@ def _parser() -> argparse.ArgumentParser:
     which.add_argument("--run", nargs="+", metavar="FAULT", help="only these")
     which.add_argument("--again", action="store_true", help="only those not caught last time")
     parser.add_argument("--unchanged", action="store_true", help="run tests without the faults")
-    parser.add_argument("--record", action="store_true", help="see anew which lines tests execute")
     parser.add_argument(
         "--budget", type=float, default=30, metavar="SECONDS", help="for tests of one kind (30)"
     )

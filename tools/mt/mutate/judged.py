@@ -38,18 +38,13 @@ def judged(package: str, folder: Path = FOLDER) -> Mapping[Key, str]:
     found: dict[Key, str] = {}
     for entry in read_table(file).get("fault", []):
         check_table(file.name, entry, dict.fromkeys((*FIELDS, "reason"), str))
-        values = key_of(**{name: entry[name] for name in FIELDS})
+        values = (entry["file"], entry["function"], entry["line"], entry["change"])
         if values in found:
             raise TableError(f"{file.name} judges this twice: {values}")
         found[values] = entry["reason"]
     return found
 
 
-def key_of(file: str, function: str, line: str, change: str) -> Key:
-    """Return what a fault is found by."""
-    return file, function, line, change
-
-
 def key(fault: Fault) -> Key:
     """Return what a fault is found by."""
-    return key_of(fault.file, fault.function, fault.line, fault.change)
+    return fault.file, fault.function, fault.line, fault.change

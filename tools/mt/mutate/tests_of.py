@@ -2,7 +2,7 @@
 
 That is known from one run of all of them (`recording.py`), kept below `build/mutate` with the
 source as it was: lines that have moved since are found again. Tests that have changed are recorded
-anew. Of lines that have changed nothing is known, until somebody asks for a new recording.
+anew. Of lines that have changed nothing is known, until somebody removes that folder.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class Recording:
     root: Path = ROOT
 
     @classmethod
-    def of(cls, stage: Stage, processes: int, anew: bool = False) -> Recording:
+    def of(cls, stage: Stage, processes: int) -> Recording:
         """Return the recording of a package, after its tests have been run if they must be."""
         recording = cls(WORK / stage.name)
         kept = recording.folder / "recording.json"
-        if kept.is_file() and not anew:
+        if kept.is_file():
             recording = cls(recording.folder, **json.loads(kept.read_text("utf-8")))
         else:
             recording._lines.unlink(missing_ok=True)
