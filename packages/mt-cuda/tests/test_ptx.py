@@ -173,6 +173,25 @@ def test_the_text_of_a_kernel():
     assert "a_tile" in mt_cuda.source("matmul", dtype="float64")
 
 
+@pytest.mark.parametrize(
+    ("name", "layout", "operands", "rank"),
+    [
+        ("tanh", "contiguous", set(), 0),
+        ("tanh", "vector", set(), 0),
+        ("tanh", "strided", {"x0", "y0"}, 2),
+        ("copy", "contiguous", {"x0", "y0"}, 2),
+        ("gather", "contiguous", {"source", "index", "out"}, 2),
+        ("scatter", "contiguous", {"source", "index", "out"}, 2),
+        ("add", "rows", {"kept", "folded", "out"}, 1),
+        ("add", "columns", {"kept", "folded", "out"}, 1),
+    ],
+)
+def test_kernels_are_shown_for_so_many_dimensions(name, layout, operands, rank):
+    head = mt_cuda.source(name, layout=layout).splitlines()[0]
+    strides = set(re.findall(r"(\w+)_stride(\d)", head))
+    assert strides == {(operand, str(d)) for operand in operands for d in range(rank)}
+
+
 def test_kernels_that_do_not_exist():
     with pytest.raises(UnknownOperatorError, match="Did you mean 'sigmoid'"):
         mt_cuda.source("sigmod")
