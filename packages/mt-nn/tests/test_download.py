@@ -331,6 +331,10 @@ def test_progress_is_shown_if_rich_is_there(
     monkeypatch.setenv("FORCE_COLOR", "1")
     download(url(server, "fine"), tmp_path / "file", SHA256)
     assert "100%" in capsys.readouterr().out
+    with pytest.raises(nn.DownloadError):
+        download(url(server, "truncated"), tmp_path / "rest", SHA256, progress=False)
+    download(url(server, "fine"), tmp_path / "rest", SHA256)
+    assert "100%" in capsys.readouterr().out  # with what was there before
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     download(url(server, "fine"), tmp_path / "other", SHA256)
     assert capsys.readouterr().out == ""
