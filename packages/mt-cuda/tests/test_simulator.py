@@ -122,6 +122,12 @@ def test_arguments_are_counted():
         machine.launch(machine.load(kernel), (1, 1), 1, (), (machine.allocate(1, mt.float32),))
 
 
+@pytest.mark.parametrize(("grid", "threads"), [((0, 1), 8), ((1, 0), 8), ((1, 1), 0)])
+def test_a_launch_that_nobody_runs_is_refused(grid, threads):
+    with pytest.raises(SimulationError, match="Launch nothing for an empty tensor"):
+        run("y[0] = x[0]", grid=grid, threads=threads)
+
+
 def test_memory_that_nobody_wrote_shows():
     machine = Simulator()
     assert np.isnan(machine.download(machine.allocate(3, mt.float64))).all()

@@ -108,8 +108,13 @@ class Simulator(Machine):
             BarrierError: threads of one block wait at different places, or not at all.
             RaceError: two threads touched the same shared memory, with no barrier between.
             OutOfBoundsError: a thread was outside its array.
-            SimulationError: a thread failed otherwise.
+            SimulationError: a thread failed otherwise, or there is none.
         """
+        if 0 in (*grid, threads):
+            raise SimulationError(
+                f"{loaded.kernel.name} was launched with {grid} blocks of {threads} threads, which "
+                "a driver refuses: nobody would run it. Launch nothing for an empty tensor."
+            )
         arguments = (*numbers, *operands)
         if len(arguments) != len(loaded.kernel.parameters):
             raise SimulationError(
