@@ -334,3 +334,18 @@ def test_waiting_times(dtype: str) -> None:
     assert x.min() >= 0
     assert abs(x.mean() - 0.25) < 0.01
     assert abs(np.mean(x > np.log(2) / 4) - 0.5) < 0.02
+
+
+@pytest.mark.parametrize("name", ["t_", "squeeze_"])
+def test_the_shape_of_what_has_a_history_changes_where_it_is_recorded(name: str) -> None:
+    x = mt.ones(1, 3, requires_grad=True)
+    y = x.sign()
+    with mt.no_grad(), pytest.raises(InPlaceError, match="a tensor with a history"):
+        getattr(y, name)()
+    assert y.shape == (1, 3)
+    getattr(y, name)()
+    y.sum().backward()
+    assert x.grad is not None
+    assert x.grad.shape == (1, 3)
+    with mt.no_grad():
+        assert getattr(x, name)() is x  # a parameter may be laid out anew

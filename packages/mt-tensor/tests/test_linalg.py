@@ -106,3 +106,11 @@ def test_float32_is_computed_in_float64() -> None:
     assert hilbert.dtype is mt.float32
     wanted = np.linalg.inv(hilbert.numpy().astype(np.float64))
     np.testing.assert_allclose(hilbert.inverse().numpy(), wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["svd", "svdvals", "pinv", "matrix_norm"])
+def test_infinities_have_no_singular_values(name: str) -> None:
+    endless = [[-0.9, 1e30, -0.19, np.inf], [-0.96, 0.8, 0, 0.5], [1e-30, 1, -1, -1.5]]
+    call = getattr(mt.linalg, name)
+    with pytest.raises(LinAlgError, match="infinite or nan"):
+        call(mt.tensor(endless, dtype="float64"), *(["nuc"] if name == "matrix_norm" else []))

@@ -181,8 +181,9 @@ def _factors(scene: Scene) -> bool:
         found = (first[..., :few] * second[..., None, :]) @ third[..., :few, :]
         bases = [first, third.swapaxes(-1, -2)]
     else:
-        lower = np.tril(matrix)
-        matrix = lower + np.tril(matrix, -1).swapaxes(-1, -2)
+        half = np.triu if "U" in (*scene.step.args, *scene.step.settings.values()) else np.tril
+        diagonal = np.eye(matrix.shape[-1]) * matrix
+        matrix = half(matrix) + half(matrix).swapaxes(-1, -2) - diagonal
         found = (second * first[..., None, :]) @ second.swapaxes(-1, -2)
         bases = [second]
     near = 1e-3 if scene.operands[0].dtype == np.float16 else 1e-5

@@ -14,7 +14,7 @@ from mt_autodiff import GradientError
 from mt_autodiff.mode import recording
 from mt_tensor.arguments import check_choice, check_flags
 from mt_tensor.dtypes import Array
-from mt_tensor.linalg.lapack import check_matrices, lapack
+from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
 from mt_tensor.pointwise.elementwise import elementwise
@@ -177,7 +177,7 @@ class SingularVectors(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         def packed(a: Array) -> Array:
-            u, s, vh = np.linalg.svd(a, full_matrices=False)
+            u, s, vh = np.linalg.svd(finite(a), full_matrices=False)
             return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
 
         ctx.save_for_backward(x)
@@ -213,7 +213,7 @@ class SingularValues(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack(_NOT_FOUND, lambda a: np.linalg.svd(a, compute_uv=False), x)
+        return lapack(_NOT_FOUND, lambda a: np.linalg.svd(finite(a), compute_uv=False), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -242,7 +242,9 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
         return Singular(u, s, v.mT)
     _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
     # One after the other, for three results of different shapes.
-    return Singular(*(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.svd(a)[i], A) for i in range(3)))
+    return Singular(
+        *(lapack(_NOT_FOUND, lambda a, i=i: np.linalg.svd(finite(a))[i], A) for i in range(3))
+    )
 
 
 def svdvals(A: Tensor) -> Tensor:  # noqa: N803

@@ -34,6 +34,17 @@ def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
             raise ShapeError(f"{name}() takes {kind}; shape {x.shape} was given.")
 
 
+def finite(a: Array) -> Array:
+    """Return matrices to find singular values of; of infinities LAPACK's search may never end.
+
+    Raises:
+        numpy.linalg.LinAlgError: an element is infinite or nan.
+    """
+    if not np.isfinite(a).all():
+        raise np.linalg.LinAlgError("an element is infinite or nan")
+    return a
+
+
 def lapack(problem: str, function: Callable[..., Array], *tensors: Tensor) -> Tensor:
     """Return what LAPACK makes of float64 arrays, as a constant tensor of the tensors' dtype.
 

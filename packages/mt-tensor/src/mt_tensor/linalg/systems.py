@@ -10,7 +10,7 @@ from mt_autodiff import GradientError, is_grad_enabled
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
-from mt_tensor.linalg.lapack import check_matrices, lapack
+from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import shape_broadcast
@@ -66,7 +66,9 @@ class PseudoInverse(Function):
     def forward(ctx: Any, x: Tensor, share: float) -> Tensor:
         ctx.share = share
         ctx.save_for_backward(x)
-        return lapack("no singular values were found", lambda a: np.linalg.pinv(a, share), x)
+        return lapack(
+            "no singular values were found", lambda a: np.linalg.pinv(finite(a), share), x
+        )
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -229,6 +231,8 @@ class Determinant(Function):
 
 def _cofactors(x: Array) -> Array:
     """Return the cofactors of matrices that may be singular, from their singular values."""
+    if not np.isfinite(x).all():
+        return np.full_like(x, np.nan)
     u, s, vh = np.linalg.svd(x)
     others = np.stack([np.delete(s, i, -1).prod(-1) for i in range(s.shape[-1])], -1)
     turns = np.linalg.det(u) * np.linalg.det(vh)

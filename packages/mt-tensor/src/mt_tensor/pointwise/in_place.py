@@ -352,6 +352,12 @@ def _moving(name: str) -> Callable[..., Any]:
     def method(self: InPlaceMethods, *args: Any, **options: Any) -> Any:
         recorded = self._change_is_recorded()
         moved = getattr(self, name)(*args, **options)
+        same = moved.shape == self.shape and moved.stride() == self.stride()
+        if not (same or recorded or self.is_leaf):
+            raise InPlaceError(
+                f"{name}_(): the shape of a tensor with a history changes where gradients are "
+                f"recorded only; detach() it first, or use {name}()."
+            )
         self._tensor = moved._tensor
         self._tensor.changed()
         if recorded:
