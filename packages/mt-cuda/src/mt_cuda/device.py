@@ -56,10 +56,10 @@ def whole_power(base, exponent):  # by squaring; a fraction is dropped, as every
             power = {wide}(0)
         rest = {wide}(-rest)
     while rest > 0:
-        if rest % 2 == 1:
+        if rest % {wide}(2) == {wide}(1):
             power = {wide}(power * factor)
         factor = {wide}(factor * factor)
-        rest = {wide}(rest // 2)
+        rest = {wide}(rest // {wide}(2))
     return {kind}(power)
 """
 

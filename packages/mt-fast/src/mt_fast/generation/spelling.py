@@ -166,20 +166,23 @@ def _widest(x: Any, y: Any) -> Any:
 
 
 @jit()
-def _integer_power(base: Any, exponent: Any) -> Any:
-    """Return a power that wraps around; what has a fraction becomes 0."""
+def _integer_power(base: Any, exponent: Any, one: Any) -> Any:
+    """Return a power that wraps around; what has a fraction becomes 0.
+
+    All three are of one type: Numba makes a float of a uint64 and a number of Python.
+    """
     if exponent < 0:
         if base == 1:
             return base
         if base == -1:
-            return base * base if exponent % 2 == 0 else base
-        return base * 0
-    result = base * 0 + 1
+            return base if exponent & one else base * base
+        return base - base
+    result = one
     while exponent > 0:
-        if exponent & 1:
+        if exponent & one:
             result *= base
         base *= base
-        exponent >>= 1
+        exponent >>= one
     return result
 
 
@@ -193,7 +196,7 @@ def _power(x: Any, y: Any) -> Any:
     wide = _widest(x, y)
 
     def among_integers(x: Any, y: Any) -> Any:
-        return _integer_power(wide(x), wide(y))
+        return _integer_power(wide(x), wide(y), wide(1))
 
     def of_floats(x: Any, y: Any) -> Any:
         return _float_power(x, y)
