@@ -80,6 +80,7 @@ def test_of_nan_and_of_nothing(call: Any) -> None:
         lambda m, x: m.dist(x, x, p="fro"),
         lambda m, x: m.linalg.vecdot(x, x, dim=(0, 1)),
         lambda m, x: m.cosine_similarity(x, x, eps=-1.0),
+        lambda m, x: m.cosine_similarity(x, x, eps=NAN),
         lambda m, x: x.view(m.int32, size=(4,)),
         lambda m, x: x.view(2, 2, size=(4,)),
     ],

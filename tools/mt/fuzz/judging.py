@@ -205,6 +205,7 @@ CONDITIONS: dict[str, Condition] = {
     "empty": lambda scene: any(x.size == 0 for x in scene.operands),
     "float16": lambda scene: any(x.dtype == np.float16 for x in scene.operands),
     "integers": _of_kinds("i", "u", "b"),
+    "of one element": lambda scene: any(x.size == 1 for x in scene.operands),
     "not recorded": lambda scene: scene.step.unrecorded,
     "varied": lambda scene: scene.step.varied,
     "not sorted": _not_sorted,

@@ -183,7 +183,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     a, b = broadcast_tensors(*promoted("cosine_similarity", x1, x2))
     check_floating("cosine_similarity", a)
     eps = as_number("eps", eps)
-    if eps < 0:
+    if not eps >= 0:
         raise DomainError(f"the eps of cosine_similarity() is at least 0; {eps!r} was given.")
     lengths = [elementwise("maximum", norm(x, 2, dim, True), eps) for x in (a, b)]
     return sum(a / lengths[0] * (b / lengths[1]), dim)
