@@ -304,6 +304,14 @@ def test_a_judgement_may_say_how_far_and_after_what(
         assert (run(steps)[1] is None) == known
 
 
+@needs_torch
+def test_what_would_end_torchs_process_is_run_here_alone() -> None:
+    steps = [leaf(np.array([-(2**63)])), Step("torch.lcm()", (Ref(0), 2**63 - 1))]
+    program, difference = run(steps)
+    assert difference is None
+    assert (program.met, program.over) == (["the end of torch's process"], True)
+
+
 def test_mistakes_in_the_list_are_named(tmp_path: Path) -> None:
     file = tmp_path / "judged.toml"
     entry = '[[judged]]\nname = "x"\noperations = "a"\nreason = "b"\ndifferences = ["{}"]\n'

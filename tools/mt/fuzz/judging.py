@@ -161,6 +161,11 @@ def _not_sorted(scene: Scene) -> bool:
     return "sorter" in scene.step.settings or not (row == np.sort(row)).all()
 
 
+def _least_integer(scene: Scene) -> bool:
+    whole = [x for x in scene.operands if x.dtype.kind == "i"]
+    return any((x == np.iinfo(x.dtype).min).any() for x in whole)
+
+
 def _overlapping(scene: Scene) -> bool:
     names = [str(ref) for ref in scene.step.refs]
     places = [scene.memory[name] for name in names if name in scene.memory]
@@ -209,6 +214,8 @@ CONDITIONS: dict[str, Condition] = {
     "not recorded": lambda scene: scene.step.unrecorded,
     "varied": lambda scene: scene.step.varied,
     "not sorted": _not_sorted,
+    "least integer": _least_integer,
+    "huge settings": lambda scene: any(abs(n) >= 1 << 31 for n in parts_of(scene.step.args, int)),
     "overlapping": _overlapping,
     "reinterpreted": lambda scene: any(
         step.operation == "view" and any(parts_of((step.args, step.settings), Source))

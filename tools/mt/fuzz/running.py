@@ -151,6 +151,12 @@ class Run:
         self.steps.append(step)
         self.states.append({})
         self.before = dict(self.elements)
+        fatal = judgement_of(self._scene(), Difference("crash", "", "", ""))
+        if fatal is not None:
+            self.met.append(fatal.name)
+            self.over = True
+            error = self.ours.run(code, name)
+            return refusals(error) if error is not None else None
         errors = [side.run(code, name) for side in self.sides]
         if any(errors):
             if any(isinstance(error, MemoryError) for error in errors):
