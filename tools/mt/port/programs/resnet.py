@@ -91,7 +91,7 @@ def main():
     parser.add_argument("--out", default=None)
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(1)
     trainloader = DataLoader(stripes(192, rng), batch_size=32, drop_last=True)
     testloader = DataLoader(stripes(64, rng), batch_size=64, shuffle=False)
 
