@@ -8,6 +8,7 @@ compared with NumPy where it knows what they give.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -43,6 +44,11 @@ LARGEST = 50_000
 
 PASSING = ("refused", "accepted", "error", "fault")
 """Kinds of difference behind which a program goes on without the value."""
+
+
+def is_large(shape: Sequence[int]) -> bool:
+    """Return whether a shape is one of values that are not compared."""
+    return math.prod(extent or 1 for extent in shape) > LARGEST
 
 
 @dataclass
@@ -140,7 +146,7 @@ class Run:
 
     def _scene(self) -> Scene:
         values = self.ours.values.items()
-        after = {name: self.ours.library.array(x) for name, x in values if x.numel() <= LARGEST}
+        after = {name: self.ours.library.array(x) for name, x in values if not is_large(x.shape)}
         memory = sharing(self.ours.library, self.ours.values)
         return Scene(self.steps, self.before, after, memory)
 
@@ -167,7 +173,7 @@ class Run:
         if not all(same_answers(answers[0], other) for other in answers):
             return Difference("parts", name, repr(answers[0]), repr(answers[1]))
         new = tensors_of(name, self.ours.names[name], self.ours.library)
-        if any(tensor.numel() > LARGEST for tensor in new.values()):
+        if any(is_large(tensor.shape) for tensor in new.values()):
             return self._forget()
         self.drawn = self.drawn or (is_random(step) and any(x.requires_grad for x in new.values()))
         return self._compare(set(new)) or self._compare_with_numpy(step, name)
