@@ -178,7 +178,7 @@ def read_elements(
     """
     package = library()
     allowance.check("model", header.size)
-    content = header.text + _read(file, header.size - len(header.text), allowance)
+    content = _read(file, header.size - len(header.text), allowance, header.text)
     try:
         found = {name: part["data"] for name, part in package.deserialize(content)}
     except Exception as error:  # the library raises its own type, and others for odd headers
@@ -186,16 +186,20 @@ def read_elements(
     return {name: found[name] for name in header.parts}
 
 
-def _read(file: BinaryIO, count: int, allowance: Allowance) -> bytes:
-    """Return the next `count` bytes, or fewer where the file ends; memory grows with what comes."""
-    content = bytearray()
-    while len(content) < count:
-        chunk = file.read(min(CHUNK, count - len(content)))
+def _read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"") -> bytes:
+    """Return the next `count` bytes behind others; memory grows with what comes.
+
+    There are fewer where the file ends.
+    """
+    chunks, missing = [before], count
+    while missing > 0:
+        chunk = file.read(min(CHUNK, missing))
         if not chunk:
             break
-        content += chunk
+        chunks.append(chunk)
+        missing -= len(chunk)
         allowance.take("model", len(chunk))
-    return bytes(content)
+    return b"".join(chunks)
 
 
 def decoded(content: bytearray, part: Part, called: str) -> Array:

@@ -162,7 +162,8 @@ class Encoder:
         name = ".".join(map(str, path)).encode("utf-8", "backslashreplace").decode() or "value"
         while name in self.arrays or name == METADATA:
             name += "'"
-        self.arrays[name] = array.astype(array.dtype.newbyteorder("<"), copy=False)  # as files are
+        as_in_files = array.dtype.newbyteorder("<")
+        self.arrays[name] = array.astype(as_in_files, order="C", copy=False)
         return name
 
 
