@@ -21,8 +21,9 @@ from mt_fast.generation.spelling import decay, log, maximum
 from mt_tensor import Tensor
 from mt_tensor.fused import FusedKernel
 
-IMPOSSIBLE = -1e30
-"""The logarithm of a probability of 0: finite, so that differences of such numbers are, too."""
+IMPOSSIBLE = -1e37
+"""The logarithm of a probability of 0: so far away that no scores add up to it, but finite, so that
+differences of such numbers are, too."""
 
 BESIDE = 2
 """From how far away a way can lead to a state: so many impossible ones lie beside the others."""

@@ -20,7 +20,6 @@ from mt_tensor.movement.turning import select
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.tensor_base import TensorBase
 
 if TYPE_CHECKING:
     from mt_tensor.tensors import Tensor
@@ -61,11 +60,10 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
         IndexingError: an index is out of range.
     """
     dim = check_1d_index("index_fill", input, dim, index)
-    places = along(index.to(int64), dim, input.shape)
     value = single("index_fill", value, input.dtype)
-    if isinstance(value, TensorBase):
-        value = value.expand(places.shape)
-    return scatter(input, dim, places, value)
+    nowhere = index.new_zeros(input.shape[dim], dtype=bool_)
+    named = scatter(nowhere, 0, index.to(int64), True)  # a slice is filled once, named twice or not
+    return input.masked_fill(named.reshape(-1, *[1] * (input.ndim - 1 - dim)), value)
 
 
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:

@@ -423,3 +423,9 @@ def _scatter_with(reduce: str, ufunc: Any) -> None:
 
 _scatter_with("add", np.add)
 _scatter_with("multiply", np.multiply)
+row(
+    "index_fill",
+    lambda x, y: x.index_fill(0, mt.tensor([1, 1], backend=x.backend), y),
+    lambda x, y: np.stack([x[0], 0 * x[1] + y]),
+    ((2, 3), ()),
+)

@@ -13,8 +13,9 @@ from mt_tensor import Function, Tensor, cat, float16, full, tensor, zeros
 from mt_tensor.dtypes import Array
 from mt_tensor.fused import fused
 
-IMPOSSIBLE = -1e30
-"""The logarithm of a probability of 0: finite, so that differences of such numbers are, too."""
+IMPOSSIBLE = -1e37
+"""The logarithm of a probability of 0: so far away that no scores add up to it, but finite, so that
+differences of such numbers are, too."""
 
 Lengths = Tensor | Sequence[int] | int
 
