@@ -114,15 +114,16 @@ def test_programs_are_known_by_seed_and_number() -> None:
     assert listing(made_up(3, 0)[0].steps) != listing(made_up(4, 0)[0].steps)
 
 
-def test_errors_are_compared_by_class() -> None:
-    ours = mt.errors.ShapeError("no")
-    assert refusals(ours, ValueError()) is None
+def test_refusals_are_compared() -> None:
+    ours, fault = mt.errors.ShapeError("no"), AttributeError("oh")
+    assert refusals(ours, NameError()) is None
     assert refusals(ours, None) == Difference("refused", "", "ShapeError: no", "accepted")
-    assert refusals(None, ValueError("no")) == Difference(
-        "accepted", "", "accepted", "ValueError: no"
-    )
-    kinds = [refusals(AttributeError(), ValueError()), refusals(ours, NameError())]
-    assert [difference and difference.kind for difference in kinds] == ["fault", "error"]
+    accepted = Difference("accepted", "", "accepted", "ValueError: no")
+    assert refusals(None, ValueError("no")) == accepted
+    for theirs in (ValueError(), None):
+        difference = refusals(fault, theirs)
+        assert difference is not None
+        assert (difference.kind, difference.ours) == ("fault", "AttributeError: oh")
 
 
 @needs_torch
@@ -150,12 +151,13 @@ def test_a_program_is_compared_behind_every_step(monkeypatch: pytest.MonkeyPatch
         (lambda x: [x.exp()], "parts"),
         (lambda x: x.reshape(-1), "shape"),
         (lambda x: x.exp().requires_grad_(), "requires_grad"),
-        (lambda x: x.no_such_method(), "accepted"),
+        (lambda x: x.view(-5), "refused"),
+        (lambda x: x.no_such_method(), "fault"),
     ):
         monkeypatch.setattr(mt_nn.torch_names, "exp", wrong)
         difference = run(steps)[1]
         assert difference is not None
-        assert difference.kind == (kind if kind != "accepted" else "refused")
+        assert difference.kind == kind
 
 
 @needs_torch
@@ -267,15 +269,19 @@ def test_a_program_is_shrunk_to_what_shows_the_difference(monkeypatch: pytest.Mo
     ]
 
 
+def _refusing(x: mt.Tensor) -> None:
+    raise mt.errors.ShapeError("no")
+
+
 @needs_torch
 def test_a_judged_difference_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "judged.toml"
     file.write_text(
         '[[judged]]\nname = "exp"\ndifferences = ["refused"]\noperations = "exp|log"\n'
-        'ours = ".*no_such"\nwhen = ["not finite"]\nreason = "to see"\n'
+        'ours = "ShapeError: no"\nwhen = ["not finite"]\nreason = "to see"\n'
     )
     monkeypatch.setattr("mt.fuzz.judging.judgements", lambda: judgements(file))
-    monkeypatch.setattr(mt_nn.torch_names, "exp", lambda x: x.no_such_method())
+    monkeypatch.setattr(mt_nn.torch_names, "exp", _refusing)
     for array, known in ((np.array([np.inf]), True), (np.array([1.0]), False)):
         program, difference = run([leaf(array), Step("torch.exp()", (Ref(0),)), leaf(MATRIX)])
         assert (difference is None) == known

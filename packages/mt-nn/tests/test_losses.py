@@ -183,6 +183,8 @@ def test_ctc_loss_on_every_backend(name: str) -> None:
         assert scores.grad.isfinite().all()
         impossible = F.ctc_loss(scores.log_softmax(2), mt.tensor([[1, 1]] * 2), [2, 4], [2, 2])
         assert impossible.item() == np.inf
+        far = F.ctc_loss(mt.full((3, 1, 2), -1e30), mt.tensor([[1]]), [3], [1])
+        assert far.item() == pytest.approx(3e30)
 
 
 def test_ctc_loss_has_derivatives() -> None:

@@ -34,7 +34,6 @@ class Difference(NamedTuple):
 KINDS = {
     "refused": "only refused here",
     "accepted": "only refused by torch",
-    "error": "refused by both, with errors of which ours is not of torch's class",
     "fault": "refused here by an error that is none of ours",
     "half done": "elements that a step has changed that is refused here",
     "parts": "results of other kinds or numbers",
@@ -107,26 +106,21 @@ def identities(values: Mapping[str, Any]) -> dict[str, str]:
     return {name: first.setdefault(id(value), name) for name, value in values.items()}
 
 
-NO_ORACLE = TypeError()
-"""Stands for the error of a library that was not asked, which ours may always be instead."""
+def refusals(ours: BaseException | None, theirs: BaseException | None) -> Difference | None:
+    """Return how one library refuses otherwise than the other; None if in no way.
 
-
-def refusals(
-    ours: BaseException | None, theirs: BaseException | None = NO_ORACLE
-) -> Difference | None:
-    """Return how one library refuses otherwise than the other; None if in no way."""
+    Of which class an error is depends on which of several mistakes is looked at first; where there
+    is but one, the tables of refused calls compare classes.
+    """
     if ours is None and theirs is None:
         return None
     said, other = ("" if e is None else f"{type(e).__name__}: {e}" for e in (ours, theirs))
+    if ours is not None and not is_ours(ours):
+        return Difference("fault", "", said, other)
     if theirs is None:
         return Difference("refused", "", said, "accepted")
     if ours is None:
         return Difference("accepted", "", "accepted", other)
-    if not is_ours(ours):
-        return Difference("fault", "", said, other)
-    expected = next(c for c in type(theirs).__mro__ if c.__module__ == "builtins")
-    if theirs is not NO_ORACLE and not isinstance(ours, expected):
-        return Difference("error", "", said, other)
     return None
 
 

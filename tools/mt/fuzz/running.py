@@ -42,7 +42,7 @@ from mt_tensor.dtypes import Array
 LARGEST = 50_000
 """Elements of a value that is compared; settings at random may make larger ones."""
 
-PASSING = ("refused", "accepted", "error", "fault")
+PASSING = ("refused", "accepted", "fault")
 """Kinds of difference behind which a program goes on without the value."""
 
 
@@ -162,7 +162,7 @@ class Run:
             self.met.append(fatal.name)
             self.over = True
             error = self.ours.run(code, name)
-            return refusals(error) if error is not None else None
+            return refusals(error, error)
         errors = [side.run(code, name) for side in self.sides]
         if any(errors):
             if any(isinstance(error, MemoryError) for error in errors):
@@ -188,7 +188,7 @@ class Run:
                 array, before = self.ours.library.array(value), self.before[name]
                 if array.shape != before.shape or array.tobytes() != before.tobytes():
                     return Difference("half done", name, as_text(array), as_text(before))
-        difference = refusals(*errors)
+        difference = refusals(errors[0], errors[-1])
         self.over = difference is None and self._compare(set()) is not None
         return difference
 
