@@ -20,7 +20,7 @@ from mt.fuzz.programs import Step, listing
 from mt.fuzz.running import made_up
 
 SHOWN = 10
-"""Differences that are shrunk and printed; others are only named."""
+"""Differences that are shrunk and printed; others are only named, as is what ends a process."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,7 +55,7 @@ def _campaign(options: argparse.Namespace) -> int:
         first[operation, difference.kind] = known, times + 1
     for i, ((operation, kind), (number, times)) in enumerate(first.items()):
         print(f"{operation}: {KINDS[kind]}, {times} times: --only {number}")
-        if i < SHOWN:
+        if i < SHOWN and kind != "crash":
             _show(options.seed, number, options.backend)
     return _summary(counts, options)
 

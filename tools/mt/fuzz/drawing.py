@@ -12,7 +12,7 @@ from mt.fuzz.programs import Source
 from mt_tensor.dtypes import Array
 
 FLOATS = ("float32", "float64", "float16")
-WHOLE = ("int64", "int32", "int16", "int8", "uint8")
+WHOLE = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")
 DTYPES = (*FLOATS, *WHOLE, "bool")
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, 1e-40, 65504.0, 0.5)

@@ -51,6 +51,11 @@ class Scene:
         """The elements that the operands of the step had before it."""
         return [self.before[name] for name in map(str, self.step.refs) if name in self.before]
 
+    @property
+    def integers(self) -> list[int]:
+        """The integers among the arguments of the step."""
+        return list(parts_of((self.step.args, self.step.settings), int))
+
     def result(self, part: int) -> Array:
         """Return one of several results of the step."""
         return self.after[f"v{len(self.steps) - 1}[{part}]"].astype(np.float64)
@@ -146,6 +151,14 @@ def _beyond(limit: Callable[[float], float]) -> Condition:
     return holds
 
 
+def _empty(scene: Scene) -> bool:
+    """Return whether an operand or a result has no elements, or a shape without any is asked for."""
+    made = f"v{len(scene.steps) - 1}"
+    results = [x for name, x in scene.after.items() if name.partition("[")[0] == made]
+    asked = not scene.operands and 0 in scene.integers
+    return asked or any(x.size == 0 for x in [*scene.operands, *results])
+
+
 def _of_kinds(*kinds: str) -> Condition:
     return lambda scene: any(x.dtype.kind in kinds for x in scene.operands)
 
@@ -164,6 +177,11 @@ def _not_sorted(scene: Scene) -> bool:
 def _least_integer(scene: Scene) -> bool:
     whole = [x for x in scene.operands if x.dtype.kind == "i"]
     return any((x == np.iinfo(x.dtype).min).any() for x in whole)
+
+
+def _huge_integer(scene: Scene) -> bool:
+    whole = [x for x in scene.operands if x.dtype.kind in "iu"]
+    return any(((x >= 2**31 - 1) | (x <= -(2**31))).any() for x in whole)
 
 
 def _overlapping(scene: Scene) -> bool:
@@ -207,7 +225,7 @@ CONDITIONS: dict[str, Condition] = {
     "squares overflow": _beyond(math.sqrt),
     "settings not finite": _settings_not_finite,
     "mixed": lambda scene: len({x.dtype for x in scene.operands}) > 1,
-    "empty": lambda scene: any(x.size == 0 for x in scene.operands),
+    "empty": _empty,
     "float16": lambda scene: any(x.dtype == np.float16 for x in scene.operands),
     "integers": _of_kinds("i", "u", "b"),
     "of one element": lambda scene: any(x.size == 1 for x in scene.operands),
@@ -215,7 +233,8 @@ CONDITIONS: dict[str, Condition] = {
     "varied": lambda scene: scene.step.varied,
     "not sorted": _not_sorted,
     "least integer": _least_integer,
-    "huge settings": lambda scene: any(abs(n) >= 1 << 31 for n in parts_of(scene.step.args, int)),
+    "huge integers": _huge_integer,
+    "huge settings": lambda scene: any(abs(n) >= 1 << 31 for n in scene.integers),
     "overlapping": _overlapping,
     "reinterpreted": lambda scene: any(
         step.operation == "view" and any(parts_of((step.args, step.settings), Source))

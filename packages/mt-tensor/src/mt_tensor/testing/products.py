@@ -340,3 +340,4 @@ row(
     ((3,),),
     dtypes="sum",
 )
+row("cross", mt.linalg.cross, np.cross, ((2, 3), (2, 3)), ((4, 3), (1, 3)), dtypes="number")
