@@ -190,6 +190,13 @@ def _overlapping(scene: Scene) -> bool:
     return len(set(places)) < len(places)
 
 
+def _singular(scene: Scene) -> bool:
+    """Return whether a matrix is singular but for rounding."""
+    square = [x for x in scene.operands if x.ndim > 1 and x.shape[-1] == x.shape[-2]]
+    ranks = [(np.linalg.matrix_rank(np.nan_to_num(x.astype(np.float32))), x) for x in square]
+    return any((rank < x.shape[-1]).any() for rank, x in ranks)
+
+
 def _factors(scene: Scene) -> bool:
     """Return whether the results of a factorization are factors, as good as others may be."""
     matrix = scene.operands[0].astype(np.float64)
@@ -240,6 +247,7 @@ CONDITIONS: dict[str, Condition] = {
         step.operation == "view" and any(parts_of((step.args, step.settings), Source))
         for step in scene.steps
     ),
+    "singular": _singular,
     "factors": _factors,
 }
 """What an entry may ask for of a step and of the values before and behind it."""
