@@ -152,7 +152,7 @@ def _beyond(limit: Callable[[float], float]) -> Condition:
 
 
 def _empty(scene: Scene) -> bool:
-    """Return whether an operand or a result has no elements, or a shape without any is asked for."""
+    """Return whether an operand, a result or a shape that is asked for has no elements."""
     made = f"v{len(scene.steps) - 1}"
     results = [x for name, x in scene.after.items() if name.partition("[")[0] == made]
     asked = not scene.operands and 0 in scene.integers
