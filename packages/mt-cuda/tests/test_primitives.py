@@ -8,6 +8,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_cuda.backend import CudaOps
+from mt_cuda.layout import index_type
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor.backends import get_backend
@@ -180,6 +181,7 @@ def test_unaligned_rows(ops, dtype):
 
 
 def test_indices_that_need_64_bits(ops, monkeypatch):
+    assert [index_type(n) for n in (0, 2**31 - 1, 2**31)] == ["index32", "index32", "int64"]
     monkeypatch.setattr("mt_cuda.layout.NARROW_LIMIT", 0)
     wide = CudaOps(ops.machine)
     x, y = (on(wide, numbers((3, 4, 5), "float32", seed)).permute(2, 0, 1) for seed in (0, 1))

@@ -1,14 +1,18 @@
 """Every fused kernel against its operation composed of others, and unit by unit as well."""
 
+import ctypes
+import mmap
+import sys
+
 import numpy as np
 import pytest
 
 import mt_tensor as mt
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused import KERNELS
-from mt_tensor.conformance.kernels import assert_agrees_with_composition
+from mt_tensor.conformance.kernels import assert_agrees_with_composition, assert_kernel_agrees
 from mt_tensor.fused import FUSED, by_kernel
-from mt_tensor.testing.compositions import HALF, SAMPLES, draw, results
+from mt_tensor.testing.compositions import COMPOSED, HALF, SAMPLES, draw, results
 
 CALLS = [
     pytest.param(name, arguments, id=f"{name}-{number}")
@@ -48,6 +52,27 @@ def test_kernels_agree_with_compositions(name, arguments, how, monkeypatch):
     if how == "one by one":
         monkeypatch.setattr(Kernel, "run", one_by_one)
     assert_agrees_with_composition(name, KERNELS[name], arguments, "fast", "numpy")
+
+
+def guarded(array, backend):
+    """Return a tensor behind whose last element lies memory that nobody may read."""
+    room = -(-array.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    memory = mmap.mmap(-1, room + mmap.PAGESIZE)
+    begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    forbidden = ctypes.CDLL(None).mprotect(ctypes.c_void_p(begin + room), mmap.PAGESIZE, 0)
+    assert forbidden == 0
+    inside = np.frombuffer(memory, array.dtype, array.size, room - array.nbytes)
+    inside[...] = array.reshape(-1)
+    return mt.from_numpy(inside.reshape(array.shape))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pages are protected otherwise there")
+@pytest.mark.parametrize(("name", "arguments"), CALLS)
+def test_kernels_read_nothing_behind_their_arguments(name, arguments, monkeypatch):
+    """One that does ends the process."""
+    monkeypatch.setitem(FUSED, name, COMPOSED.get(name) or FUSED[name])
+    with mt.use_backend("fast"):
+        assert_kernel_agrees(mt.get_backend("fast"), name, *arguments, layout=guarded)
 
 
 MEASURED_OTHERWISE = {"linear", "conv2d", "conv_transpose2d", "rnn", "gru", "lstm"}
