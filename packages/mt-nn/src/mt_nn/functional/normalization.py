@@ -91,12 +91,13 @@ def batch_norm(
     Raises:
         InputError: the shapes do not fit, there is a single value for each channel in training, or
             the input holds no floating-point numbers.
-        SettingError: there are no running statistics to use.
+        SettingError: there are no running statistics to use, or one without the other.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
     _check_channels("batch_norm", input, running_mean, running_var, weight, bias)
     common_backend(input, running_mean, running_var, weight, bias)
+    _check_both("batch_norm", running_mean, running_var)
     if not training:
         if running_mean is None or running_var is None:
             raise SettingError(
@@ -218,7 +219,7 @@ def instance_norm(
     Raises:
         InputError: the shapes do not fit, there is a single value in each channel of a sample, or
             the input holds no floating-point numbers.
-        SettingError: there are no running statistics to use.
+        SettingError: there are no running statistics to use, or one without the other.
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
@@ -226,6 +227,7 @@ def instance_norm(
         return batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     _check_channels("instance_norm", input, running_mean, running_var, weight, bias)
     common_backend(input, running_mean, running_var, weight, bias)
+    _check_both("instance_norm", running_mean, running_var)
     rows = input.flatten(2) if input.ndim > 2 else input.unsqueeze(2)
     count = rows.shape[2]
     if count == 1:
@@ -233,7 +235,7 @@ def instance_norm(
             "instance_norm() needs more than one value in each channel of a sample; shape "
             f"{input.shape} has one."
         )
-    if input.numel() and not (running_mean is None and running_var is None):
+    if input.numel() and running_mean is not None:
         with no_grad():
             means, variances = rows.mean(2), rows.var(2, correction=0)
         _remember(running_mean, running_var, [means.mean(0), variances.mean(0)], count, momentum)
@@ -322,9 +324,8 @@ def _remember(
 ) -> None:
     """Move the running statistics towards those of a batch with `count` values for each channel."""
     batch_mean, batch_var = statistics
-    if mean is not None:
+    if mean is not None and var is not None:
         mean.mul_(1 - momentum).add_(batch_mean, alpha=momentum)
-    if var is not None:
         var.mul_(1 - momentum).add_(batch_var, alpha=momentum * count / (count - 1))
 
 
@@ -417,6 +418,15 @@ def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
             "were given."
         )
     check_one_dtype(name, input, *others)
+
+
+def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | None) -> None:
+    """Raise an error if one of the running statistics is given without the other."""
+    if (running_mean is None) != (running_var is None):
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise SettingError(
+            f"{name}() takes running_mean and running_var, or neither; {missing} is missing."
+        )
 
 
 def _are(shape: tuple[int, ...], *tensors: Tensor | None) -> bool:
