@@ -88,6 +88,9 @@ def test_ignored_samples_count_nothing_whatever_their_scores(smoothing: float) -
     alone = F.cross_entropy(scores.detach()[1:], mt.tensor([1]), **settings)
     assert loss.item() == alone.item()
     assert F.cross_entropy(scores, mt.tensor([-100, -100])).isnan().item()
+    nothing = mt.zeros(3, 0)
+    losses = F.cross_entropy(nothing, nothing, reduction="none", label_smoothing=smoothing)
+    assert losses.tolist() == [0.0] * 3
 
 
 def test_second_derivatives_of_losses_that_have_their_own_gradient() -> None:

@@ -72,6 +72,7 @@ COPIES: list[tuple[str, list[tuple[int, ...]], Call]] = [
     ("tile by one", ANY, lambda lib, x: x.tile(2)),
     ("repeat_interleave", ANY, lambda lib, x: lib.repeat_interleave(x, 3)),
     ("repeat_interleave never", ANY, lambda lib, x: x.repeat_interleave(0)),
+    ("repeat_interleave 0-D", ANY, lambda lib, x: x.repeat_interleave(lib.tensor(2))),
     ("repeat_interleave dim", LINES, lambda lib, x: lib.repeat_interleave(x, 2, dim=-1)),
     (
         "repeat_interleave tensor",

@@ -138,10 +138,11 @@ def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
             f"repeats must be one number, or 1-D with one for each of {extent} slice(s); shape "
             f"{counts.shape} was given."
         )
+    counts = counts.reshape(-1)
     if counts.size and counts.min() < 0:
         raise ShapeError(f"repeats must not be negative; {counts.min()} was given.")
     check_addressable((sum(counts.tolist()) * (extent if counts.size == 1 else 1),))
-    return np.broadcast_to(counts.astype(np.int64).reshape(-1), (extent,))
+    return np.broadcast_to(counts.astype(np.int64), (extent,))
 
 
 def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:

@@ -197,7 +197,7 @@ def _cross_entropy_of_classes(
     weights = _weights(input, classes, kept, weight)
     chosen = -log_probabilities.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
     everywhere = -_times_classes(log_probabilities, weight).sum(1) * kept.to(input.dtype)
-    losses = (1 - label_smoothing) * chosen + (label_smoothing / input.shape[1]) * everywhere
+    losses = (1 - label_smoothing) * chosen + label_smoothing / max(input.shape[1], 1) * everywhere
     return _put_together(losses, weights, kept, reduction)
 
 
@@ -218,7 +218,7 @@ def _soft_cross_entropy(
     dim = 0 if input.ndim == 1 else 1
     classes = input.shape[dim]
     if label_smoothing:
-        target = target * (1 - label_smoothing) + label_smoothing / classes
+        target = target * (1 - label_smoothing) + label_smoothing / max(classes, 1)
     losses = -(_times_classes(input.log_softmax(dim), weight) * target).sum(dim)
     return REDUCTIONS[reduction](losses)
 
