@@ -34,12 +34,14 @@ class Scene:
         before: the elements of all values before this step.
         after: those of all values here.
         memory: for each value the first one that lies in the same memory.
+        states: for each step the elements that it has changed.
     """
 
     steps: Sequence[Step]
     before: Mapping[str, Array]
     after: Mapping[str, Array] = field(default_factory=dict)
     memory: Mapping[str, str] = field(default_factory=dict)
+    states: Sequence[Mapping[str, Array]] = ()
 
     @property
     def step(self) -> Step:
@@ -55,6 +57,20 @@ class Scene:
     def integers(self) -> list[int]:
         """The integers among the arguments of the step."""
         return list(parts_of((self.step.args, self.step.settings), int))
+
+    @property
+    def met(self) -> list[Array]:
+        """All elements that the program has met."""
+        earlier = [array for state in self.states for array in state.values()]
+        return [*earlier, *self.before.values(), *self.after.values()]
+
+    def at(self, number: int) -> Scene:
+        """Return the scene of an earlier step."""
+        before: dict[str, Array] = {}
+        for state in self.states[:number]:
+            before |= state
+        after = before | dict(self.states[number])
+        return Scene(self.steps[: number + 1], before, after, self.memory, self.states[:number])
 
     def result(self, part: int) -> Array:
         """Return one of several results of the step."""
@@ -76,7 +92,8 @@ class Judgement:
         ours: an expression for our answer, which it begins with.
         theirs: an expression for torch's.
         after: an expression for the name of an earlier operation of the program.
-        when: the names of `CONDITIONS` that hold.
+        there: the names of `CONDITIONS` that hold where this operation was done.
+        when: the names of those that hold where the difference is seen.
         within: by how much elements may differ.
     """
 
@@ -87,6 +104,7 @@ class Judgement:
     ours: str = ""
     theirs: str = ""
     after: str = ""
+    there: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
     within: float = math.inf
 
@@ -99,9 +117,15 @@ class Judgement:
             and re.match(self.ours, difference.ours, re.DOTALL) is not None
             and re.match(self.theirs, difference.theirs, re.DOTALL) is not None
             and difference.off <= self.within
-            and (not self.after or any(re.fullmatch(self.after, name) for name in earlier))
             and all(CONDITIONS[name](scene) for name in self.when)
+            and (not self.after or any(self._is_after(scene, i) for i in range(len(earlier))))
         )
+
+    def _is_after(self, scene: Scene, number: int) -> bool:
+        """Return whether a step is the earlier one that is asked for."""
+        if re.fullmatch(self.after, scene.steps[number].operation) is None:
+            return False
+        return not self.there or all(CONDITIONS[name](scene.at(number)) for name in self.there)
 
 
 def judgement_of(scene: Scene, difference: Difference) -> Judgement | None:
@@ -123,13 +147,21 @@ def judgements(file: Path = FILE) -> tuple[Judgement, ...]:
             name,
             entry,
             {"name": str, "differences": list, "operations": str, "reason": str},
-            {"ours": str, "theirs": str, "after": str, "when": list, "within": float},
+            {
+                "ours": str,
+                "theirs": str,
+                "after": str,
+                "there": list,
+                "when": list,
+                "within": float,
+            },
         )
-        for key, known in (("differences", KINDS), ("when", CONDITIONS)):
-            for value in entry.get(key, []):
+        lists = {key: tuple(entry.get(key, [])) for key in ("differences", "there", "when")}
+        for key, values in lists.items():
+            known = KINDS if key == "differences" else CONDITIONS
+            for value in values:
                 if value not in known:
                     raise TableError(f"{name}: {key}: {value!r} is none of {', '.join(known)}.")
-        lists = {key: tuple(entry.get(key, [])) for key in ("differences", "when")}
         found.append(Judgement(**{**entry, **lists}))
     return tuple(found)
 
@@ -168,6 +200,37 @@ def _settings_not_finite(scene: Scene) -> bool:
     return not np.isfinite(list(parts_of(given, float))).all()
 
 
+def _equal_elements(scene: Scene) -> bool:
+    """Return whether two elements of an operand are equal, or one is nan."""
+    floats = [x for x in scene.operands if x.dtype.kind == "f"]
+    return any(np.isnan(x).any() or np.unique(x).size < x.size for x in floats)
+
+
+def _short(scene: Scene) -> bool:
+    """Return whether an operand has a vector that is shorter than a setting, or nearly 0."""
+    limit = max([1e-8, *parts_of((scene.step.args, scene.step.settings), float)])
+    vectors = [
+        np.linalg.norm(x.astype(np.float64), axis=d) for x in scene.operands for d in range(x.ndim)
+    ]
+    return any((length <= limit).any() for length in vectors)
+
+
+def _changed_in_place(scene: Scene) -> bool:
+    return any(re.search("_$|setitem", step.operation) for step in scene.steps)
+
+
+def _alone(scene: Scene) -> bool:
+    """Return whether the first operand lies in memory that no other value lies in."""
+    places = list(scene.memory.values())
+    return places.count(scene.memory.get(str(scene.step.refs[0]), "")) == 1
+
+
+def _blank_label(scene: Scene) -> bool:
+    """Return whether a label of a sequence is the one that stands for no label."""
+    blank = dict(zip(range(5), scene.step.args, strict=False)).get(4, 0)
+    return bool((scene.operands[1] == scene.step.settings.get("blank", blank)).any())
+
+
 def _not_sorted(scene: Scene) -> bool:
     """Return whether the numbers that are searched are not in order."""
     row = scene.operands[1 if scene.step.operation == "bucketize" else 0]
@@ -179,9 +242,14 @@ def _least_integer(scene: Scene) -> bool:
     return any((x == np.iinfo(x.dtype).min).any() for x in whole)
 
 
-def _huge_integer(scene: Scene) -> bool:
-    whole = [x for x in scene.operands if x.dtype.kind in "iu"]
+def _huge_integer(arrays: Iterable[Array]) -> bool:
+    whole = [x for x in arrays if x.dtype.kind in "iu"]
     return any(((x >= 2**31 - 1) | (x <= -(2**31))).any() for x in whole)
+
+
+def _beyond_integers(scene: Scene) -> bool:
+    floats = [x for x in scene.operands if x.dtype.kind == "f"]
+    return any(not (abs(x) < 2**31).all() for x in floats)
 
 
 def _overlapping(scene: Scene) -> bool:
@@ -225,9 +293,7 @@ def _factors(scene: Scene) -> bool:
 
 CONDITIONS: dict[str, Condition] = {
     "not finite": lambda scene: _not_finite(scene.operands),
-    "infinity met": lambda scene: (
-        _not_finite([*scene.before.values(), *scene.after.values()]) or _settings_not_finite(scene)
-    ),
+    "infinity met": lambda scene: _not_finite(scene.met) or _settings_not_finite(scene),
     "extreme": _beyond(lambda largest: largest / 8),
     "squares overflow": _beyond(math.sqrt),
     "settings not finite": _settings_not_finite,
@@ -240,9 +306,15 @@ CONDITIONS: dict[str, Condition] = {
     "varied": lambda scene: scene.step.varied,
     "not sorted": _not_sorted,
     "least integer": _least_integer,
-    "huge integers": _huge_integer,
+    "huge integers": lambda scene: _huge_integer(scene.operands),
+    "beyond integers": _beyond_integers,
     "huge settings": lambda scene: any(abs(n) >= 1 << 31 for n in scene.integers),
     "overlapping": _overlapping,
+    "alone in memory": _alone,
+    "changed in place": _changed_in_place,
+    "equal elements": _equal_elements,
+    "short": _short,
+    "blank label": _blank_label,
     "reinterpreted": lambda scene: any(
         step.operation == "view" and any(parts_of((step.args, step.settings), Source))
         for step in scene.steps

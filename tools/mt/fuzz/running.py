@@ -148,7 +148,7 @@ class Run:
         values = self.ours.values.items()
         after = {name: self.ours.library.array(x) for name, x in values if not is_large(x.shape)}
         memory = sharing(self.ours.library, self.ours.values)
-        return Scene(self.steps, self.before, after, memory)
+        return Scene(self.steps, self.before, after, memory, self.states)
 
     def step(self, step: Step) -> Difference | None:
         """Follow a step on all sides; return the first difference that it shows."""

@@ -334,7 +334,7 @@ class TensorBase:
                 "requires_grad_(False) only applies to leaves; use detach() on a tensor that was "
                 "computed."
             )
-        if self.is_leaf:
+        if requires_grad != self.requires_grad:  # else a view stays one
             self._requires_grad = requires_grad
             self._base = None  # a leaf of its own from now on
         return self

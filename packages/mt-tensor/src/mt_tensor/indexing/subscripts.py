@@ -24,7 +24,7 @@ from mt_tensor.indexing.gathering import (
 )
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, common_backend
-from mt_tensor.recording.part import Part
+from mt_tensor.recording.part import Part, shown
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, positions, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor_base import TensorBase, constant
@@ -228,7 +228,7 @@ class Unselect(Function):
     def forward(ctx: Any, x: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
         ctx.entries = entries
         data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, Select.moved(data, entries))
+        x.backend.copy(x._tensor, shown(data, x._tensor, Select.moved, (entries,)))
         return x._with(data)
 
     @staticmethod

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mt_autodiff import GradientError
 from mt_operators import OPERATORS
 from mt_tensor.tensor_data import TensorData
 
@@ -49,7 +50,7 @@ class Part:
         """Return the gradient as a tensor."""
         grad = self.grad
         whole = grad._full(self.shape, 0)
-        grad.backend.copy(grad._tensor, self.moved(whole._tensor, *self.settings))
+        grad.backend.copy(grad._tensor, self._shown(whole))
         whole._fresh = True
         return whole
 
@@ -64,6 +65,30 @@ class Part:
         if not total._fresh:
             total = total._with(total.backend.converted(total._tensor, total.dtype))
             total._fresh = True
-        shown = self.moved(total._tensor, *self.settings)
+        shown = self._shown(total)
         total.backend.elementwise(_ADD, (shown, self.grad._tensor), (shown,))
         return total
+
+    def _shown(self, whole: Tensor) -> TensorData:
+        return shown(whole._tensor, self.grad._tensor, self.moved, self.settings)
+
+
+def shown(
+    whole: TensorData,
+    grad: TensorData,
+    moved: Callable[..., TensorData],
+    settings: tuple[Any, ...],
+) -> TensorData:
+    """Return the elements of a whole that a view shows, where the gradient of the view belongs.
+
+    Raises:
+        GradientError: the gradient has another shape, for that of the whole was changed in place
+            after the view had been taken.
+    """
+    part = moved(whole, *settings)
+    if part.shape != grad.shape:
+        raise GradientError(
+            f"a view has a gradient of shape {grad.shape}, but shows {part.shape} of its tensor, "
+            f"which has shape {whole.shape} by now; change no shape in place before backward."
+        )
+    return part
