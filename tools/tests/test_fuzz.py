@@ -197,6 +197,30 @@ def test_the_rounding_of_a_formula_is_that_of_the_oracle() -> None:
 
 
 @needs_torch
+def test_a_matrix_is_rounded_by_its_norm_and_a_root_by_the_size_of_its_power() -> None:
+    matrix, huge = np.array([[1.0, 0.0, 1.0], [65504.0, 0.0, 0.0]]), np.array([1e30, 0.0])
+    for call, x, args, right, off in (
+        ("torch.linalg.pinv()", matrix, (), np.linalg.pinv(matrix), 1e-15),
+        ("torch.linalg.vector_norm()", huge, (3,), np.array(1e30), 1e16),
+    ):
+        steps, states = [leaf(x), Step(call, (Ref(0), *args))], [{"v0": x}]
+        assert not close(right + off, right).all()
+        assert within_rounding(right + off, right, "v1", steps, states).all()
+        assert not within_rounding(right + off * 1e6, right, "v1", steps, states).any()
+
+
+@needs_torch
+def test_a_gradient_of_what_was_rounded_to_be_kept_is_as_coarse() -> None:
+    narrow, wide = np.zeros(2, np.float32), np.array([0.13, 0.07])
+    for operation, known in (("hypot_", True), ("hypot", False)):
+        steps = [leaf(narrow), leaf(wide, True), Step(f".{operation}()", (Ref(0), Ref(1)))]
+        steps += [leaf(np.ones(2)), Step("torch.autograd.grad()", (Ref(2), [Ref(1)], Ref(3)))]
+        states = [{"v0": narrow}, {"v1": wide}, {"v2": wide.astype(np.float32)}, {}]
+        found = within_rounding(np.ones(2) + 3e-8, np.ones(2), "v4[0]", steps, states)
+        assert found.all() == known
+
+
+@needs_torch
 def test_what_is_not_finite_is_told_from_other_elements(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = [leaf(np.array([np.inf, 1.0])), Step("torch.exp()", (Ref(0),))]
     for wrong, kind in (
@@ -295,12 +319,15 @@ def test_a_judgement_may_say_how_far_and_after_what(
     file = tmp_path / "judged.toml"
     monkeypatch.setattr("mt.fuzz.judging.judgements", lambda: judgements(file))
     monkeypatch.setattr(mt_nn.torch_names, "exp", lambda x: x.exp() + 0.5)
-    steps = [leaf(MATRIX), Step(".neg()", (Ref(0),)), Step("torch.exp()", (Ref(1),))]
+    ones = np.ones((2, 3))
+    steps = [leaf(ones), Step(".neg()", (Ref(0),)), leaf(MATRIX), Step("torch.exp()", (Ref(2),))]
     for says, known in (
         ("within = 1.0", True),
         ("within = 0.1", False),
         ('after = "neg"', True),
         ('after = "abs"', False),
+        ('after = "neg"\nthere = ["equal elements"]', True),
+        ('after = "neg"\nthere = ["empty"]', False),
     ):
         file.write_text(
             f'[[judged]]\nname = "x"\ndifferences = ["values"]\noperations = "exp"\n{says}\n'

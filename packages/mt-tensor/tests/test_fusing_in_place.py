@@ -135,12 +135,9 @@ def test_any_program_does_what_its_steps_do(
         values = [x, y, z, number]
         for name, places in steps:
             first, *others = (values[place] for place in places)
-            if name == "where":
-                values.append(mt.where(first > 0.5, *others))
-            elif OPERATIONS[name] == 1:
-                values.append(getattr(mt, name)(first + 0.0 * x))
-            else:
-                values.append(getattr(mt, name)(first + 0.0 * x, *others))
+            first = first + 0.0 * x  # which is no number, whatever it was
+            function = getattr(mt, name)
+            values.append(function(first > 0.5 if name == "where" else first, *others))
         return tuple(values[place % len(values)] + 0.0 * x for place in results)
 
     size = 2 * BLOCK + 5 if long else 7

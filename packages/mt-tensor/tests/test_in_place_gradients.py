@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_autodiff import NoGradientError
+from mt_autodiff import GradientError, NoGradientError
 from mt_tensor import errors
 
 
@@ -278,6 +278,50 @@ def test_a_view_can_become_a_leaf_of_its_own() -> None:
     assert part.is_leaf
     assert part.grad.tolist() == [3, 3]
     assert not base.requires_grad
+
+
+def test_a_view_that_is_told_to_require_no_grad_stays_one() -> None:
+    base, factor = mt.ones(4), mt.tensor(3.0, requires_grad=True)
+    part = base[:2].requires_grad_(False)
+    base.mul_(factor)
+    assert part.requires_grad
+    part.sum().backward()
+    assert factor.grad.item() == 2
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[0],
+        lambda x: x[..., 2],
+        lambda x: x[:, :, 1:],
+        lambda x: x[:, :, ::2],
+        lambda x: x.flip(2),
+        lambda x: x.narrow(2, 0, 2),
+        lambda x: mt.pad(x, (-1, 0)),
+        lambda x: x.reshape(3, 2),
+        lambda x: x.expand(4, 2, 3),
+        lambda x: x.permute(2, 1, 0),
+        lambda x: x.diagonal(0, 1, 2),
+        lambda x: x.unfold(2, 2, 1),
+        lambda x: x.sum(2),
+        lambda x: x * 1,
+    ],
+)
+def test_the_gradient_of_a_view_fits_the_shape_of_then_or_is_refused(
+    view: Callable[[mt.Tensor], mt.Tensor], create_graph: bool
+) -> None:
+    x = mt.ones(1, 2, 3, requires_grad=True)
+    y = view(x) * 2
+    with mt.no_grad():
+        x.transpose_(0, -1)
+    try:
+        y.sum().backward(create_graph=create_graph)
+    except (GradientError, errors.TensorError):
+        assert x.grad is None
+    else:
+        assert x.grad.shape == x.shape
 
 
 class _Same(mt.Function):

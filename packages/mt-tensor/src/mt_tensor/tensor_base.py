@@ -205,9 +205,18 @@ class TensorBase:
         return not (self.requires_grad if wanted is VIEW else wanted)
 
     def completed(self, derivative: Any) -> Any:
-        """Return the gradient, or what hooks make of it."""
+        """Return the gradient, or what hooks make of it.
+
+        Raises:
+            GradientError: it has another shape, for the tensor's was changed in place since.
+        """
         if derivative.__class__ is Part:
             derivative = derivative.whole()
+        if derivative._tensor.layout.shape != self._tensor.layout.shape:
+            raise GradientError(
+                f"a tensor that was of shape {derivative.shape} when it was used has shape "
+                f"{self.shape} by now; change no shape in place before backward."
+            )
         return derivative if self._hooks is None else run_hooks(self._hooks, self, derivative)
 
     def chain_rule(self, derivative: Tensor) -> Iterable[tuple[Any, Tensor]]:

@@ -9,6 +9,7 @@ import numpy as np
 from mt_tensor.arguments import as_integer
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.part import shown
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_data import TensorData
@@ -47,7 +48,7 @@ class OnDiagonal(Function):
     def forward(ctx: Any, x: Tensor, shape: Shape, offset: int, dim1: int, dim2: int) -> Tensor:
         ctx.where = (offset, dim1, dim2)
         data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, _diagonal_view(data, offset, dim1, dim2))
+        x.backend.copy(x._tensor, shown(data, x._tensor, _diagonal_view, ctx.where))
         return x._with(data)
 
     @staticmethod
