@@ -67,6 +67,13 @@ def compares(item: pytest.Item) -> bool:
     )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out modules that do not speak of torch, where only such tests are asked for."""
+    if config.option.markexpr != "torch" or collection_path.suffix != ".py":
+        return None
+    return "torch" not in collection_path.read_text(encoding="utf-8").lower() or None
+
+
 @pytest.hookimpl(tryfirst=True)  # before anybody chooses tests by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give the mark to every test that compares with torch."""

@@ -36,6 +36,7 @@ MARKED = {
 
 UNMARKED = {
     "nothing": "def test_it(): pass\n",
+    "what is not even imported": "raise RuntimeError\n",
     "a message": "def test_it():\n    '''As in torch.'''\n    assert 'as in torch'\n",
     "the parameter of another": (
         "@pytest.mark.parametrize('name', ['numpy'])\ndef test_it(name): pass\n"
