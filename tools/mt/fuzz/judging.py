@@ -174,11 +174,13 @@ def _not_finite(arrays: Iterable[Array]) -> bool:
 
 
 def _beyond(limit: Callable[[float], float]) -> Condition:
-    """Return whether an element is not finite, or beyond a limit, which its type's largest sets."""
+    """Return whether a number is not finite, or beyond a limit, which a type's largest sets."""
 
     def holds(scene: Scene) -> bool:
-        floats = [x for x in scene.operands if x.dtype.kind == "f"]
-        return any(not (abs(x) <= limit(float(np.finfo(x.dtype).max))).all() for x in floats)
+        types = {x.dtype for x in scene.operands if x.dtype.kind == "f"}
+        given = np.array(list(parts_of((scene.step.args, scene.step.settings), float)))
+        bound = min((limit(float(np.finfo(dtype).max)) for dtype in types), default=math.inf)
+        return any(not (abs(x.astype(np.float64)) <= bound).all() for x in [*scene.operands, given])
 
     return holds
 
@@ -260,9 +262,8 @@ def _overlapping(scene: Scene) -> bool:
 
 def _singular(scene: Scene) -> bool:
     """Return whether a matrix is singular but for rounding."""
-    square = [x for x in scene.operands if x.ndim > 1 and x.shape[-1] == x.shape[-2]]
-    ranks = [(np.linalg.matrix_rank(np.nan_to_num(x.astype(np.float32))), x) for x in square]
-    return any((rank < x.shape[-1]).any() for rank, x in ranks)
+    matrices = [np.nan_to_num(x.astype(np.float32)) for x in scene.operands if x.ndim > 1]
+    return any((np.linalg.matrix_rank(x) < min(x.shape[-2:])).any() for x in matrices)
 
 
 def _factors(scene: Scene) -> bool:

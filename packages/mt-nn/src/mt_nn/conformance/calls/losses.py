@@ -255,6 +255,7 @@ DIFFERENCES = [
 ]
 
 SCORES = draw(4, 5)
+MARGINS_JUST_MET = np.eye(5)[CLASSES]  # where torch passes no gradient on
 TARGETS = [
     ({}, SCORES, CLASSES),
     ({}, draw(4, 5, 2), IMAGE_CLASSES),
@@ -330,6 +331,7 @@ OF_CLASSES = [
             weight=CLASS_WEIGHTS,
         )
     ),
+    call("functional.multi_margin_loss", MARGINS_JUST_MET, CLASSES, oracle=_multi_margin),
 ]
 
 LABELLED = np.array([[2, 0, -1, 1], [3, -1, -1, -1], [1, 0, 3, 2]])
@@ -368,6 +370,12 @@ OF_LABELS = [
         for row in pair(
             "multilabel_margin_loss", "MultiLabelMarginLoss", *inputs, oracle=_multilabel_margin
         )
+    ),
+    call(
+        "functional.multilabel_margin_loss",
+        MARGINS_JUST_MET[:3, :4],
+        LABELLED,
+        oracle=_multilabel_margin,
     ),
 ]
 

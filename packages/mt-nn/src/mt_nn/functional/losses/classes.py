@@ -284,7 +284,7 @@ def _multi_margin_loss(
     reduction: Reduction,
 ) -> Tensor:
     right = target.unsqueeze(1)
-    lacking = (margin - input.gather(1, right) + input).clamp_min(0.0)
+    lacking = (margin - input.gather(1, right) + input).relu()
     lacking = lacking if p == 1 else lacking.square()
     others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
     losses = (lacking * others).sum(1) / input.shape[1]

@@ -216,7 +216,7 @@ def multilabel_margin_loss(
     all_labels = arange(labels, backend=input.backend)
     named = (numbers.unsqueeze(2) == all_labels).to(input.dtype) * listed.unsqueeze(2)
     wrong = 1.0 - named.amax(1)
-    lacking = (1.0 - scores.gather(1, numbers).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0.0)
+    lacking = (1.0 - scores.gather(1, numbers).unsqueeze(2) + scores.unsqueeze(1)).relu()
     losses = (lacking * listed.unsqueeze(2) * wrong.unsqueeze(1)).sum((1, 2)) / labels
     return REDUCTIONS[reduction](losses if input.ndim == 2 else losses.reshape(()))
 
