@@ -398,15 +398,15 @@ def test_on_a_terminal_of_any_width_nothing_is_cut_off(before: str, after: str) 
         printed = file.getvalue()
         assert max(map(len, printed.splitlines())) <= width
         assert "…" not in printed
-    # Names stand in a line of their own, which goes on in the next one if it has to.
-    shown = "".join(printed.split())
-    for name, symbol in found.names.added.items():
-        place = f"{symbol.module.name}:{symbol.lines[0]}"
-        assert "".join(f"{name}{symbol.signature}{symbol.summary}{place}".split()) in shown
-    for change in found.code:
-        if change.before:
-            line = f"{change.after.name}{change.fate}, was {change.before.name}"
-            assert "".join(line.split()) in shown
+        # Names stand in a line of their own, which goes on in the next one if it has to.
+        shown = "".join(printed.split())
+        for name, symbol in found.names.added.items():
+            place = f"{symbol.module.name}:{symbol.lines[0]}"
+            assert "".join(f"{name}{symbol.signature}{symbol.summary}{place}".split()) in shown
+        for change in found.code:
+            if change.before:
+                line = f"{change.after.name}{change.fate}, was {change.before.name}"
+                assert "".join(line.split()) in shown
 
 
 def test_an_unknown_stage_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -312,6 +312,12 @@ def test_a_judged_difference_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert program.met == ["exp"] * known
 
 
+def test_the_list_can_only_shrink() -> None:
+    names = [judgement.name for judgement in judgements()]
+    assert len(set(names)) == len(names)
+    assert len(names) <= 191
+
+
 @needs_torch
 def test_a_judgement_may_say_how_far_and_after_what(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
