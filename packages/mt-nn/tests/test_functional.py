@@ -121,6 +121,23 @@ def test_empty_batches() -> None:
     assert F.linear(empty.flatten(1), mt.ones(5, 168)).shape == (0, 5)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"padding": 1, "count_include_pad": False},
+        {"ceil_mode": True, "stride": 2},
+        {"divisor_override": 9},
+    ],
+    ids=str,
+)
+def test_a_mean_of_float16_is_rounded_once(backend: str, arguments: dict[str, Any]) -> None:
+    largest = float(np.finfo(np.float16).max)
+    image = mt.full((1, 1, 6, 6), largest, dtype=mt.float16, backend=backend)
+    found = F.avg_pool2d(image, 3, **arguments)
+    assert {*found.flatten().tolist()} == {largest}
+
+
 def test_the_gradient_of_max_pooling_goes_to_the_first_of_equals() -> None:
     x = mt.ones(1, 1, 2, 2, requires_grad=True)
     F.max_pool2d(x, 2).sum().backward()

@@ -13,6 +13,7 @@ from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, p
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
 from mt_tensor.dtypes import Array, as_number
+from mt_tensor.reductions.sums import wide
 from mt_tensor.strides import Shape, is_integer
 
 
@@ -227,18 +228,21 @@ def _avg_pool(
     extents = batch.shape[2:]
     if ends:
         batch = pad(batch, pairs((0,) * dims, ends))
-    out = _by_planes(_avg_pool2d, batch, kernel, steps, margins)
+    rescaled = divisor_override is not None or ends or (max(margins) and not count_include_pad)
+    # In float32 for float16, so that it is rounded once.
+    out = _by_planes(_avg_pool2d, wide(batch) if rescaled else batch, kernel, steps, margins)
     if divisor_override is not None:
         whole = is_integer(divisor_override)
         if not whole or divisor_override == 0:
             message = f"divisor_override must be an integer other than 0; got {divisor_override!r}."
             raise SettingError(message) if whole else SettingTypeError(message)
         out = out * (math.prod(kernel) / divisor_override)
-    elif ends or not (count_include_pad or max(margins) == 0):
+    elif rescaled:
         edges = margins if count_include_pad else (0,) * dims
         every = zip(extents, out.shape[2:], kernel, steps, margins, edges, strict=True)
         shares = functools.reduce(np.multiply.outer, [_shares(*setting) for setting in every])
         out = out * tensor(shares, dtype=out.dtype, backend=out.backend)
+    out = out.to(batch.dtype)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 
