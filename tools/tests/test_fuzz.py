@@ -2,6 +2,7 @@
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -255,6 +256,31 @@ def test_factors_are_told_from_what_is_none() -> None:
             after = {f"v1[{i}]": part * factor for i, part in enumerate(right)}
             scene = judging.Scene(steps, {"v0": matrix}, after)
             assert judging.CONDITIONS["factors"](scene) == found
+
+
+@pytest.mark.parametrize(
+    ("condition", "call", "operands", "other"),
+    [
+        ("equal elements", "torch.sort()", [[1.0, 1.0]], [[1.0, 2.0]]),
+        ("equal elements", "torch.sort()", [[np.nan, 1.0]], [[0.0, 1.0]]),
+        ("short", "torch.cosine_similarity()", [[0.0, 1e-9], [1.0, 2.0]], [[0.0, 1.0], [1.0, 2.0]]),
+        ("about one", "torch.atanh()", [[0.5, -1.0]], [[0.5, 2.0]]),
+        ("beyond integers", "torch.byte()", [[0.0, 1e10]], [[0.0, -1e9]]),
+        ("beyond integers", "torch.byte()", [[np.nan]], [[255.5]]),
+        ("blank label", "torch.ctc_loss()", [[0.5], [1, 0]], [[0.5], [1, 2]]),
+        ("singular", "torch.det()", [[[1.0, 2.0], [2.0, 4.0]]], [[[1.0, 2.0], [2.0, 5.0]]]),
+        ("squares overflow", "torch.mul()", [[1e30], [2**40]], [[1e150], [1]]),
+    ],
+)
+def test_what_a_condition_holds_of(condition: str, call: str, operands: Any, other: Any) -> None:
+    for given, holds in ((operands, True), (other, False)):
+        arrays = [np.array(values) for values in given]
+        if condition == "squares overflow" and holds:
+            arrays[0] = arrays[0].astype(np.float32)
+        steps = [leaf(array) for array in arrays]
+        steps.append(Step(call, tuple(map(Ref, range(len(arrays))))))
+        scene = judging.Scene(steps, {f"v{i}": array for i, array in enumerate(arrays)})
+        assert judging.CONDITIONS[condition](scene) == holds
 
 
 def test_numpy_is_an_oracle_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,8 +247,8 @@ def _least_integer(scene: Scene) -> bool:
     return any((x == np.iinfo(x.dtype).min).any() for x in whole)
 
 
-def _huge_integer(arrays: Iterable[Array]) -> bool:
-    whole = [x for x in arrays if x.dtype.kind in "iu"]
+def _huge_integer(scene: Scene) -> bool:
+    whole = [x for x in scene.operands if x.dtype.kind in "iu"]
     return any(((x >= 2**31 - 1) | (x <= -(2**31))).any() for x in whole)
 
 
@@ -310,7 +310,7 @@ CONDITIONS: dict[str, Condition] = {
     "varied": lambda scene: scene.step.varied,
     "not sorted": _not_sorted,
     "least integer": _least_integer,
-    "huge integers": lambda scene: _huge_integer(scene.operands),
+    "huge integers": _huge_integer,
     "beyond integers": _beyond_integers,
     "huge settings": lambda scene: any(abs(n) >= 1 << 31 for n in scene.integers),
     "overlapping": _overlapping,

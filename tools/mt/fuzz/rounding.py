@@ -95,13 +95,13 @@ def within_rounding(
         for kind in (BOUND_BY_NORMS, POWERS)
     )
     with np.errstate(all="ignore"):
-        spread = own = np.zeros(exact.shape)
+        spread, own = np.zeros(exact.shape), np.zeros(exact.shape)
         for seed in range(MOVES):
             moved = replayed(name, steps, states, step, seed, by_norm=by_norm)
-            spread = np.maximum(spread, _distance(moved, exact))
             wide, narrow = (
                 replayed(name, steps, states, FAR, seed, dtype) for dtype in ("float64", "float32")
             )
+            spread = np.maximum(spread, _distance(moved, exact))
             own = np.maximum(own, _distance(narrow, wide))
         rounded = exact.astype(ours.dtype)
         missed = abs(ours.astype(np.float64) - exact)
