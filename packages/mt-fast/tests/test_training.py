@@ -39,3 +39,9 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         compare.main(["xor", "--backends", "fats", "--epochs", "1"])
     assert "Did you mean 'fast'" in capsys.readouterr().err
+
+
+def test_what_is_left_out_is_what_the_command_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    compare.main(["xor", "--points", "20", "--epochs", "3", "--backends", "fast"])
+    run = train_on("fast", xor(20), epochs=3)
+    assert f"loss {run.history[-1].loss:.4f}  accuracy" in capsys.readouterr().out
