@@ -242,7 +242,8 @@ def _avg_pool(
         every = zip(extents, out.shape[2:], kernel, steps, margins, edges, strict=True)
         shares = functools.reduce(np.multiply.outer, [_shares(*setting) for setting in every])
         out = out * tensor(shares, dtype=out.dtype, backend=out.backend)
-    out = out.to(batch.dtype)
+    if rescaled:
+        out = out.to(batch.dtype)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 
 
