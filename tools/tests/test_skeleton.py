@@ -1,8 +1,11 @@
 """Stages as exercises: what is left out, what stays as it is, and which tests wait for what."""
 
 import ast
+import inspect
 import json
 import os
+import pydoc
+import re
 import shlex
 import subprocess
 import sys
@@ -62,6 +65,13 @@ def test_a_student_can_read_the_task_and_begin_with_its_tests(task: Task) -> Non
         assert (folder / file).is_file()
         marks = task_marks.read(folder / "tests" / task_marks.NAME)
         assert Path(file).name in marks[task.mark]
+
+
+def test_what_a_scalar_remembers_is_asked_for_and_no_check_of_arguments() -> None:
+    for name in TASKS["1_2"].functions:
+        found: Any = pydoc.locate(name)
+        text = inspect.getsource(found.fget if isinstance(found, property) else found)
+        assert not re.search(r"operator\.(result|arity)|\braise\b|isinstance", text), name
 
 
 def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
