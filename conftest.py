@@ -36,7 +36,7 @@ pytest_plugins = ["task_marks", "task_progress", "torch_marks"]
 if os.cpu_count() == 1 or (hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1):
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
-# Workers of pytest-xdist share the processors: products take one thread each, and a thread of a loop
+# Workers of pytest-xdist share the processors: a product takes one thread, and a thread of a loop
 # that waits for others leaves its processor to them.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
