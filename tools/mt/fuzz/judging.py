@@ -232,8 +232,9 @@ def _alone(scene: Scene) -> bool:
 
 def _blank_label(scene: Scene) -> bool:
     """Return whether a label of a sequence is the one that stands for no label."""
-    blank = dict(zip(range(5), scene.step.args, strict=False)).get(4, 0)
-    return bool((scene.operands[1] == scene.step.settings.get("blank", blank)).any())
+    args, settings = scene.step.args, scene.step.settings
+    blank = args[4] if len(args) > 4 else settings.get("blank", 0)
+    return bool((scene.operands[1] == blank).any())
 
 
 def _not_sorted(scene: Scene) -> bool:
