@@ -9,10 +9,13 @@ The claims are checked on what a user gets, never on the source tree:
 2. *Source in the wheel*: no import, however deep inside a function, names a later stage; a stage
    that needs no third party imports nothing outside the standard library, the stages below it
    and what its extras bring.
-3. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
+3. *Parts of a stage*: its lesson imports neither its library nor what is for tests, its library
+   nothing that is for tests; the README lists every file of the lesson, each below those that it
+   imports.
+4. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
    the third-party packages which these declare, with their own needs. The same for each extra
    that adds stages.
-4. *Importing* a stage, also where every stage is installed, loads no later stage and no
+5. *Importing* a stage, also where every stage is installed, loads no later stage and no
    third-party package that the stage does not declare.
 
 What is expected is derived from each package's `pyproject.toml`; there is no list here.
@@ -38,6 +41,8 @@ from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filen
 
 from mt.errors import ToolError
 from mt.programs import output
+from mt.source.modules import Library
+from mt.source.reading import disordered, misdirected, reading_order
 from mt.workspace import ROOT, Stage, Workspace, WorkspaceError
 
 # Run inside an environment: what is installed there and what each distribution asks for.
@@ -109,6 +114,26 @@ class Wheel:
                 if name.endswith(".py"):
                     for module, line in imported_modules(archive.read(name), name):
                         yield module, f"{name}:{line}"
+
+
+def check_parts(wheel: Wheel) -> Iterator[str]:
+    """Judge what the files of a stage import from each other, and the order in which it is read.
+
+    A stage whose README gives no order is not asked yet.
+
+    Args:
+        wheel: What holds its files.
+
+    Yields:
+        A message for each import in a wrong direction, and for each file in a wrong place.
+    """
+    package, order = wheel.stage.import_name, reading_order(wheel.stage.folder / "README.md")
+    if order:
+        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel.path) as archive:
+            archive.extractall(folder)
+            library = Library({package: Path(folder, package)})
+            yield from misdirected(library, package)
+            yield from disordered(library, package, order)
 
 
 def imported_modules(source: bytes | str, filename: str) -> Iterator[tuple[str, int]]:
@@ -357,6 +382,10 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
             report.check(
                 "its source imports only what it may, also inside functions",
                 forbidden_imports(workspace, stage, wheel.imports()),
+            )
+            report.check(
+                "its lesson does without its library, and is read from top to bottom",
+                check_parts(wheel),
             )
             alone = Environment(Path(folder, stage.name))
             alone.install(wheels, stage.name)

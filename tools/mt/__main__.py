@@ -22,6 +22,7 @@ COMMANDS = {
     "parallel-check": "what Numba runs in parallel of the loops of the course",
     "port": "programs that were written for torch, with other import lines",
     "site": "all stages and ideas as pages for a browser",
+    "size": "files and lines of code of each stage, and the order in which to read them",
     "skeleton": "a stage as exercises: its tests, and its code without what is to be written",
 }
 

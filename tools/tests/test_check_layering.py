@@ -1,6 +1,7 @@
 """Each way to break a layer is planted, and found."""
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import check_layering
@@ -9,6 +10,7 @@ from check_layering import (
     LayeringError,
     Wheel,
     check_installed,
+    check_parts,
     closure,
     find_wheels,
     forbidden_imports,
@@ -70,6 +72,27 @@ def test_a_wheel_that_lacks_something_is_named(tmp_path: Path, lost: str) -> Non
     files = {name: text for name, text in GOOD.items() if name != lost}
     (problem,) = wheel(tmp_path, "tensor", files).problems()
     assert "lacks" in problem
+
+
+def test_a_lesson_of_a_wheel_that_needs_its_library_is_named(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    stage = replace(WORKSPACE["tensor"], folder=tmp_path)
+    path = wheel(
+        tmp_path,
+        "tensor",
+        {
+            "mt_tensor/low.py": "from mt_tensor.library import more\n",
+            "mt_tensor/library/more.py": "x = 1\n",
+        },
+    ).path
+    readme.write_text("# No order yet\n")
+    assert list(check_parts(Wheel(stage, path))) == []
+    readme.write_text("## Reading order\n\n1. [high](src/mt_tensor/high.py) - all.\n")
+    assert list(check_parts(Wheel(stage, path))) == [
+        "low.py (lesson), line 1, imports library/more.py (library)",
+        "the reading order lacks low.py",
+        "the reading order has high.py, which is no file of the lesson",
+    ]
 
 
 def test_imports_are_found_wherever_they_hide() -> None:

@@ -21,8 +21,8 @@ from mt.diff.functions import functions
 from mt.diff.kinship import KIN, STRANGERS, VERSIONS
 from mt.diff.names import compared_names
 from mt.diff.printing import show
-from mt.diff.size import lines_of_code
 from mt.source.modules import Library
+from mt.source.parts import lines_of_code
 from mt.source.symbols import Symbols
 from mt.testing import Shape, check_shape
 from mt.workspace import Workspace

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 
 from mt.source.modules import Library, Module
 from mt.source.normal import definitions, folded, shape_of, text_of
-from mt.source.public import FOR_TESTS
+from mt.source.parts import part_of
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -65,7 +65,7 @@ def functions(library: Library, package: str) -> tuple[Function, ...]:
 
 def _functions(library: Library, package: str) -> Iterator[Function]:
     for module in library.modules(package):
-        if set(module.name.split(".")) & set(FOR_TESTS):
+        if part_of(module.name) == "conformance":
             continue
         plain = definitions(folded(module), module.name)
         for (name, node), (_, left) in zip(

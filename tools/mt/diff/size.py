@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-import io
 import statistics
 import subprocess
 import sys
-import tokenize
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from mt.source.modules import Library, Module, documentation, lines_of
-from mt.source.public import FOR_TESTS
+from mt.source.modules import Library
+from mt.source.parts import lines_of_code, part_of
 
 ROUNDS = 5
 """How often a stage is imported, each time by a process of its own; the median counts."""
-
-_SILENT = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
-    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
-}
 
 
 @dataclass(frozen=True)
@@ -49,25 +40,8 @@ class Size:
 @cache
 def size_of(library: Library, package: str) -> Size:
     """Return how much a package is."""
-    modules = [m for m in library.modules(package) if not set(m.name.split(".")) & set(FOR_TESTS)]
+    modules = [m for m in library.modules(package) if part_of(m.name) != "conformance"]
     return Size(len(modules), sum(map(lines_of_code, modules)), import_seconds(package))
-
-
-def lines_of_code(module: Module) -> int:
-    """Return how many lines of a module compute something."""
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
-        if token.type not in _SILENT:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    return len(lines - set(_documentation(module.tree)))
-
-
-def _documentation(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines of strings that stand alone."""
-    for node in ast.walk(tree):
-        if documentation(node):
-            first, last = lines_of(node)
-            yield from range(first, last + 1)
 
 
 def import_seconds(package: str) -> float | None:

@@ -177,3 +177,8 @@ class Library:
             found = self.module(".".join([package, *parts]))
             if found is not None:
                 yield found
+
+    def path(self, module: Module) -> str:
+        """Return where a module lies below the folder of its package: `scalar.py`."""
+        folder = self.folders[module.name.partition(".")[0]]
+        return module.file.relative_to(folder).as_posix()

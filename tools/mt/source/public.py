@@ -12,10 +12,8 @@ import re
 from collections.abc import Iterator
 
 from mt.source.modules import Definition, Imported, Module, Statement
+from mt.source.parts import part_of
 from mt.source.symbols import Symbol, Symbols, UnknownSymbolError
-
-FOR_TESTS = ("conformance", "testing")
-"""Parts of packages that are public, but only of use in tests."""
 
 _PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
@@ -51,7 +49,7 @@ def _is_module(symbols: Symbols, name: str) -> bool:
 
 
 def _is_for_tests(module: str) -> bool:
-    return not set(module.split(".")).isdisjoint(FOR_TESTS)
+    return part_of(module) == "conformance"
 
 
 def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[str, Symbol]:

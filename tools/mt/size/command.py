@@ -1,0 +1,34 @@
+"""`mt size`: how large the lesson, the library and the kit of each stage are, and what to read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from mt.errors import reported
+from mt.size.printing import show
+from mt.size.sizes import size_of
+from mt.workspace import Workspace
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Show the sizes; `--json` prints `stages`, a list of `mt.size.sizes.StageSize.as_json`."""
+    parser = argparse.ArgumentParser(
+        prog="mt size",
+        description="Files and lines of code of each stage, without docstrings, comments and "
+        "empty lines, and the order in which its lesson is read.",
+    )
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    options = parser.parse_args(arguments)
+    with reported("size"):
+        workspace = Workspace.read()
+        library = workspace.library()
+        sizes = [size_of(library, stage) for stage in workspace.stages.values()]
+    if options.json:
+        print(json.dumps({"stages": [size.as_json() for size in sizes]}, indent=1))
+    else:
+        show(sizes, Console())
+    return 0

@@ -1,0 +1,35 @@
+"""The sizes of stages on the terminal: a table, and below it what is read in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from mt.size.sizes import StageSize
+from mt.source.parts import PARTS, Part
+
+
+def show(sizes: Sequence[StageSize], console: Console) -> None:
+    """Print sizes, and the files of each lesson with theirs."""
+    table = Table("stage", title="Lines of code, in files", box=None)
+    for part in PARTS:
+        table.add_column(part, justify="right")
+    for size in sizes:
+        table.add_row(size.stage, *(_cell([size], part) for part in PARTS))
+    table.add_row("all", *(_cell(sizes, part) for part in PARTS))
+    console.print(table)
+    for size in sizes:
+        if size.order:
+            code = size.files["lesson"]
+            order = ", ".join(f"{path} {code.get(path, 0)}" for path in size.order)
+            console.print(f"\n[bold]To read {size.stage}")
+            console.print(Padding(order, (0, 0, 0, 2)))
+
+
+def _cell(sizes: Sequence[StageSize], part: Part) -> str:
+    """Return the lines of code of a part, and its files."""
+    code = sum(size.code(part) for size in sizes)
+    return f"{code:,} in {sum(len(size.files[part]) for size in sizes)}"

@@ -1,0 +1,45 @@
+"""Which modules of a package import which: at their top, inside functions, and for types only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from mt.source.modules import Imported, Library, Module
+
+
+def imports(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
+    """Yield the modules of its own package that a module imports, each with the line.
+
+    That is the module which the statement names, or the one in which the imported name is bound.
+    """
+    package = module.name.partition(".")[0]
+    for node in ast.walk(module.tree):
+        match node:
+            case ast.Import(names=names):
+                found = [library.module(alias.name) for alias in names]
+            case ast.ImportFrom(names=names):
+                source = module.absolute(node)
+                found = [_owner(library, source, alias.name) for alias in names]
+            case _:
+                continue
+        for other in dict.fromkeys(found):
+            if other is not None and other.name.partition(".")[0] == package:
+                yield other, node.lineno
+
+
+def _owner(library: Library, source: str, name: str) -> Module | None:
+    """Return the module that binds a name of `source`, or that is the one so called below it."""
+    module = library.module(source)
+    bound = {} if module is None else module.names
+    if bound.get(name, Imported(source, name)) != Imported(source, name):
+        return module
+    return library.module(f"{source}.{name}") or module
+
+
+def import_graph(library: Library, package: str) -> dict[str, set[str]]:
+    """Return the modules that each module of a package imports from it, all by their names."""
+    return {
+        module.name: {other.name for other, _ in imports(library, module)}
+        for module in library.modules(package)
+    }

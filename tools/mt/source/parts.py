@@ -1,0 +1,52 @@
+"""What a file of a stage is, seen from where it lies; and how much of it is code.
+
+A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
+*library*, below the folder of this name; the programs that can be run, and what the course hands
+out, count as such, too. Kits and samples for tests are the third part, *conformance*.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from mt.source.modules import Module, documentation, lines_of
+
+Part = Literal["lesson", "library", "conformance"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+_FOR_TESTS = {"conformance", "testing"}
+_BEYOND_THE_LESSON = {"library", "examples", "course", "__main__"}
+
+_SILENT = {
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
+    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
+}
+
+
+def part_of(module: str) -> Part:
+    """Return what a module is, by the folders that its name tells."""
+    folders = set(module.split(".")[1:])
+    if folders & _FOR_TESTS:
+        return "conformance"
+    return "library" if folders & _BEYOND_THE_LESSON else "lesson"
+
+
+def lines_of_code(module: Module) -> int:
+    """Return how many lines compute something: no comments, docstrings or empty ones."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(module.text).readline):
+        if token.type not in _SILENT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines - set(_documentation(module.tree)))
+
+
+def _documentation(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines of strings that stand alone."""
+    for node in ast.walk(tree):
+        if documentation(node):
+            first, last = lines_of(node)
+            yield from range(first, last + 1)

@@ -1,0 +1,189 @@
+"""What a file is, what may import what, and what is read after what: each mistake is named."""
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from mt.__main__ import main
+from mt.source.imports import import_graph
+from mt.source.modules import Library
+from mt.source.parts import part_of
+from mt.source.reading import disordered, misdirected, reading_order
+from mt.workspace import Stage, Workspace
+
+FILES = {
+    "__init__.py": "from p.low import one\nfrom p.library.more import much\n",
+    "low.py": "one = 1\n",
+    "high/__init__.py": '"""A folder."""\n',
+    "high/up.py": "from .. import low\n",
+    "library/more.py": "from p.high.up import low\nmuch = 2\n",
+    "testing.py": "import p.library.more\n",
+}
+ORDER = ["low.py", "high/up.py", "__init__.py"]
+
+
+def package(root: Path, files: dict[str, str]) -> Library:
+    for name, text in files.items():
+        path = root / "p" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return Library({"p": root / "p"})
+
+
+@pytest.mark.parametrize(
+    ("module", "part"),
+    [
+        ("p", "lesson"),
+        ("p.low", "lesson"),
+        ("library.low", "lesson"),
+        ("p.library", "library"),
+        ("p.library.deep.er", "library"),
+        ("p.examples.one", "library"),
+        ("p.course", "library"),
+        ("p.__main__", "library"),
+        ("p.testing", "conformance"),
+        ("p.conformance.kit", "conformance"),
+        ("p.library.testing.samples", "conformance"),
+    ],
+)
+def test_the_folders_of_a_file_say_what_it_is(module: str, part: str) -> None:
+    assert part_of(module) == part
+
+
+def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:
+    hidden = {
+        "inside.py": "def late():\n    from p import low\n",
+        "typed.py": "if TYPE_CHECKING:\n    from p.low import one\n",
+        "several.py": "import p.low, p.inside as i\nimport os\nfrom .typed import *\n",
+        "shadowed/__init__.py": "from p.shadowed.thing import thing\n",
+        "shadowed/thing.py": "def thing(): ...\n",
+        "user.py": "from p.shadowed import thing\n",
+        "whole/__init__.py": "from . import part\n",
+        "whole/part.py": "",
+    }
+    graph = import_graph(package(tmp_path, FILES | hidden), "p")
+    assert graph == {
+        "p": {"p.low", "p.library.more"},
+        "p.low": set(),
+        "p.high": set(),
+        "p.high.up": {"p.low"},
+        "p.library.more": {"p.high.up"},
+        "p.testing": {"p.library.more"},
+        "p.inside": {"p.low"},
+        "p.typed": {"p.low"},
+        "p.several": {"p.low", "p.inside", "p.typed"},
+        "p.shadowed": {"p.shadowed.thing"},
+        "p.shadowed.thing": set(),
+        "p.user": {"p.shadowed"},
+        "p.whole": {"p.whole.part"},
+        "p.whole.part": set(),
+    }
+
+
+def test_a_house_in_order_is_not_complained_of(tmp_path: Path) -> None:
+    library = package(tmp_path, FILES)
+    assert list(misdirected(library, "p")) == []
+    assert list(disordered(library, "p", ORDER)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "complaint"),
+    [
+        (
+            "low.py",
+            "def f():\n    from p.library import more\n",
+            "low.py (lesson), line 2, imports library/more.py (library)",
+        ),
+        (
+            "library/more.py",
+            "from p import testing\n",
+            "library/more.py (library), line 1, imports testing.py (conformance)",
+        ),
+        (
+            "__init__.py",
+            "import p.low\nimport p.testing\n",
+            "__init__.py (lesson), line 2, imports testing.py (conformance)",
+        ),
+    ],
+)
+def test_an_import_in_the_wrong_direction_is_named(
+    tmp_path: Path, path: str, text: str, complaint: str
+) -> None:
+    assert list(misdirected(package(tmp_path, FILES | {path: text}), "p")) == [complaint]
+
+
+@pytest.mark.parametrize(
+    ("order", "complaint"),
+    [
+        (ORDER[:-1], "the reading order lacks __init__.py"),
+        ([*ORDER, "low.py"], "the reading order has low.py twice"),
+        (
+            [*ORDER, "testing.py"],
+            "the reading order has testing.py, which is no file of the lesson",
+        ),
+        ([*ORDER, "gone.py"], "the reading order has gone.py, which is no file of the lesson"),
+        (
+            ["high/up.py", "low.py", "__init__.py"],
+            "high/up.py, line 1, imports low.py, which is read later",
+        ),
+    ],
+)
+def test_a_file_in_a_wrong_place_is_named(tmp_path: Path, order: list[str], complaint: str) -> None:
+    assert list(disordered(package(tmp_path, FILES), "p", order)) == [complaint]
+
+
+def test_the_order_is_the_list_of_its_section(tmp_path: Path) -> None:
+    readme = tmp_path / "README.md"
+    readme.write_text(
+        textwrap.dedent("""
+            # p
+
+            1. [other](src/p/other.py) - before.
+
+            ## Reading order
+
+            An hour.
+
+            1. [low.py](src/p/low.py) - the first.
+            2. [high/up.py](src/p/high/up.py) - the second,
+               on two lines.
+
+            ## After
+
+            3. [more](src/p/library/more.py) - no lesson.
+        """)
+    )
+    assert reading_order(readme) == ["low.py", "high/up.py"]
+    readme.write_text("# p\n\nNothing of that kind.\n")
+    assert reading_order(readme) == []
+
+
+def test_the_command_says_it_of_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["size", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found.keys() == {"stages"}
+    stages = Workspace.read().stages.values()
+    assert [each["stage"] for each in found["stages"]] == [stage.short for stage in stages]
+    for each, stage in zip(found["stages"], stages, strict=True):
+        assert each.keys() == {"stage", "lesson", "library", "conformance"}
+        assert each["lesson"].keys() == {"files", "code", "order"}
+        assert each["library"].keys() == each["conformance"].keys() == {"files", "code"}
+        assert each["lesson"]["order"] == reading_order(stage.folder / "README.md")
+        files = len(list(stage.source.rglob("*.py")))
+        assert 0 < sum(each[part]["files"] for part in list(each)[1:]) <= files
+
+    assert main(["size"]) == 0
+    shown = capsys.readouterr().out
+    code = found["stages"][0]["lesson"]["code"]
+    assert f"{code:,} in " in shown
+
+
+@pytest.mark.parametrize("stage", Workspace.read().stages.values(), ids=lambda stage: stage.short)
+def test_a_stage_that_gives_an_order_keeps_it(stage: Stage) -> None:
+    order = reading_order(stage.folder / "README.md")
+    if order:
+        library = Library({stage.import_name: stage.source})
+        assert list(misdirected(library, stage.import_name)) == []
+        assert list(disordered(library, stage.import_name, order)) == []
