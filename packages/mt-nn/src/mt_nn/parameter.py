@@ -47,6 +47,10 @@ class Parameter(Tensor, mt_operators.Parameter):
         except (TypeError, ValueError) as error:
             raise StateDictError(str(error)) from error
 
+    def load(self, fitting: Any) -> None:
+        """Take over a value that `fitting` returned, in place."""
+        self.update(fitting)
+
     def __repr__(self) -> str:
         """Show the elements."""
         return f"Parameter containing:\n{Tensor.__repr__(self)}"

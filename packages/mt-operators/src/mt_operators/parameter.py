@@ -39,12 +39,13 @@ class Holder:
         Raises:
             StateDictError: it is no number where one is held, or has another shape.
         """
-        if _is_number(self.value) and not _is_number(saved):
+        value = self.value
+        if _is_number(value) and not _is_number(saved):
             raise StateDictError(f"{_described(saved)} was given where a number is held.")
-        if getattr(self.value, "shape", None) is not None and _shape(saved) != _shape(self.value):
+        shape = getattr(value, "shape", None)
+        if shape is not None and _shape(saved) != shape:
             raise StateDictError(
-                f"{_described(saved)} was given for a {type(self).__name__} of shape "
-                f"{_shape(self.value)}."
+                f"{_described(saved)} was given for a {type(self).__name__} of shape {shape}."
             )
         if hasattr(saved, "detach"):
             return saved.detach().clone()
@@ -110,15 +111,14 @@ class Buffer(Holder):
 
 def _is_number(value: Any) -> bool:
     """Whether a value is a plain number, or records one: a Scalar is a number, a tensor is not."""
-    return isinstance(value, Real) or (
-        hasattr(value, "requires_grad_") and not hasattr(value, "shape")
-    )
+    if hasattr(value, "requires_grad_"):
+        return not hasattr(value, "shape")
+    return isinstance(value, Real)
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    if _is_number(value):
-        return ()
-    return tuple(value.shape) if hasattr(value, "shape") else None
+    shape = () if _is_number(value) else getattr(value, "shape", None)
+    return None if shape is None else tuple(shape)
 
 
 def _described(value: Any) -> str:

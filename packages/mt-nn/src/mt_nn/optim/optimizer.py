@@ -11,7 +11,7 @@ from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.optim.hooks import OptimizerHooks
 from mt_nn.optim.settings import HOW, check_how, check_rate
 from mt_operators import StateDictError
-from mt_tensor import Tensor, enable_grad, no_grad, zeros_like
+from mt_tensor import Tensor, enable_grad, no_grad, tensor
 
 
 class Optimizer(OptimizerHooks):
@@ -258,27 +258,25 @@ class Optimizer(OptimizerHooks):
         """Return a saved state, each value like that of a new one."""
         if type(self).initial_state is Optimizer.initial_state:  # its step makes it
             return copy.deepcopy(dict(saved))
-        new = {
-            name: zeros_like(parameter) if value is None else value
-            for name, value in self.initial_state(parameter, with_plain_rate(group)).items()
-        }
-        given = {name: value for name, value in saved.items() if value is not None}
-        if given and new.keys() != given.keys():
+        new = self.initial_state(parameter, with_plain_rate(group))
+        values = {name: value for name, value in saved.items() if value is not None}
+        if values and new.keys() != values.keys():
             raise self._unfit(
-                f"of parameter {number} it remembers {', '.join(given)}, and the optimizer "
+                f"of parameter {number} it remembers {', '.join(values)}, and the optimizer "
                 f"{', '.join(new) or 'nothing'}"
             )
-        for name, value in given.items():
-            shape, wanted = getattr(value, "shape", ()), getattr(new[name], "shape", ())
+        for name, value in values.items():
+            like = parameter if new[name] is None else new[name]
+            shape, wanted = getattr(value, "shape", ()), getattr(like, "shape", ())
             if tuple(shape) != wanted:
                 raise self._unfit(
                     f"{name} of parameter {number} has shape {tuple(shape)} instead of {wanted}"
                 )
-            if isinstance(new[name], Tensor):
-                new[name].copy_(value)
+            if isinstance(like, Tensor):
+                new[name] = tensor(value, like.dtype, like.backend)
             else:
-                new[name] = type(new[name])(value)
-        return new if given else {}
+                new[name] = type(like)(value)
+        return new if values else {}
 
     def _unfit(self, why: str) -> StateDictError:
         return StateDictError(

@@ -7,8 +7,9 @@ of the random generators go with them, since a training that draws other numbers
 
 from __future__ import annotations
 
-import copy
+import operator
 import os
+import pickle
 import reprlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,8 +30,10 @@ class Generators:
         """Return where in their sequences they are."""
         import random
 
+        version, numbers, pending = random.getstate()
+        python = version, np.array(numbers, np.uint32), pending
         numpy: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - users may draw from it
-        return {"mt_tensor": get_rng_state(), "python": random.getstate(), "numpy": numpy}
+        return {"mt_tensor": get_rng_state(), "python": python, "numpy": numpy}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take them there.
@@ -43,8 +46,9 @@ class Generators:
         numpy = state["numpy"]
         if not 0 <= numpy["state"]["pos"] <= len(numpy["state"]["key"]):
             raise StateDictError("NumPy's generator cannot be where the state says.")
+        version, numbers, pending = state["python"]
         set_rng_state(state["mt_tensor"])
-        random.setstate(state["python"])
+        random.setstate((version, tuple(map(operator.index, numbers)), pending))
         np.random.set_state(numpy)  # noqa: NPY002
 
 
@@ -169,13 +173,13 @@ def _listed(saved: Any) -> list[Any]:
 
 def _load_all(pairs: Sequence[_Pair]) -> None:
     """Let every object take over its state. If one cannot, all have their earlier ones again."""
-    earlier = [copy.deepcopy(pair.give()) for pair in pairs]
+    earlier = [pickle.dumps(pair.give()) for pair in pairs]  # copies, hardly ever unpacked
     for count, (name, _, take, state) in enumerate(pairs, 1):
         try:
             take(state)
         except BaseException as error:
             for pair, before in zip(pairs[:count], earlier, strict=False):
-                pair.take(before)
+                pair.take(pickle.loads(before))
             if not isinstance(error, Exception):
                 raise
             raise StateDictError(f"the saved state does not fit {name}: {error}") from error

@@ -43,6 +43,9 @@ DTYPES = {
 KINDS = {dtype: kind for kind, dtype in DTYPES.items()}
 BFLOAT16 = "BF16"
 
+_STORED = {**DTYPES, "BOOL": "|u1", BFLOAT16: "<u2"}
+"""NumPy's names of what is read first: any byte may stand for a truth value."""
+
 LONGEST_HEADER = 100_000_000
 """The most bytes that a header may have; the format says so."""
 
@@ -52,17 +55,9 @@ PICKLED = (b"PK\x03\x04", b"\x80\x02")
 METADATA = "__metadata__"
 """What no array can be called."""
 
-
-class Part(NamedTuple):
-    """What a header says of an array.
-
-    Attributes:
-        kind: the type of its elements, a key of `DTYPES` or bfloat16.
-        shape: the extent of each dimension.
-    """
-
-    kind: str
-    shape: tuple[int, ...]
+Parts = dict[str, tuple[str, tuple[int, ...]]]
+"""What a header says of arrays, by name: the type of the elements, which is a key of `DTYPES` or
+bfloat16, and the shape."""
 
 
 class Header(NamedTuple):
@@ -70,13 +65,13 @@ class Header(NamedTuple):
 
     Attributes:
         text: all bytes before the elements, as they are.
-        parts: the arrays, by name.
+        parts: the arrays.
         metadata: texts, by name.
         size: how many bytes the file has in all.
     """
 
     text: bytes
-    parts: dict[str, Part]
+    parts: Parts
     metadata: dict[str, str]
     size: int
 
@@ -96,25 +91,23 @@ def library() -> Any:
     return safetensors
 
 
-def described(arrays: Mapping[str, Array]) -> dict[str, Part]:
+def described(arrays: Mapping[str, Array]) -> Parts:
     """Return what a header says of arrays."""
-    return {name: Part(KINDS[array.dtype.str], array.shape) for name, array in arrays.items()}
-
-
-def elements(array: Array) -> memoryview:
-    """Return the elements of an array as the file has them."""
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+    return {name: (KINDS[array.dtype.str], array.shape) for name, array in arrays.items()}
 
 
 def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
-    """Return the content of a file; the arrays may lie in memory in any order.
+    """Return the content of a file.
+
+    Args:
+        arrays: rows of memory, little-endian, in any order.
+        metadata: strings by name.
 
     Raises:
         FileError: the header would be too long.
         MissingPackageError: safetensors is not installed.
     """
-    rows = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in arrays.items()}
-    content: bytes = library().numpy.save(rows, dict(metadata) or None)
+    content: bytes = library().numpy.save(arrays, metadata or None)
     length = int.from_bytes(content[:8], "little")
     if length > LONGEST_HEADER:
         raise FileError(
@@ -160,11 +153,11 @@ def _parsed(text: bytes) -> Header:
     """
     entries = json.loads(text[8:].decode())
     metadata = entries.pop(METADATA, None) or {}
-    if not all(isinstance(value, str) for value in metadata.values()):
+    if not set(map(type, metadata.values())) <= {str}:
         raise TypeError("metadata are no strings by name")
-    parts = {name: Part(entry["dtype"], tuple(entry["shape"])) for name, entry in entries.items()}
-    end = max((int(entry["data_offsets"][1]) for entry in entries.values()), default=0)
-    return Header(text, parts, metadata, len(text) + end)
+    parts = {name: (entry["dtype"], tuple(entry["shape"])) for name, entry in entries.items()}
+    ends = [int(entry["data_offsets"][1]) for entry in entries.values()]
+    return Header(text, parts, metadata, len(text) + max(ends, default=0))
 
 
 def read_elements(
@@ -180,10 +173,10 @@ def read_elements(
     allowance.check("model", header.size)
     content = _read(file, header.size - len(header.text), allowance, header.text)
     try:
-        found = {name: part["data"] for name, part in package.deserialize(content)}
+        parts = dict(package.deserialize(content))
     except Exception as error:  # the library raises its own type, and others for odd headers
         raise damaged(source, error) from error
-    return {name: found[name] for name in header.parts}
+    return {name: parts[name]["data"] for name in header.parts}
 
 
 def _read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"") -> bytes:
@@ -202,25 +195,27 @@ def _read(file: BinaryIO, count: int, allowance: Allowance, before: bytes = b"")
     return b"".join(chunks)
 
 
-def decoded(content: bytearray, part: Part, called: str) -> Array:
-    """Return an array that has these bytes.
+def decoded(contents: dict[str, bytearray], parts: Parts, source: str) -> dict[str, Array]:
+    """Return arrays that have these bytes, which are taken out of the dictionary.
 
     Raises:
         FileError: NumPy has no such elements.
         ValueError: no array of NumPy has such a shape.
     """
-    if part.kind == BFLOAT16:
-        upper = np.frombuffer(content, "<u2").astype(np.uint32)
-        return (upper << 16).view(np.float32).reshape(part.shape)
-    if part.kind == "BOOL":
-        truths: Array = (np.frombuffer(content, np.uint8) != 0).reshape(part.shape)
-        return truths
-    if part.kind not in DTYPES:
-        raise FileError(
-            f"{called} has elements of {part.kind}, which cannot be read: convert them to F32 "
-            "before saving."
-        )
-    return np.frombuffer(content, DTYPES[part.kind]).reshape(part.shape)
+    arrays = {}
+    for name, (kind, shape) in parts.items():
+        if kind not in _STORED:
+            raise FileError(
+                f"{name} in {source} has elements of {kind}, which cannot be read: convert them to "
+                "F32 before saving."
+            )
+        row: Array = np.frombuffer(contents.pop(name), _STORED[kind])
+        if kind == BFLOAT16:
+            row = (row.astype(np.uint32) << 16).view(np.float32)
+        elif kind == "BOOL":
+            row = row != 0
+        arrays[name] = row.reshape(shape)
+    return arrays
 
 
 def damaged(source: str, reason: object) -> FileError:

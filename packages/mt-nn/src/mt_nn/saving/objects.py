@@ -23,7 +23,7 @@ from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
 from mt_tensor import Tensor, tensor
 from mt_tensor.backends.devices import Backend, Device, place
-from mt_tensor.dtypes import DTYPES, Array, as_dtype
+from mt_tensor.dtypes import DTYPES, Array
 from mt_tensor.errors import DTypeError
 
 File = str | os.PathLike[str] | BinaryIO
@@ -68,9 +68,7 @@ def store(
     arrays = encoder.arrays
     if structure != _flat(arrays):
         texts[seal.STRUCTURE] = json.dumps(structure, separators=(",", ":"))
-    contents = ((name, layout.elements(array)) for name, array in arrays.items())
-    sealed = seal.sealed(texts, layout.described(arrays), contents)
-    content = layout.packed(arrays, sealed)
+    content = layout.packed(arrays, seal.sealed(texts, arrays))
     with _written(file) as opened:
         opened.write(content)
 
@@ -126,13 +124,10 @@ def fetch(file: File, backend: Any) -> Any:
         header = _header(opened, source, allowance)
         contents = layout.read_elements(opened, source, header, allowance)
     expected = header.metadata.get(seal.ELEMENTS)
-    if expected is not None and seal.elements_sum(contents.items()) != expected:
+    if expected is not None and seal.elements_sum(contents) != expected:
         raise seal.damaged(source)
     try:
-        arrays = {
-            name: layout.decoded(contents.pop(name), part, f"{name} in {source}")
-            for name, part in header.parts.items()
-        }
+        arrays = layout.decoded(contents, header.parts, source)
     except ValueError as error:
         raise layout.damaged(source, error) from error
     structure = header.metadata.get(seal.STRUCTURE)
@@ -158,13 +153,12 @@ def _flat_state(
 
 def _tensor(array: Array, backend: Any, name: str, source: str) -> Tensor:
     try:
-        as_dtype(array.dtype)
+        return tensor(array, backend=backend)
     except DTypeError as error:
         raise FileError(
             f"{name} in {source} has elements of {array.dtype}, which tensors have not: they have "
             f"{', '.join(DTYPES)}."
         ) from error
-    return tensor(array, backend=backend)
 
 
 def read_metadata(f: File) -> dict[str, str]:

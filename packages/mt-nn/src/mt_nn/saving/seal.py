@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from mt_nn.errors import FileError, SettingError
-from mt_nn.saving.layout import Header, Part
+from mt_nn.saving.layout import Header, Parts, described
+from mt_tensor.dtypes import Array
 
 OWN = "mt_nn."
 """How names in the metadata begin that are not the user's."""
@@ -22,20 +24,10 @@ ELEMENTS = "mt_nn.elements.crc32"
 HEADER = "mt_nn.header.crc32"
 
 
-def sealed(
-    metadata: Mapping[str, str],
-    parts: Mapping[str, Part],
-    contents: Iterable[tuple[str, memoryview]],
-) -> dict[str, str]:
-    """Return metadata with the check sums.
-
-    Args:
-        metadata: all others.
-        parts: what the header says of the arrays.
-        contents: the elements of each array, with its name.
-    """
-    whole = {**metadata, ELEMENTS: elements_sum(contents)}
-    return {**whole, HEADER: _header_sum(whole, parts)}
+def sealed(metadata: Mapping[str, str], arrays: Mapping[str, Array]) -> dict[str, str]:
+    """Return metadata with the check sums of a file that holds these arrays, too."""
+    whole = {**metadata, ELEMENTS: elements_sum(arrays)}
+    return {**whole, HEADER: _header_sum(whole, described(arrays))}
 
 
 def is_sealed(metadata: Mapping[str, str]) -> bool:
@@ -56,14 +48,13 @@ def check_header(header: Header, source: str) -> None:
             raise damaged(source)
 
 
-def elements_sum(contents: Iterable[tuple[str, bytearray | memoryview]]) -> str:
-    """Return the check sum of the elements of arrays, which does not depend on their order."""
-    sums = sorted((name, zlib.crc32(content)) for name, content in contents)
-    return _sum(sums)
+def elements_sum(contents: Mapping[str, Any]) -> str:
+    """Return the check sum of arrays, or of their bytes, by name, in whatever order these are."""
+    return _sum(sorted([(name, zlib.crc32(content)) for name, content in contents.items()]))
 
 
-def _header_sum(metadata: Mapping[str, str], parts: Mapping[str, Part]) -> str:
-    shapes = sorted((name, part.kind, part.shape) for name, part in parts.items())
+def _header_sum(metadata: Mapping[str, str], parts: Parts) -> str:
+    shapes = sorted([(name, *part) for name, part in parts.items()])
     return _sum([sorted(metadata.items()), shapes])
 
 
@@ -89,8 +80,8 @@ def checked(metadata: Mapping[str, str] | None) -> dict[str, str]:
     Raises:
         SettingError: they are no strings by name, or a name is taken.
     """
-    found = dict(metadata or {})
-    for name, value in found.items():
+    texts = dict(metadata or {})
+    for name, value in texts.items():
         try:
             fits = bool((name + value).encode()) or not name
         except (TypeError, UnicodeEncodeError):
@@ -101,4 +92,4 @@ def checked(metadata: Mapping[str, str] | None) -> dict[str, str]:
             )
         if name.startswith(OWN):
             raise SettingError(f"metadata cannot be called {name!r}: choose another name.")
-    return found
+    return texts

@@ -45,7 +45,11 @@ SCALARS = {
 }
 """The types of NumPy's numbers that can be saved, by name."""
 
-_KEYS = (type(None), bool, int, float, str)
+_PLAIN = {type(None), bool, str}
+"""Types of values that stand for themselves; numbers do, too, if JSON has them."""
+
+_KEYS = {*_PLAIN, int, float}
+"""Types of keys, and of what JSON has beside lists and objects."""
 
 _CURES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (Mapping, "dict(...)"),
@@ -72,14 +76,6 @@ def state_methods(value: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] 
     return None
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether a value is one of JSON's that every reader of JSON can hold."""
-    kind = type(value)
-    if kind is int:
-        return bool(-(2**63) <= value < 2**64)
-    return value is None or kind is bool or kind is str or (kind is float and math.isfinite(value))
-
-
 class Encoder:
     """Takes values apart.
 
@@ -101,18 +97,13 @@ class Encoder:
         Raises:
             StateDictError: it holds something that cannot be saved, or is nested too deep.
         """
-        if _is_plain(value):
-            return value
-        single = self._encode_single(value, path)
-        return self._encode_nested(value, path) if single is None else single
-
-    def _encode_single(self, value: Any, path: Path) -> dict[str, Any] | None:
-        """Return what holds no other values as JSON's values; None for all else."""
         kind = type(value)
+        if kind in _PLAIN:
+            return value
         if kind is int:
-            return {"int": hex(value)}
+            return value if -(2**63) <= value < 2**64 else {"int": hex(value)}
         if kind is float:
-            return {"float": repr(value)}
+            return value if math.isfinite(value) else {"float": repr(value)}
         if kind is complex:
             return {"complex": [self.encode(value.real), self.encode(value.imag)]}
         if isinstance(value, Tensor):
@@ -123,23 +114,33 @@ class Encoder:
         if isinstance(value, np.generic) and value.dtype.name in SCALARS:
             bits = value.astype(SCALARS[value.dtype.name]).tobytes().hex()
             return {"scalar": [value.dtype.name, bits]}
+        return self._encode_other(value, path)
+
+    def _encode_other(self, value: Any, path: Path) -> Any:
+        """Return an element type, or what holds other values, as JSON's values."""
+        kind = type(value)
         if kind is DType:
             return {"dtype": value.name}
-        return None
-
-    def _encode_nested(self, value: Any, path: Path) -> Any:
-        """Return what holds other values as JSON's values."""
         if len(path) >= self._depth:
             raise StateDictError(
                 f"{_shown(path[:3])} is nested more than {self._depth} levels deep, or contains "
                 "itself. If that is as it should be, allow more: with mt_nn.limits(depth=...)."
             )
-        kind = type(value)
         if kind is list or kind is tuple:
-            parts = [self.encode(part, (*path, at)) for at, part in enumerate(value)]
+            parts = [
+                part if type(part) in _PLAIN else self.encode(part, (*path, at))
+                for at, part in enumerate(value)
+            ]
             return parts if kind is list else {"tuple": parts}
         if kind is dict or kind is OrderedDict:
-            entries = [self._entry(key, part, path) for key, part in value.items()]
+            _check_keys(value, path)
+            entries = [
+                [
+                    key if type(key) is str else self.encode(key),
+                    part if type(part) in _PLAIN else self.encode(part, (*path, key)),
+                ]
+                for key, part in value.items()
+            ]
             return {"dict" if kind is dict else "ordered": entries}
         methods = state_methods(value)
         if methods is not None and self._takes_states:
@@ -149,14 +150,6 @@ class Encoder:
             f"saved: {_cure(value)}."
         )
 
-    def _entry(self, key: Any, value: Any, path: Path) -> list[Any]:
-        if type(key) not in _KEYS:
-            raise StateDictError(
-                f"{_shown(path)} has the key {key!r} of type {type(key).__name__}, which cannot be "
-                "saved: keys are Python's strings, numbers or None."
-            )
-        return [self.encode(key), self.encode(value, (*path, key))]
-
     def _add(self, array: Array, path: Path) -> str:
         """Enter an array under its path, or a longer name if that is taken, and return the name."""
         name = ".".join(map(str, path)).encode("utf-8", "backslashreplace").decode() or "value"
@@ -165,6 +158,15 @@ class Encoder:
         as_in_files = array.dtype.newbyteorder("<")
         self.arrays[name] = array.astype(as_in_files, order="C", copy=False)
         return name
+
+
+def _check_keys(value: dict[Any, Any], path: Path) -> None:
+    for key in value:
+        if type(key) not in _KEYS:
+            raise StateDictError(
+                f"{_shown(path)} has the key {key!r} of type {type(key).__name__}, which cannot be "
+                "saved: keys are Python's strings, numbers or None."
+            )
 
 
 def _shown(path: Path) -> str:
@@ -198,28 +200,31 @@ class Decoder:
         self._arrays, self._backend = arrays, backend
         self._depth = current_limits().depth
 
-    def decode(self, found: Any, depth: int = 0) -> Any:
+    def decode(self, encoded: Any, depth: int = 0) -> Any:
         """Return a value.
 
         Raises:
             LookupError, TypeError, ValueError: no encoder has made it, or an array is missing.
         """
-        if found is None or isinstance(found, (bool, int, float, str)):
-            return found
+        if type(encoded) in _KEYS:
+            return encoded
         if depth > self._depth:
             raise ValueError("it is nested too deep")
-        if isinstance(found, list):
-            return self._decode_all(found, depth)
-        ((kind, content),) = found.items()
+        if type(encoded) is list:
+            return self._decode_all(encoded, depth + 1)
+        ((kind, content),) = encoded.items()
         if kind in ("dict", "ordered"):
-            entries = [(self._key(key), self.decode(part, depth + 1)) for key, part in content]
-            return dict(entries) if kind == "dict" else OrderedDict(entries)
+            parts = self._decode_all([part for _, part in content], depth + 1)
+            keys = self._decode_all([key for key, _ in content], 0)
+            if not set(map(type, keys)) <= _KEYS:
+                raise TypeError("keys are no strings or numbers")
+            return (dict if kind == "dict" else OrderedDict)(zip(keys, parts, strict=True))
         if kind == "tuple":
-            return tuple(self._decode_all(content, depth))
+            return tuple(self._decode_all(content, depth + 1))
         return self._decode_single(kind, content)
 
-    def _decode_all(self, found: list[Any], depth: int) -> list[Any]:
-        return [self.decode(part, depth + 1) for part in found]
+    def _decode_all(self, encoded: list[Any], depth: int) -> list[Any]:
+        return [part if type(part) in _KEYS else self.decode(part, depth) for part in encoded]
 
     def _decode_single(self, kind: str, content: Any) -> Any:
         """Return what holds no other values."""
@@ -243,9 +248,3 @@ class Decoder:
             case "dtype":
                 return DTYPES[content]
         raise KeyError(kind)
-
-    def _key(self, found: Any) -> Any:
-        key = self.decode(found)
-        if type(key) not in _KEYS:
-            raise TypeError(f"{key!r} is no key")
-        return key
