@@ -11,7 +11,7 @@ from mt_cuda import bench, gpu
 from mt_cuda.backend import CudaOps
 from mt_cuda.compiler import Compiled, compile_kernel
 from mt_cuda.errors import KernelError
-from mt_cuda.inspection import every_kernel
+from mt_cuda.library.inspection import every_kernel
 from mt_cuda.simulator import Memory, Simulator
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend

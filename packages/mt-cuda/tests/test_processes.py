@@ -147,7 +147,7 @@ NUMBA_SIMULATOR = """
 import math, sys, types
 import numpy as np
 from numba import cuda
-from mt_cuda import inspection
+from mt_cuda.library import inspection
 from mt_cuda.kernel import Kernel
 from mt_cuda.simulator import NAMES, SIZE, Simulator
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import mt_cuda
-from mt_cuda import inspection
 from mt_cuda.compiler import compile_kernel
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, Parameter
+from mt_cuda.library import inspection
 from mt_operators import OPERATORS
 from mt_operators.errors import UnknownOperatorError
 from mt_tensor.dtypes import DTYPES

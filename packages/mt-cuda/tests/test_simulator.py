@@ -56,8 +56,8 @@ def test_two_threads_that_write_one_element_race(order):
 
 
 def test_the_reduction_without_a_barrier_is_found():
-    from mt_cuda import inspection
     from mt_cuda.kernel import Kernel
+    from mt_cuda.library import inspection
     from mt_cuda.simulator import SIZE
     from mt_operators import OPERATORS
     from mt_operators.tracing import trace

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         RaceError,
         SimulationError,
     )
-    from mt_cuda.inspection import compile_ptx, source
+    from mt_cuda.library.inspection import compile_ptx, source
     from mt_cuda.simulator import Simulator
 
 __version__ = "0.1.0"
@@ -39,8 +39,8 @@ __all__ = [
 _HOME = {
     "CudaOps": "backend",
     "create_backend": "backend",
-    "compile_ptx": "inspection",
-    "source": "inspection",
+    "compile_ptx": "library.inspection",
+    "source": "library.inspection",
     "Simulator": "simulator",
 }
 

@@ -1,6 +1,7 @@
 """The backend `cuda`: the six primitives as launches of generated kernels.
 
-Each primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
+Here the lesson comes together: the contract of stage 2 above, kernels and machines below. Each
+primitive looks at the layout of its operands, chooses a kernel for it, and launches that with
 shapes and strides as plain numbers. Everything up to the launch depends only on shapes, strides and
 element types, so it is worked out once and kept as a `Plan`.
 

@@ -1,6 +1,7 @@
 """From the text of a kernel to PTX, the assembly language of NVIDIA's GPUs.
 
-The only module that imports Numba's CUDA. It needs no driver and no GPU, so every kernel can be
+The simulator takes a kernel's text as it is; a GPU needs it compiled first. This is the only module
+that imports Numba's CUDA. It needs no driver and no GPU, so every kernel can be
 compiled and looked at on any machine that has the compiler (`pip install mt-cuda[ptx]`). What is
 used of Numba is little: parameters that are pointers and whole numbers, shared and local arrays,
 barriers and atomics.

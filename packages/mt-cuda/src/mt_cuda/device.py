@@ -1,10 +1,10 @@
 """How the elementary functions are spelled in kernels.
 
-Most are functions of `math`, which Numba CUDA compiles to the GPU's own for the type at hand and
-the simulator takes from NumPy. They follow IEEE 754: no function of a GPU raises. What `math` lacks
-is spelled otherwise. Its functions that round would yield integers, so those come from CUDA's
-library of device functions, and the power of two whole numbers is a loop that is written into the
-kernel.
+This is all that stage 4 adds to the mathematics of stage 0. Most are functions of `math`, which
+Numba CUDA compiles to the GPU's own for the type at hand and the simulator takes from NumPy. They
+follow IEEE 754: no function of a GPU raises. What `math` lacks is spelled otherwise. Its functions
+that round would yield integers, so those come from CUDA's library of device functions, and the
+power of two whole numbers is a loop that is written into the kernel.
 """
 
 from __future__ import annotations

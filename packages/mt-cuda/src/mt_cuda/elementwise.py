@@ -1,7 +1,8 @@
 """Element-wise kernels: one pass over any number of inputs and outputs.
 
-A formula of the operator table becomes the function `element`, and around it comes one of three
-loops over the grid of threads, each of which strides over the elements until they are used up:
+The first and simplest of the files that write kernels. A formula of the operator table becomes the
+function `element`, and around it comes one of three loops over the grid of threads, each of which
+strides over the elements until they are used up:
 
 - *vector*: everything lies in a row, and each thread takes 16 bytes at a time, which is what a
   GPU's memory moves best;

@@ -1,6 +1,7 @@
 """The errors of stage 4: what can go wrong when a kernel is compiled or simulated.
 
-"There is no GPU here" is `mt_tensor.errors.BackendUnavailableError`, as for every backend.
+The lesson begins here. "There is no GPU here" is none of them: that is
+`mt_tensor.errors.BackendUnavailableError`, as for every backend.
 """
 
 from __future__ import annotations

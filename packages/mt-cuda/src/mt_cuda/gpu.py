@@ -1,9 +1,10 @@
 """The real machine: one NVIDIA GPU.
 
-Kernels are compiled by `mt_cuda.compiler`, once each, and launched through `cuda.core`, which takes
-a microsecond where Numba's own dispatcher takes twenty. Memory comes from the driver's pool, in the
-order of the stream: taking and giving back waits for nothing. Everything runs on one stream, so the
-host only ever waits when it reads a result.
+It does what the simulator does, on hardware. Kernels are compiled by `mt_cuda.compiler`, once each,
+and launched through `cuda.core`, which takes a microsecond where Numba's own dispatcher takes
+twenty. Memory comes from the driver's pool, in the order of the stream: taking and giving back
+waits for nothing. Everything runs on one stream, so the host only ever waits when it reads a
+result.
 """
 
 from __future__ import annotations

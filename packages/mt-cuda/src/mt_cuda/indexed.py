@@ -1,8 +1,9 @@
 """Kernels that read and write where an index points: gather and scatter.
 
-Both visit every element of the index. The operand that is indexed is described by its strides with
-that of the indexed dimension set to zero, and the position that the index names is added: so any
-number of dimensions, merged as far as possible, needs one kernel.
+The last of the files that write kernels. Both visit every element of the index. The operand that is
+indexed is described by its strides with that of the indexed dimension set to zero, and the position
+that the index names is added: so any number of dimensions, merged as far as possible, needs one
+kernel.
 
 Where an index repeats, several threads add to one element. Hardware does that in one *atomic* step
 for the types and operators in `ATOMIC`. The order in which they come is open, so a sum of floats

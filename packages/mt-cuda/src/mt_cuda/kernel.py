@@ -2,6 +2,8 @@
 
 Every kernel of this package is generated as plain Python text. The compiler makes a GPU program of
 it, the simulator runs it thread by thread, and a reader may print it: all three see the same text.
+The lesson follows a kernel's way: first what it is made of, then the four files that write
+kernels, then the machines that run them, and last the backend that chooses one and launches it.
 
 A kernel's text may use, besides its parameters: `cuda` (thread indices, shared memory, barriers,
 atomics), `math`, the names of the element types (`float32(...)` converts), `index32` for indices of

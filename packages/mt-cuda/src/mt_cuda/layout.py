@@ -1,5 +1,7 @@
 """Layouts: how the elements that one kernel visits lie in memory.
 
+A kernel is text with numbers for parameters; this file says what these numbers mean.
+
 A kernel for any number of dimensions would have to read shapes and strides from memory. Instead,
 dimensions that lie evenly spaced in every operand are merged first, and a kernel is generated for
 the number that remains: most often one, where no index needs to be taken apart. Shapes and

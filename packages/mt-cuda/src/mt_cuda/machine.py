@@ -1,7 +1,8 @@
 """What the backend asks of the machine that runs its kernels.
 
-There are two machines: `mt_cuda.gpu.Gpu`, a real one, and `mt_cuda.simulator.Simulator`, which runs
-the same kernels in Python. The backend chooses layouts and kernels and knows neither.
+The kernels are written; from here on they run. There are two machines:
+`mt_cuda.simulator.Simulator`, which runs them in Python and is read first, and `mt_cuda.gpu.Gpu`, a
+real one. The backend chooses layouts and kernels and knows neither.
 """
 
 from __future__ import annotations

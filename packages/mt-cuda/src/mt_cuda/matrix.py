@@ -1,6 +1,7 @@
 """The matrix product: tiles in shared memory.
 
-Each block computes one square tile of the result. It walks along the inner dimension: all threads
+Shared memory and barriers are those of the reductions; what is new is to reuse what was read. Each
+block computes one square tile of the result. It walks along the inner dimension: all threads
 together load a strip of `a` and a strip of `b` into shared memory, wait for each other, and then
 each thread multiplies what it needs from there. So every element that is read from the GPU's slow
 memory is used as many times as a tile is wide.

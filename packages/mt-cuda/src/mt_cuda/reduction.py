@@ -1,6 +1,7 @@
 """Reduction kernels: folding dimensions with an associative operator.
 
-Two shapes of work, after the layout of what is folded:
+Element by element no thread had to know of another; here, for the first time, threads work
+together, in shared memory. Two shapes of work, after the layout of what is folded:
 
 - *rows*: one block for each output. Its threads stride over the elements to fold, each keeps a
   total, and the totals are folded in shared memory in a tree: half of the threads take over the

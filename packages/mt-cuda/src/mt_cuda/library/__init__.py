@@ -1,0 +1,1 @@
+"""Beyond the lesson of stage 4: the means to look at its kernels."""
