@@ -161,8 +161,8 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         *(
             ("autodiff", "tensor", f"{place}.{name}", "rewritten", f"mt_autodiff.{counterpart}")
             for place, name, counterpart in [
-                ("tensor_base.TensorBase", "backward", "scalar.Scalar.backward"),
-                ("tensor_base.TensorBase", "detach", "scalar.Scalar.detach"),
+                ("tensor.Tensor", "backward", "scalar.Scalar.backward"),
+                ("tensor.Tensor", "detach", "scalar.Scalar.detach"),
                 ("recording.function.Function", "apply", "scalar_function.ScalarFunction.apply"),
                 ("recording.graph.Node", "chain_rule", "graph.History.chain_rule"),
             ]

@@ -7,7 +7,7 @@ import pytest
 
 import mt_tensor as mt
 
-TENSORS = {"Tensor", "TensorBase", "Tensor | None"}
+TENSORS = {"Tensor", "Tensor | None"}
 X = mt.tensor([[1.5, 2.0], [3.0, 4.0]])
 INDEX = mt.tensor([[0, 1], [1, 0]])
 OTHERS = {"Sequence[int]": (1, 0), "Sequence[Any]": (mt.tensor(0),), "str": "prod", "bool": True}

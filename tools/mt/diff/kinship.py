@@ -18,7 +18,7 @@ KIN = {
     ("Scalar", "IntegerMethods"),
     ("Scalar", "Node"),
     ("Scalar", "PrintingMethods"),
-    ("Scalar", "TensorBase"),
+    ("Scalar", "Tensor"),
     ("ScalarFunction", "Function"),
     ("_Switch", "use_backend"),
 }

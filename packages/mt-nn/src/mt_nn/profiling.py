@@ -28,19 +28,19 @@ from mt_nn import functional
 from mt_nn.errors import SettingError
 from mt_nn.files.writing import write_atomically
 from mt_tensor import Tensor, linalg
-from mt_tensor.exchange.printing import PrintingMethods
 from mt_tensor.fused import by_kernel
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
 from mt_tensor.pointwise.fusing_in_place import Change
-from mt_tensor.questions import QuestionMethods
-from mt_tensor.recording.aliasing import AliasMethods
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
-from mt_tensor.recording.hooks import HookMethods
-from mt_tensor.tensor_base import TensorBase
 
-_NO_OPERATIONS = {AliasMethods, HookMethods, PrintingMethods, QuestionMethods, TensorBase, object}
-"""Classes of `Tensor` whose methods compute nothing."""
+_NO_METHODS_FROM = (
+    "mt_tensor.exchange.printing",
+    "mt_tensor.questions",
+    "mt_tensor.recording",
+    "mt_tensor.tensor",
+)
+"""Modules whose methods of `Tensor` are no operations."""
 
 _NOT_FROM = (
     "mt_autodiff",
@@ -151,12 +151,10 @@ class profile:  # noqa: N801 - torch's name
         profile._running = None
 
     def _replace_methods(self) -> None:
-        for owner in Tensor.__mro__:
-            if owner not in _NO_OPERATIONS:
-                for attribute, method in list(vars(owner).items()):
-                    if isinstance(method, FunctionType) and _is_operation(attribute):
-                        timed = self._timed(method, _always(_shown(owner, attribute)))
-                        self._set(owner, attribute, timed)
+        for attribute, method in list(vars(Tensor).items()):
+            if isinstance(method, FunctionType) and _is_operation(attribute, method):
+                timed = self._timed(method, _always(_shown(attribute)))
+                self._set(Tensor, attribute, timed)
         operation = self._timed(ElementwiseOperation.__call__, lambda args: args[0].operator.name)
         self._set(ElementwiseOperation, "__call__", operation)
         change = self._timed(Change.__call__, lambda args: args[0].formula.name)
@@ -289,18 +287,21 @@ def _operations() -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield name, function
 
 
-def _is_operation(attribute: str) -> bool:
+def _is_operation(attribute: str, method: FunctionType) -> bool:
     """Whether a method of this name may compute: a public one, or an operator of Python's."""
-    hidden = attribute.startswith("_") and not attribute.startswith("__")
-    return not hidden and attribute not in ("__init__", "__init_subclass__", "__hash__", "__bool__")
+    if attribute.startswith("_") and not attribute.startswith("__"):
+        return False
+    return attribute not in ("__hash__", "__bool__") and not method.__module__.startswith(
+        _NO_METHODS_FROM
+    )
 
 
-def _shown(owner: type, attribute: str) -> str:
+def _shown(attribute: str) -> str:
     """Return what to call a method: `x - 1` and `1 - x` are sub, `x -= 1` is sub_."""
     if not attribute.startswith("__"):
         return attribute
     forward = f"__{attribute.removeprefix('__r')}"  # of __rsub__, __sub__
-    method: Any = vars(owner).get(forward, vars(owner)[attribute])
+    method: Any = vars(Tensor).get(forward, vars(Tensor)[attribute])
     name: str = method.__name__
     return name.strip("_") if name.startswith("__") else name
 

@@ -37,7 +37,8 @@ from mt_tensor.dtypes import (
 __version__ = "0.1.0"
 
 # The order below matters: `tensors` pulls in the operations it names.
-from mt_tensor.tensors import Tensor  # isort: skip
+import mt_tensor.tensors  # noqa: F401  # isort: skip
+from mt_tensor.tensor import Tensor  # isort: skip
 from mt_tensor import autograd, cuda, errors, linalg  # isort: skip
 from mt_tensor.autograd.gradcheck import (
     grad_central_difference,

@@ -18,7 +18,7 @@ from mt_tensor.strides import Shape, is_integer, size_of
 from mt_tensor.tensor_data import not_an_array
 
 if TYPE_CHECKING:
-    from mt_tensor.tensor_base import TensorBase
+    from mt_tensor.tensor import Tensor
 
 _INTEGERS = (int, np.integer)
 
@@ -108,7 +108,7 @@ def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
     raise DomainError(message) if type(value) in map(type, options) else TypeError(message)
 
 
-def check_floating(name: str, of: TensorBase | DType) -> None:
+def check_floating(name: str, of: Tensor | DType) -> None:
     """Raise DTypeError unless the elements of a tensor, or of a type, are floating-point."""
     dtype = of if isinstance(of, DType) else of.dtype
     if not dtype.is_floating_point:
@@ -118,13 +118,13 @@ def check_floating(name: str, of: TensorBase | DType) -> None:
         )
 
 
-def check_float32_or_float64(name: str, x: TensorBase) -> None:
+def check_float32_or_float64(name: str, x: Tensor) -> None:
     """Raise DTypeError unless a tensor is of one of these types, which NumPy's LAPACK has."""
     if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
         raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
 
 
-def check_same_dtype(name: str, *tensors: TensorBase) -> None:
+def check_same_dtype(name: str, *tensors: Tensor) -> None:
     """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
     kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
     if len(kinds) > 1:
@@ -134,7 +134,7 @@ def check_same_dtype(name: str, *tensors: TensorBase) -> None:
         )
 
 
-def check_not_bool(name: str, of: TensorBase | DType, instead: str = "") -> None:
+def check_not_bool(name: str, of: Tensor | DType, instead: str = "") -> None:
     """Raise DTypeError if the elements of a tensor, or of a type, are truth values."""
     dtype = of if isinstance(of, DType) else of.dtype
     if dtype is bool_:

@@ -14,16 +14,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import Any, ParamSpec
 
 from mt_autodiff.backpropagation import derivatives
 from mt_autodiff.mode import recording
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors
 from mt_tensor.recording.graph import Node, connect, fitting
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 P = ParamSpec("P")
 
@@ -83,7 +80,7 @@ def fused(name: str) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
         @functools.wraps(composed)
         def operation(*args: P.args, **kwargs: P.kwargs) -> Tensor:
             first: Any = args[0] if args else next(iter(kwargs.values()), None)
-            if not isinstance(first, TensorBase):
+            if not isinstance(first, Tensor):
                 require_tensors(name, first)
             kernel = first.backend.kernel(name)
             if kernel is None:
@@ -124,7 +121,7 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
         return FUSED[name](*arguments)
     if not recording.get():
         return kernel.value((False,) * len(arguments), *arguments)[0]
-    needs = tuple([isinstance(x, TensorBase) and x.requires_grad for x in arguments])
+    needs = tuple([isinstance(x, Tensor) and x.requires_grad for x in arguments])
     recording.set(False)
     try:
         result, saved = kernel.value(needs, *arguments)

@@ -9,7 +9,7 @@ MiniTorch. Nothing is recorded for differentiation; `Function` is for that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_operators import Formula, Operator
 from mt_operators.formula import zero
@@ -19,9 +19,7 @@ from mt_tensor.errors import BackendMismatchError
 from mt_tensor.products.matmul import matmul
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim, shape_broadcast
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 class TensorOps:

@@ -6,39 +6,39 @@ from typing import Any
 
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 
 def is_tensor(obj: Any) -> bool:
     """Whether something is a tensor."""
-    return isinstance(obj, TensorBase)
+    return isinstance(obj, Tensor)
 
 
-def numel(input: TensorBase) -> int:
+def numel(input: Tensor) -> int:
     """Return the number of elements."""
     require_tensors("numel", input)
     return input.numel()
 
 
-def is_floating_point(input: TensorBase) -> bool:
+def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are floating-point numbers."""
     require_tensors("is_floating_point", input)
     return input.is_floating_point()
 
 
-def is_complex(input: TensorBase) -> bool:
+def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex numbers, which tensors here never have."""
     require_tensors("is_complex", input)
     return False
 
 
-def is_signed(input: TensorBase) -> bool:
+def is_signed(input: Tensor) -> bool:
     """Whether the elements may be negative."""
     require_tensors("is_signed", input)
     return input.dtype.is_signed
 
 
-def is_nonzero(input: TensorBase) -> bool:
+def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero.
 
     Raises:
@@ -50,13 +50,13 @@ def is_nonzero(input: TensorBase) -> bool:
     return bool(input)
 
 
-def is_same_size(input: TensorBase, other: TensorBase) -> bool:
+def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
     require_tensors("is_same_size", input, other)
     return input.shape == other.shape
 
 
-class QuestionMethods(TensorBase):
+class QuestionMethods(Tensor):
     """The methods of `Tensor` that only ask."""
 
     __slots__ = ()
@@ -81,6 +81,6 @@ class QuestionMethods(TensorBase):
         """Whether the only element is not zero."""
         return is_nonzero(self)
 
-    def is_same_size(self, other: TensorBase) -> bool:
+    def is_same_size(self, other: Tensor) -> bool:
         """Whether another tensor has the same shape."""
         return is_same_size(self, other)

@@ -1,18 +1,11 @@
-"""`Tensor`: a multi-dimensional array that records how it was computed.
+"""The operations as methods of `Tensor`.
 
-Its names, arguments and rules are torch's. Each subject has a file with its operations and the
-methods that name them; this one puts them together. A Tensor holds a `TensorData` (storage, shape
-and strides) and the backend that the storage belongs to; it is a `Variable` of stage 1, and is
-differentiated by stage 1's `backpropagate`, unchanged.
+Each subject has a file with its operations, and a class that names those that are methods.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from mt_tensor import tensor_base
 from mt_tensor.creation.from_tensors import NewTensorMethods
-from mt_tensor.dtypes import get_default_dtype
 from mt_tensor.exchange.conversion import ConversionMethods
 from mt_tensor.exchange.interop import InteropMethods
 from mt_tensor.exchange.printing import PrintingMethods
@@ -30,12 +23,14 @@ from mt_tensor.pointwise.methods import PointwiseMethods
 from mt_tensor.products.methods import ProductMethods
 from mt_tensor.questions import QuestionMethods
 from mt_tensor.randomness.sampling import SamplingMethods
+from mt_tensor.recording.aliasing import AliasMethods
 from mt_tensor.recording.hooks import HookMethods
 from mt_tensor.reductions.methods import ReductionMethods
+from mt_tensor.tensor import Tensor
 
-
-class Tensor(
-    IntegerMethods,  # these two before the rows of the operator table, whose settings are fewer
+METHODS = (
+    AliasMethods,
+    IntegerMethods,
     PointwiseMethods,
     ArithmeticMethods,
     CallingMethods,
@@ -55,20 +50,12 @@ class Tensor(
     SamplingMethods,
     NewTensorMethods,
     QuestionMethods,
-):
-    """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
+)
+"""In the order of precedence: rows of the operator table come after what has more settings."""
 
-    The attributes are those of `TensorBase`. As in torch, `Tensor(2, 3)` is of the default dtype,
-    has this shape and arbitrary elements, and `Tensor([2, 3])` has these elements.
-    """
-
-    __slots__ = ()
-
-    def __init__(self, *given: Any) -> None:
-        from mt_tensor.creation.typed import of_sizes_or_data
-
-        self._become(of_sizes_or_data(given, get_default_dtype()))
-
+for _methods in reversed(METHODS):
+    for _name, _method in vars(_methods).items():
+        if _name not in {"__doc__", "__module__", "__slots__"}:
+            setattr(Tensor, _name, _method)
 
 give_in_place_forms(Tensor)
-tensor_base.result_class = Tensor

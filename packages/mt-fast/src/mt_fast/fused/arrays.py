@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_tensor import Tensor
 from mt_tensor.dtypes import as_dtype, float32, float64
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 Array = npt.NDArray[Any]
@@ -27,7 +26,7 @@ def tensor_of(array: Array, like: Tensor) -> Tensor:
     dtype = like._tensor.dtype
     if array.dtype is not dtype.numpy:
         dtype = as_dtype(array.dtype)
-    return TensorBase._make(TensorData.of(array, array.shape, dtype), like.backend)
+    return Tensor._make(TensorData.of(array, array.shape, dtype), like.backend)
 
 
 def is_compiled(*tensors: Tensor | None) -> bool:

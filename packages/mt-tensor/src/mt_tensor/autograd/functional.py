@@ -13,7 +13,7 @@ from mt_tensor.autograd.gradients import grad
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import stack
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 Tensors = Tensor | tuple[Tensor, ...]
 

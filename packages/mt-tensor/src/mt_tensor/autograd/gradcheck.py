@@ -18,7 +18,7 @@ from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import Array, float64
 from mt_tensor.errors import DTypeError
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 Index = int | tuple[int, ...]
 

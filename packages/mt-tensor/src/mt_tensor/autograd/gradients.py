@@ -9,7 +9,7 @@ from mt_autodiff import NoGradientError, set_grad_enabled
 from mt_autodiff.backpropagation import derivatives
 from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
-from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
 

@@ -26,8 +26,8 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU, taken
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-from mt_tensor.tensors import Tensor
 
 
 def from_values(values: Array, dtype: Any, backend: Backend, requires_grad: bool) -> Tensor:

@@ -26,9 +26,8 @@ from mt_tensor.dtypes import (
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import Shape
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import not_an_array
-from mt_tensor.tensors import Tensor
 
 
 def new_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
@@ -163,7 +162,7 @@ class Options(TypedDict, total=False):
     device: Device
 
 
-def after(model: TensorBase, options: Options) -> Options:
+def after(model: Tensor, options: Options) -> Options:
     """Return options in which what is left out, or None, is the model's."""
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     backend = place(given.pop("backend", None), given.pop("device", None), model.backend)

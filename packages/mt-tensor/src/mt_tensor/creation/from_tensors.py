@@ -6,16 +6,13 @@ The functions that make tensors need `Tensor` itself, and so are imported when t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.creation.from_rules import Options
-    from mt_tensor.tensors import Tensor
+from mt_tensor.creation.from_rules import Options
+from mt_tensor.tensor import Tensor
 
 
-class NewTensorMethods(TensorBase):
+class NewTensorMethods(Tensor):
     """The methods of `Tensor` that make tensors like it; all take what they should differ in."""
 
     __slots__ = ()

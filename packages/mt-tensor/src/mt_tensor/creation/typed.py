@@ -24,7 +24,7 @@ from mt_tensor.dtypes import (
     uint8,
 )
 from mt_tensor.strides import is_integer
-from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def of_sizes_or_data(given: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:

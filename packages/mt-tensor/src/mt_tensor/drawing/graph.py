@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff import GraphFreedError
 from mt_autodiff.drawing.expression import SYMBOLS, on_one_line, recorded_graph
@@ -10,9 +10,7 @@ from mt_autodiff.drawing.svg import Node as Box
 from mt_autodiff.drawing.svg import Svg, render
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.recording.graph import Node
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def draw_graph(result: Tensor, *, max_nodes: int = 300) -> Svg:

@@ -10,16 +10,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from mt_autodiff.drawing.svg import Svg, document, text, text_width
 from mt_tensor.dtypes import Array
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import index_to_position
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
 
 T = TypeVar("T")
 

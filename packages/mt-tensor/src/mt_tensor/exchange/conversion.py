@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +26,7 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 class Cast(Function):
@@ -52,14 +49,14 @@ class Move(Function):
     def forward(ctx: Any, x: Tensor, backend: TensorBackend) -> Tensor:
         ctx.backend = x.backend
         elements = np.array(x.backend.as_array(x._tensor))  # a copy: memory is never shared
-        return TensorBase._make(backend.upload(elements), backend)
+        return Tensor._make(backend.upload(elements), backend)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         return grad.to(ctx.backend), None
 
 
-class ConversionMethods(TensorBase):
+class ConversionMethods(Tensor):
     """The methods of `Tensor` that convert."""
 
     __slots__ = ()
@@ -95,10 +92,10 @@ class ConversionMethods(TensorBase):
             DTypeError: there is no such element type.
         """
         if target is self._tensor.dtype and dtype is None and backend is None and not copy:
-            return self._itself()  # soon, for it is asked very often
+            return self  # soon, for it is asked very often
         if copy is not False or non_blocking is not False:
             check_flags(copy=copy, non_blocking=non_blocking)
-        if isinstance(target, TensorBase):
+        if isinstance(target, Tensor):
             _check_once(dtype, backend, device)
             dtype, backend = target.dtype, target.backend
         elif _is_place(target):
@@ -107,7 +104,7 @@ class ConversionMethods(TensorBase):
         elif target is not None:
             _check_once(dtype)
             dtype = target
-        result = self._itself()
+        result: Tensor = self
         if (chosen := place(backend, device, self.backend)) is not self.backend:
             result = Move.apply(result, chosen)
         if dtype is not None and (kind := as_dtype(dtype)) is not self.dtype:
@@ -188,7 +185,7 @@ class ConversionMethods(TensorBase):
 
     def contiguous(self) -> Tensor:
         """Return the tensor itself if it is contiguous, else a contiguous copy."""
-        return self._itself() if self.is_contiguous() else self.clone()
+        return self if self.is_contiguous() else self.clone()
 
 
 def _is_place(target: Any) -> bool:

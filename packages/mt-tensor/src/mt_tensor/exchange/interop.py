@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import copy
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,10 +14,7 @@ from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ExchangeError, ShapeError
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 CPU = 1
 """DLPack's number for the memory of this machine."""
@@ -70,7 +67,7 @@ def restored(
     grad: Tensor | None,
 ) -> Any:
     """Return the leaf that was copied or pickled."""
-    made = TensorBase._make(backend.upload(elements), backend)
+    made = Tensor._make(backend.upload(elements), backend)
     return _leaf(cls, made, requires_grad, grad)
 
 
@@ -82,7 +79,7 @@ def _leaf(cls: type[Any], elements: Tensor, requires_grad: bool, grad: Tensor | 
     return leaf
 
 
-class InteropMethods(TensorBase):
+class InteropMethods(Tensor):
     """The methods of `Tensor` through which others read it."""
 
     __slots__ = ()
@@ -147,9 +144,9 @@ class InteropMethods(TensorBase):
 
     def __contains__(self, element: Any) -> builtins.bool:
         """Whether any element equals a number, or one of a tensor that is broadcast."""
-        if not isinstance(element, TensorBase):
+        if not isinstance(element, Tensor):
             element = as_number("an element", element)
-        return builtins.bool((self._itself() == element).any().item())
+        return builtins.bool((self == element).any().item())
 
     # --- Memory ---------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_tensor.arguments import as_integer, check_choice
 from mt_tensor.dtypes import Array, bool_, get_default_dtype, int64
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 Profile = Literal["default", "short", "full"]
 
@@ -184,7 +184,7 @@ def _elements(array: Array, indent: int) -> str:
     return _nested(array, indent, _Style(_edges(array) if summarise else array), summarise)
 
 
-def _notes(x: TensorBase) -> list[str]:
+def _notes(x: Tensor) -> list[str]:
     """Return what is said after the elements: only what they do not show."""
     notes = []
     empty = x.numel() == 0
@@ -200,7 +200,7 @@ def _notes(x: TensorBase) -> list[str]:
     return notes
 
 
-def tensor_text(x: TensorBase) -> str:
+def tensor_text(x: Tensor) -> str:
     """Return the text that shows a tensor."""
     prefix = "tensor("
     indent = len(prefix)
@@ -217,7 +217,7 @@ def tensor_text(x: TensorBase) -> str:
     return text + ")"
 
 
-class PrintingMethods(TensorBase):
+class PrintingMethods(Tensor):
     """The methods of `Tensor` that make text."""
 
     __slots__ = ()

@@ -6,7 +6,7 @@ All are composed of `scatter`, so that gradients go to what stays and to what co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, bool_, int64
@@ -20,9 +20,7 @@ from mt_tensor.movement.turning import select
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.recording.function import common_backend, require_tensors
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +14,7 @@ from mt_tensor.movement.views import existing_dim
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:

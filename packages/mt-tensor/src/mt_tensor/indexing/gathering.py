@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,7 @@ from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import Shape, normalize_dim
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
+from mt_tensor.tensor import Tensor
 
 _ADD = OPERATORS["add"]
 

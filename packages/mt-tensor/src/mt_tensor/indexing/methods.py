@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mt_tensor.indexing import filling, finding, gathering, scattering
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 
-class IndexingMethods(TensorBase):
+class IndexingMethods(Tensor):
     """The functions of four modules, whose first argument is the tensor itself."""
 
     __slots__ = ()

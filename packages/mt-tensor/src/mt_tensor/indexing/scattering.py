@@ -6,7 +6,7 @@ Each returns a copy; where several sources go to one place, the reductions count
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +28,7 @@ from mt_tensor.indexing.gathering import (
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.functions import checked_factor
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 class Scatter(Function):
@@ -155,7 +152,7 @@ def scatter(
         raise TypeError("scatter() takes either src, a tensor or number, or value, a number.")
     dim = check_index("scatter", input, dim, index)
     given = value if src is None else src
-    if isinstance(given, TensorBase):
+    if isinstance(given, Tensor):
         source = check_source("scatter", input, index, given)
     else:
         source = _filled(index, input.dtype, input.dtype.checked(given))

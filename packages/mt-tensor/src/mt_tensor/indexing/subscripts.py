@@ -8,7 +8,7 @@ are broadcast together, and name one element each of the dimensions they stand f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,12 +27,8 @@ from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.recording.part import Part, shown
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, positions, shape_broadcast, size_of, strides_from_shape
-from mt_tensor.tensor_base import TensorBase, constant
+from mt_tensor.tensor import Tensor, constant
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
 
 _EVERYTHING = slice(None)
 _PLAIN = {int, slice}
@@ -52,11 +48,11 @@ class Pick(NamedTuple):
 # --- Reading the key ----------------------------------------------------------------------------
 
 
-def _normal(x: TensorBase, entry: Any) -> Any:
+def _normal(x: Tensor, entry: Any) -> Any:
     """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
     if isinstance(entry, _AS_TENSORS):
         entry = _index_tensor(x, entry)
-    if not isinstance(entry, TensorBase):
+    if not isinstance(entry, Tensor):
         return entry
     common_backend(x, entry)
     if entry.dtype.is_floating_point:
@@ -72,7 +68,7 @@ def _normal(x: TensorBase, entry: Any) -> Any:
     return entry.item() if is_number else entry
 
 
-def _index_tensor(x: TensorBase, entry: Any) -> Tensor:
+def _index_tensor(x: Tensor, entry: Any) -> Tensor:
     """Return truth values or integers, in any nesting, as a tensor."""
     try:
         array = np.asarray(entry)
@@ -95,12 +91,12 @@ def _dims_used(entry: Any) -> int:
 
 
 def _is_mask(entry: Any) -> bool:
-    return isinstance(entry, TensorBase) and entry.dtype is bool_
+    return isinstance(entry, Tensor) and entry.dtype is bool_
 
 
 def _is_index(entry: Any) -> bool:
     """Whether an entry names elements of one dimension, and needs no conversion."""
-    return isinstance(entry, TensorBase) and entry.dtype is int64 and entry.ndim > 0
+    return isinstance(entry, Tensor) and entry.dtype is int64 and entry.ndim > 0
 
 
 def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
@@ -116,7 +112,7 @@ def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
     return entries[:position] + fill + entries[position + len(dots) :]
 
 
-def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
+def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
     given = key if isinstance(key, tuple) else (key,)
     missing = x.ndim - len(given)
@@ -125,7 +121,7 @@ def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
     if missing >= 0 and False not in map(_is_index, given):
         common_backend(x, *given)
         picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(given)]
-        return x._itself(), picks
+        return x, picks
     if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
         x, given = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
     entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
@@ -134,7 +130,7 @@ def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
     dim, seen = 0, 0  # of the tensor, and of the view
     for entry in entries:
         used = _dims_used(entry)
-        if isinstance(entry, TensorBase):
+        if isinstance(entry, Tensor):
             indices = (
                 _mask_positions(entry, x.shape[dim : dim + used], dim)
                 if _is_mask(entry)
@@ -149,11 +145,11 @@ def _resolve(x: TensorBase, key: Any) -> tuple[Tensor, list[Pick]]:
             seen += entry is None or isinstance(entry, slice)
         dim += used
     if picks and plain == [_EVERYTHING] * x.ndim:
-        return x._itself(), picks
+        return x, picks
     return Select.apply(x, plain), picks
 
 
-def _mask_positions(mask: TensorBase, shape: Shape, dim: int) -> list[Tensor]:
+def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
     """Return where a mask is True: one tensor of positions for each of its dimensions."""
     if mask.shape != shape:
         raise IndexingError(
@@ -354,10 +350,10 @@ def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
     return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
 
 
-def _as_tensor(x: TensorBase, value: Any) -> Tensor:
+def _as_tensor(x: Tensor, value: Any) -> Tensor:
     """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
-    if isinstance(value, TensorBase):
-        return value._itself()
+    if isinstance(value, Tensor):
+        return value
     value = plain(value)
     if isinstance(value, Number):
         return constant(x.backend, x.dtype, x.dtype.checked(value))
@@ -399,7 +395,7 @@ def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
 # --- x[...] -------------------------------------------------------------------------------------
 
 
-def get_item(x: TensorBase, key: Any) -> Tensor:
+def get_item(x: Tensor, key: Any) -> Tensor:
     """Return `x[key]`.
 
     Integers, slices with any step (negative ones too), None and Ellipsis give a view. With masks of
@@ -415,7 +411,7 @@ def get_item(x: TensorBase, key: Any) -> Tensor:
     return view
 
 
-def set_item(x: TensorBase, key: Any, value: Any) -> None:
+def set_item(x: Tensor, key: Any, value: Any) -> None:
     """Store `value`, broadcast and converted, into `x[key]`.
 
     Where indices name an element several times, which of the values remains is open.
@@ -428,7 +424,7 @@ def set_item(x: TensorBase, key: Any, value: Any) -> None:
     """
     given = _as_tensor(x, value)
     if not given.ndim and _is_mask(key) and key.shape == x.shape:
-        x._itself().masked_fill_(key, given.to(x.backend))
+        x.masked_fill_(key, given.to(x.backend))
         return
     view, picks = _resolve(x, key)
     if picks:
@@ -437,7 +433,7 @@ def set_item(x: TensorBase, key: Any, value: Any) -> None:
         view.copy_(_without_leading_ones(given, view.shape))
 
 
-class SubscriptMethods(TensorBase):
+class SubscriptMethods(Tensor):
     """`x[...]` of `Tensor`."""
 
     __slots__ = ()

@@ -6,7 +6,7 @@ which they are taken as parts; so their gradients arrive together, too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,7 @@ from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
+from mt_tensor.tensor import Tensor
 
 # --- Cholesky: A = L L^T ------------------------------------------------------------------------
 

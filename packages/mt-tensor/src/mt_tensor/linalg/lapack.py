@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,7 @@ from mt_tensor.arguments import check_float32_or_float64, check_same_dtype
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.recording.function import common_backend, require_tensors
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:

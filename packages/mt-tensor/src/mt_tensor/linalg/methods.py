@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mt_tensor.linalg import products, systems
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 
-class LinalgMethods(TensorBase):
+class LinalgMethods(Tensor):
     """The functions that torch has beside those of `torch.linalg`."""
 
     __slots__ = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import check_choice, check_flags, check_floating
 from mt_tensor.dtypes import as_number
@@ -14,9 +14,7 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions import norms
 from mt_tensor.reductions.sums import wide
 from mt_tensor.strides import is_integer, normalize_dims
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 Dims = int | Sequence[int] | None
 

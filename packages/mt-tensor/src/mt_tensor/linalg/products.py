@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_floating
@@ -14,9 +12,7 @@ from mt_tensor.products import vectors
 from mt_tensor.products.matmul import matmul
 from mt_tensor.products.vectors import multi_dot
 from mt_tensor.recording.function import require_tensors
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import shape_broadcast
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 SINGULAR = "a matrix is singular, so that it has no inverse"
 

@@ -7,10 +7,7 @@ whether there is memory to share.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def apart(result: Tensor, source: Tensor) -> Tensor:

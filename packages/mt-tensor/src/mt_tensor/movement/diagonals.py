@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.part import shown
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
 
 
 def _diagonal_view(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
 
 NOTHING = (0,)
 """The shape that is passed over among others."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement import diagonals, rearranging, splitting, turning
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
-class RearrangingMethods(TensorBase):
+class RearrangingMethods(Tensor):
     """The functions of four modules, and what is a method only."""
 
     __slots__ = ()
@@ -57,16 +54,16 @@ class RearrangingMethods(TensorBase):
         """The transpose of a matrix: its adjoint, as its elements are real."""
         if self.ndim != 2:
             raise ShapeError(f"H is for matrices; this tensor has shape {self.shape}. Use mH.")
-        return self._itself().mT
+        return self.mT
 
     @property
     def mH(self) -> Tensor:  # noqa: N802 - torch's name
         """The view with the last two dimensions exchanged."""
-        return turning.adjoint(self._itself())
+        return turning.adjoint(self)
 
     def split(self, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
         """Return views of pieces along a dimension; see `mt_tensor.split`."""
-        return splitting.split(self._itself(), split_size, dim)
+        return splitting.split(self, split_size, dim)
 
     def repeat(self, *times: Any, repeats: Any = None) -> Tensor:
         """Return copies laid beside each other, `times[d]` of them along dimension `d`.
@@ -89,7 +86,7 @@ class RearrangingMethods(TensorBase):
 
     def tile(self, *times: Any, dims: Any = None) -> Tensor:
         """Return copies laid beside each other; missing numbers are 1, in front."""
-        return rearranging.tile(self._itself(), as_integers(times, dims))
+        return rearranging.tile(self, as_integers(times, dims))
 
     def expand_as(self, other: Tensor) -> Tensor:
         """Return a view expanded to the shape of another tensor."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_tensor.arguments import as_integers, check_choice
@@ -13,10 +13,8 @@ from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.part import Part
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
 
 
 class Slice(ViewFunction):

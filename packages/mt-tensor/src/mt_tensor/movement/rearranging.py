@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,7 @@ from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 Ints = int | Sequence[int]
 
@@ -126,7 +123,7 @@ def repeat_interleave(
 
 def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
     """Return how often each of `extent` slices is repeated, as an array."""
-    if isinstance(repeats, TensorBase):
+    if isinstance(repeats, Tensor):
         common_backend(input, repeats)
         if repeats.dtype.name not in ("int32", "int64"):
             raise DTypeError(f"repeats must be int32 or int64; {repeats.dtype.name} was given.")

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim, resolve_shape
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def split(
@@ -106,7 +102,7 @@ def tensor_split(
     require_tensors("tensor_split", input)
     d = existing_dim("tensor_split", dim, input.shape)
     extent = input.shape[d]
-    if isinstance(indices_or_sections, TensorBase):
+    if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
         count = as_integer("indices_or_sections", indices_or_sections, least=1)

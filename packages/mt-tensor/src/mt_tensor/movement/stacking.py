@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +15,7 @@ from mt_tensor.movement.joining import cat, check_list, stack
 from mt_tensor.movement.padding import pad
 from mt_tensor.movement.rearranging import meshgrid
 from mt_tensor.recording.function import require_tensors
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
+from mt_tensor.tensor import Tensor
 
 # --- With more dimensions -----------------------------------------------------------------------
 

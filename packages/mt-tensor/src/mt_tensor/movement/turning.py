@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import IndexingError, ShapeError
@@ -12,9 +12,7 @@ from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _at_least(name: str, ndim: int, input: Tensor) -> None:

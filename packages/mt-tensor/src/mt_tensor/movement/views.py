@@ -6,7 +6,7 @@ Forward, each is arithmetic on strides. Backward, each is undone by another of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.backends.contract import TensorBackend
@@ -16,11 +16,8 @@ from mt_tensor.layout import Layout, layout_of
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
 
 
 class Permute(ViewFunction):
@@ -107,14 +104,14 @@ def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> Tenso
     return zeros.permute(*[order.index(d) for d in range(len(shape))])
 
 
-def reshaped(x: TensorBase, shape: Shape) -> Tensor:
+def reshaped(x: Tensor, shape: Shape) -> Tensor:
     """Return the same elements in a shape that holds as many, copying only if it must be."""
     if not x.is_contiguous() and x._tensor.view(shape) is None:
         x = x.contiguous()
     return View.apply(x, shape)
 
 
-def reinterpreted(x: TensorBase, dtype: DType) -> Tensor:
+def reinterpreted(x: Tensor, dtype: DType) -> Tensor:
     """Return a view of the same memory as elements of another type, without history.
 
     The last extent becomes as many times larger, or smaller, as the elements become smaller, or
@@ -134,7 +131,7 @@ def reinterpreted(x: TensorBase, dtype: DType) -> Tensor:
         )
     layout = _reinterpreted_layout(data.layout, dtype)
     storage = backend.reinterpreted(data.storage, dtype)
-    return TensorBase._make(data.reinterpreted(storage, layout), backend)
+    return Tensor._make(data.reinterpreted(storage, layout), backend)
 
 
 def _reinterpreted_layout(layout: Layout, dtype: DType) -> Layout:
@@ -202,7 +199,7 @@ def existing_dim(name: str, dim: int, shape: Shape) -> int:
     return normalize_dim(dim, len(shape))
 
 
-class MovementMethods(TensorBase):
+class MovementMethods(Tensor):
     """The methods of `Tensor` that move elements."""
 
     __slots__ = ()
@@ -244,7 +241,7 @@ class MovementMethods(TensorBase):
         if start > end:
             raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
         if start == end and self.ndim:
-            return self._itself()
+            return self
         merged = size_of(self.shape[start : end + 1])
         return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
 
@@ -314,13 +311,13 @@ class MovementMethods(TensorBase):
                 f"narrow() of {length} element(s) from {start} on does not lie in dimension "
                 f"{dim} with {self.shape[d]}."
             )
-        return self._itself()[(slice(None),) * d + (slice(start, start + length),)]
+        return self[(slice(None),) * d + (slice(start, start + length),)]
 
     def flip(self, *axes: Any, dims: Any = None) -> Tensor:
         """Return a copy with the order of elements reversed in some dimensions."""
         reverse = normalize_dims(as_integers(axes, dims), self.ndim)
         steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
-        return self._itself()[steps].clone()
+        return self[steps].clone()
 
     def unfold(self, dimension: int, size: int, step: int) -> Tensor:
         """Return windows of `size` elements, `step` apart, as a new last dimension.

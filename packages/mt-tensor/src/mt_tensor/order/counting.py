@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from mt_tensor.indexing.gathering import lowest_and_highest, scatter_add
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _results(input: Tensor, found: list[Array | None]) -> Any:

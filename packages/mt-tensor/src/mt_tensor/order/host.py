@@ -7,14 +7,12 @@ forward direction only: gradients are composed of operations, so that they can b
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mt_tensor.dtypes import Array, DType
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> Tensor:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mt_tensor.order import counting, ranks, scans, sorting
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 
-class OrderMethods(TensorBase):
+class OrderMethods(Tensor):
     """The functions of four modules, whose first argument is the tensor itself."""
 
     __slots__ = ()

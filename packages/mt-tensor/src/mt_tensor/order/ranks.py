@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from mt_tensor.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def msort(input: Tensor) -> Tensor:
@@ -156,7 +153,7 @@ def _between(ordered: Tensor, place: Tensor, interpolation: str) -> Tensor:
 
 def _shares(name: str, input: Tensor, q: Any) -> Any:
     """Return the shares as an array: 0-D for one, 1-D for several."""
-    if isinstance(q, TensorBase):
+    if isinstance(q, Tensor):
         if q.dtype is not input.dtype:
             raise DTypeError(
                 f"{name}() of {input.dtype.name} takes q of that dtype; {q.dtype.name} was given."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +16,7 @@ from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import normalize_dim
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
+from mt_tensor.tensor import Tensor
 
 # --- Sums and products --------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -10,10 +10,7 @@ from mt_tensor.arguments import check_choice, check_flags, check_not_bool
 from mt_tensor.dtypes import Array, Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def searchsorted(
@@ -117,7 +114,7 @@ def isin(
 
 def _array(values: Any) -> Array:
     """Return the elements of a tensor, or a number, as an array."""
-    if isinstance(values, TensorBase):
+    if isinstance(values, Tensor):
         return np.asarray(values.backend.as_array(values._tensor))
     return np.asarray(values)
 

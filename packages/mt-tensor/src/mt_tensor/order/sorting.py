@@ -7,7 +7,7 @@ to where each came from.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual
 from mt_tensor.reductions.sums import check_not_empty
 from mt_tensor.strides import normalize_dim
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _order(x: Tensor, dim: int, descending: bool) -> Tensor:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import Number, as_number, get_default_dtype, result_type
 from mt_tensor.errors import ShapeError
@@ -11,9 +9,7 @@ from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.ranks import diff
 from mt_tensor.order.scans import cumsum
 from mt_tensor.recording.function import common_backend, require_tensors
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def trapezoid(

@@ -9,7 +9,6 @@ float32 unless something else is said.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from mt_tensor.arguments import check_choice, check_same_dtype
 from mt_tensor.dtypes import Number, as_number
@@ -19,9 +18,7 @@ from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:

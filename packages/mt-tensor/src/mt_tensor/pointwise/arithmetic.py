@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_operators import OPERATORS, Operator
-from mt_tensor import tensor_base
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.direct import method, reflected
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
@@ -27,7 +23,7 @@ def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
         ShapeError: the tensor has dimensions.
         TypeError: it is something else.
     """
-    if not isinstance(value, TensorBase):
+    if not isinstance(value, Tensor):
         return dtype.checked(value)
     if value.ndim:
         raise ShapeError(f"{name}() takes a number or a 0-D tensor; shape {value.shape} was given.")
@@ -46,7 +42,7 @@ def _reflected(name: str) -> Callable[..., Tensor]:
     return reflected(OPERATORS[name])
 
 
-class ArithmeticMethods(TensorBase):
+class ArithmeticMethods(Tensor):
     """The element-wise methods of `Tensor`, and its operators."""
 
     __slots__ = ()
@@ -81,7 +77,7 @@ class ArithmeticMethods(TensorBase):
     __neg__ = method(OPERATORS["neg"])
 
     def __pos__(self) -> Tensor:
-        return self._itself()
+        return self
 
     __abs__ = method(OPERATORS["abs"])
 
@@ -134,17 +130,17 @@ class ArithmeticMethods(TensorBase):
 
 
 def _install(operator: Operator) -> None:
-    """Make a row of the operator table a method, unless the class has its own."""
+    """Make a row of the operator table a method, unless there is another of its name."""
     if operator.name in ArithmeticMethods.__dict__:
         return
-    setattr(ArithmeticMethods, operator.name, method(operator))
+    setattr(Tensor, operator.name, method(operator))
 
 
 def _is_taken(name: str) -> bool:
     """Whether tensors use a name for something else."""
-    return hasattr(tensor_base.result_class, name)
+    return hasattr(Tensor, name)
 
 
 OPERATORS.for_each(_install, taken=_is_taken)
 for _alias, _name in ALIASES.items():
-    setattr(ArithmeticMethods, _alias, getattr(ArithmeticMethods, _name))
+    setattr(Tensor, _alias, getattr(Tensor, _name))

@@ -13,12 +13,12 @@ import numpy as np
 
 from mt_operators import Operator
 from mt_tensor.pointwise.elementwise import OPERATIONS
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 _CURE = "make it a tensor first, as in mt_tensor.from_numpy(array)"
 
 
-def array_on_the_right(operator: Operator, x: TensorBase, other: Any) -> Any:
+def array_on_the_right(operator: Operator, x: Tensor, other: Any) -> Any:
     """Return what `x` and something that is neither tensor nor number give.
 
     Returns:
@@ -35,7 +35,7 @@ def array_on_the_right(operator: Operator, x: TensorBase, other: Any) -> Any:
     raise TypeError(f"{operator.name}() of a tensor and an array of NumPy is not defined: {_CURE}.")
 
 
-def array_on_the_left(operator: Operator, other: Any, x: TensorBase) -> Any:
+def array_on_the_left(operator: Operator, other: Any, x: Tensor) -> Any:
     """Return what something that is neither tensor nor number, and `x`, give.
 
     Raises:
@@ -44,7 +44,7 @@ def array_on_the_left(operator: Operator, other: Any, x: TensorBase) -> Any:
     if not isinstance(other, np.ndarray):
         return NotImplemented
     if operator.name == "div":
-        return np.true_divide(other, x)  # type: ignore[call-overload]
+        return np.true_divide(other, x)
     raise refused_on_the_left(operator.name)
 
 

@@ -11,10 +11,10 @@ from mt_tensor.arguments import check_same_dtype
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import InPlaceError
 from mt_tensor.recording.function import common_backend, require_tensors
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 
-class CallingMethods(TensorBase):
+class CallingMethods(Tensor):
     """The methods of `Tensor` that call a function of numbers."""
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class CallingMethods(TensorBase):
         """
         return self._stored("apply_", map(callable, self.flatten().tolist()))
 
-    def map_(self, tensor: TensorBase, callable: Callable[[Any, Any], Any]) -> Self:
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Self:
         """Replace each element by what a function makes of it and that of a tensor; return self.
 
         Args:

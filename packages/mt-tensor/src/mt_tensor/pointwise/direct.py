@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_operators import Operator
-from mt_tensor import tensor_base
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import DType, bool_, float16, is_half, plain
 from mt_tensor.pointwise.beside_arrays import array_on_the_left, array_on_the_right
 from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor_base import TensorBase, constant
+from mt_tensor.tensor import Tensor, constant
 from mt_tensor.tensor_data import TensorData
 
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
-_make = TensorBase._make
+_make = Tensor._make
 _new = object.__new__
 
 _SIMPLE_ON_INTEGERS = {"add", "sub", "mul", "maximum", "minimum"}
@@ -53,7 +49,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
         made = _binary(operator, left_to_others)
     else:
 
-        def made(self: Any, *others: Any) -> Any:
+        def made(self: Tensor, *others: Any) -> Tensor:
             return operation(self, *others)
 
     made.__name__ = operator.name
@@ -68,7 +64,7 @@ def _unary(operator: Operator) -> Callable[..., Any]:
     functions = computing.functions
     direct = operator.result in ("number", "real")
 
-    def unary(self: Any) -> Any:
+    def unary(self: Tensor) -> Tensor:
         data = self._tensor
         layout = data.layout
         dtype = layout.dtype
@@ -94,11 +90,11 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     truth = operator.result == "truth"
     direct = _direct_kinds(operator)
 
-    def binary(self: Any, other: Any) -> Any:
+    def binary(self: Tensor, other: Any) -> Tensor:
         data, backend = self._tensor, self.backend
         layout = data.layout
         dtype = layout.dtype
-        y = other if isinstance(other, TensorBase) else _constant(other, dtype, backend)
+        y = other if isinstance(other, Tensor) else _constant(other, dtype, backend)
         if y is not None and y.backend is backend:
             second = y._tensor
             another = second.layout
@@ -130,7 +126,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
                     return _make(out, backend)
             else:
                 return operation(self, other)
-            result: Tensor = _new(tensor_base.result_class)  # as in `_make`
+            result: Tensor = _new(Tensor)  # as in `_make`
             result._tensor = out
             result.backend = backend
             result._node = result._base = result._grad = None
@@ -142,7 +138,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
         if left_to_others and not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
-                return array_on_the_right(operator, self, other)
+                return array_on_the_right(operator, self, other)  # type: ignore[no-any-return]
         return operation(self, other)
 
     return binary
@@ -172,15 +168,15 @@ def reflected(operator: Operator) -> Callable[..., Any]:
     """Return an operator as Python calls it with a number on the left of a tensor."""
     operation, of_tensors = OPERATIONS[operator.name], method(operator)
 
-    def reflected_operator(self: Any, other: Any) -> Any:
+    def reflected_operator(self: Tensor, other: Any) -> Tensor:
         if self.dtype.is_floating_point:
             number = _constant(other, self.dtype, self.backend)
             if number is not None:
-                return of_tensors(number, self)
+                return of_tensors(number, self)  # type: ignore[no-any-return]
         if not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
-                return array_on_the_left(operator, other, self)
+                return array_on_the_left(operator, other, self)  # type: ignore[no-any-return]
         return operation(other, self)
 
     return reflected_operator

@@ -8,7 +8,7 @@ Under `create_graph` the partial derivatives run on tensors instead and record t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_operators import OPERATORS, Operator
@@ -33,12 +33,9 @@ from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.gradients import Recorder
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast
-from mt_tensor.tensor_base import TensorBase, constant
+from mt_tensor.tensor import Tensor, constant
 
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
-_make = TensorBase._make
+_make = Tensor._make
 
 NOT_ON_BOOL = {
     "neg": "use logical_not",
@@ -54,7 +51,7 @@ NOT_ON_BOOL = {
 _AS_FLOATS = ("signbit",)
 """Operators that must divide by zero, which integers cannot: -0 shows itself in no other way."""
 
-OPERANDS = (TensorBase, bool, int, float)
+OPERANDS = (Tensor, bool, int, float)
 """What an operator of tensors takes."""
 
 _PLAIN_NUMBERS = {int, float}
@@ -90,8 +87,8 @@ class ElementwiseOperation:
         operands = self._alike(args, backend)
         if operands is None:
             if self._has_finer_numbers(args):
-                halves = [arg.to(float16) if isinstance(arg, TensorBase) else arg for arg in args]
-                wide = [arg.float() if isinstance(arg, TensorBase) else arg for arg in halves]
+                halves = [arg.to(float16) if isinstance(arg, Tensor) else arg for arg in args]
+                wide = [arg.float() if isinstance(arg, Tensor) else arg for arg in halves]
                 return self(*wide).to(float16)
             operands = self._promoted(args, backend)
         shape = operands[0].shape
@@ -107,7 +104,7 @@ class ElementwiseOperation:
         """
         dtype: DType | None = None
         for value in args[1:] if self._chooses else args:
-            if isinstance(value, TensorBase):
+            if isinstance(value, Tensor):
                 own = value._tensor.dtype
                 if dtype is None:
                     dtype = own
@@ -120,10 +117,7 @@ class ElementwiseOperation:
         if self._chooses and getattr(args[0], "dtype", None) is not bool_:
             return None
         return tuple(
-            [
-                arg if isinstance(arg, TensorBase) else _as_tensor(arg, dtype, backend)
-                for arg in args
-            ]
+            [arg if isinstance(arg, Tensor) else _as_tensor(arg, dtype, backend) for arg in args]
         )
 
     def _has_finer_numbers(self, args: tuple[Any, ...]) -> bool:
@@ -133,10 +127,10 @@ class ElementwiseOperation:
         """
         if self._chooses or self.operator.result == "truth":
             return False
-        numbers = [arg for arg in map(plain, args) if not isinstance(arg, TensorBase)]
+        numbers = [arg for arg in map(plain, args) if not isinstance(arg, Tensor)]
         return (
             len(numbers) < len(args)
-            and any(isinstance(arg, TensorBase) and arg.dtype is float16 for arg in args)
+            and any(isinstance(arg, Tensor) and arg.dtype is float16 for arg in args)
             and all(isinstance(number, Number) for number in numbers)
             and not all(map(is_half, numbers))
             and result_type(*args) is float16
@@ -154,7 +148,7 @@ class ElementwiseOperation:
         values = args
         if self._chooses:
             condition, values = args[0], args[1:]
-            if isinstance(condition, TensorBase) and condition.dtype is not bool_:
+            if isinstance(condition, Tensor) and condition.dtype is not bool_:
                 raise DTypeError(
                     f"the condition of where() must be bool; {condition.dtype.name} was given. "
                     "Compare first, as in x > 0."
@@ -255,8 +249,8 @@ _ON_INTEGERS: dict[str, Callable[..., None]] = {
 
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
-    if isinstance(value, TensorBase):
-        return value._itself() if value.dtype is dtype else value.to(dtype)
+    if isinstance(value, Tensor):
+        return value if value.dtype is dtype else value.to(dtype)
     if isinstance(value, int) and abs(value) >> 63:  # smaller types wrap around, as in torch
         (uint64 if dtype is uint64 else int64).checked(value)
     return constant(backend, dtype, value)

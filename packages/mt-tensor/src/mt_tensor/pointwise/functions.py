@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,9 @@ from mt_tensor.dtypes import DType, Number, as_number, float16, plain, result_ty
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, check_on_bool, elementwise
 from mt_tensor.pointwise.fusing import fuse
-from mt_tensor.pointwise.table_functions import FUNCTIONS
+from mt_tensor.pointwise.table_functions import FUNCTIONS, Operand
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.pointwise.table_functions import Operand
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 LN_2 = math.log(2.0)
 
@@ -78,7 +74,7 @@ def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> 
         raise DTypeError(f"{label}={factor!r} does not fit operands of kind {dtype.kind}.")
     factor = checked_factor(label, factor, dtype)
     check_on_bool(name, dtype)
-    if isinstance(other, TensorBase):
+    if isinstance(other, Tensor):
         other = other.to(dtype)
     if dtype.kind == "bool":
         return elementwise("logical_and", other, factor)
@@ -122,10 +118,10 @@ def square(input: Tensor) -> Tensor:
 def float_power(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`, computed in float64."""
     given = {"input": input, "exponent": exponent}
-    if not any(isinstance(value, TensorBase) for value in given.values()):
+    if not any(isinstance(value, Tensor) for value in given.values()):
         require_tensors("float_power", input)
     base, power = (
-        value.double() if isinstance(value, TensorBase) else as_number(name, value)
+        value.double() if isinstance(value, Tensor) else as_number(name, value)
         for name, value in given.items()
     )
     return pow(base, power)
@@ -197,7 +193,7 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
         IndexingError: the shapes do not broadcast.
     """
     require_tensors("lerp", input, end)
-    weights = [weight] if isinstance(weight, TensorBase) and weight.ndim else []
+    weights = [weight] if isinstance(weight, Tensor) and weight.ndim else []
     check_same_dtype("lerp", input, end, *weights)
     check_floating("lerp", input)
     return elementwise("lerp", input, end, weight)

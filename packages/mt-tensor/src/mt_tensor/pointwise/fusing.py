@@ -17,7 +17,7 @@ import inspect
 import itertools
 import keyword
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from mt_operators import OPERATORS, Formula, Operator
@@ -28,11 +28,8 @@ from mt_tensor.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.errors import FusionError
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
 from mt_tensor.strides import Shape
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,7 +70,7 @@ def fuse(function: F) -> F:
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:
         for arg in args:
-            if isinstance(arg, TensorBase) and arg.backend is SCRIBE:  # within another one
+            if isinstance(arg, Tensor) and arg.backend is SCRIBE:  # within another one
                 return function(*args)  # type: ignore[no-any-return]
         return operation()(*args)
 
@@ -197,7 +194,7 @@ def _refuse(what: str) -> NoReturn:
 
 def symbol_of(argument: Argument) -> Tensor:
     """Return the tensor that stands for an argument while a function is run to be written down."""
-    return TensorBase._make(TensorData(argument, (), dtype=float32), SCRIBE)
+    return Tensor._make(TensorData(argument, (), dtype=float32), SCRIBE)
 
 
 def value_of(result: Any) -> Value:
@@ -206,7 +203,7 @@ def value_of(result: Any) -> Value:
     Raises:
         FusionError: it is no floating-point tensor that was computed from elements alone.
     """
-    if not isinstance(result, TensorBase) or result.backend is not SCRIBE:
+    if not isinstance(result, Tensor) or result.backend is not SCRIBE:
         _refuse(f"returns {result!r} instead of a tensor made from its arguments")
     if not result.is_floating_point():
         _refuse(f"returns {result.dtype.name}")

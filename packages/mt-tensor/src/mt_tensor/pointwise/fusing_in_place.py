@@ -27,7 +27,7 @@ from mt_tensor.layout import Layout
 from mt_tensor.pointwise.fusing import Argument, Program, name_of, symbol_of, value_of
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 Function = Callable[..., Any]
 
@@ -141,7 +141,7 @@ class Change:
         for arg in given:
             if arg.__class__ is float:
                 inputs.append(arg)
-            elif isinstance(arg, TensorBase):
+            elif isinstance(arg, Tensor):
                 if arg.backend is not backend:
                     common_backend(*given)  # raises
                 own = arg._tensor.layout
@@ -168,12 +168,12 @@ class Change:
         name, unrecorded = self.formula.name, not recording.get()
         layout: Layout | None = None
         for tensor in targets:
-            if not isinstance(tensor, TensorBase) or not tensor.dtype.is_floating_point:
-                kind = tensor.dtype.name if isinstance(tensor, TensorBase) else repr(tensor)
+            if not isinstance(tensor, Tensor) or not tensor.dtype.is_floating_point:
+                kind = tensor.dtype.name if isinstance(tensor, Tensor) else repr(tensor)
                 raise DTypeError(f"{name} changes floating-point tensors in place, not {kind}.")
             own = tensor._tensor.layout
             whole = own.row_major and unrecorded  # as almost always
-            if not whole and tensor._itself()._check_in_place(*given):
+            if not whole and tensor._check_in_place(*given):
                 raise InPlaceError(
                     f"{name} is not recorded, but a gradient is wanted of one of its arguments: "
                     "call it under no_grad()."

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_operators import Operator, lift
@@ -19,13 +19,10 @@ from mt_tensor.dtypes import DType
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node
-from mt_tensor.tensor_base import VIEW, TensorBase, constant
+from mt_tensor.tensor import VIEW, Tensor, constant
 from mt_tensor.tensor_data import TensorData
 
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
-_make = TensorBase._make
+_make = Tensor._make
 _new = object.__new__
 
 
@@ -137,7 +134,7 @@ def _choosing(where: Callable[..., Any], dtype: DType) -> Callable[..., Any]:
     """
 
     def chosen(condition: Any, x: Any, y: Any) -> Any:
-        if isinstance(condition, TensorBase) and not isinstance(x, TensorBase):
+        if isinstance(condition, Tensor) and not isinstance(x, Tensor):
             x = constant(condition.backend, dtype, x)
         return where(condition, x, y)
 

@@ -7,7 +7,7 @@ training needs often compute in the tensor's own memory.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,11 +32,8 @@ from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.aliasing import AliasMethods, Instead
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
-from mt_tensor.tensor_base import TensorBase, constant
+from mt_tensor.tensor import Tensor, constant
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
 
 
 def _same_view(a: TensorData, b: TensorData) -> bool:
@@ -108,7 +105,7 @@ class InPlaceMethods(AliasMethods):
 
     def copy_(self, source: Any) -> Self:
         """Store the elements of `source`, broadcast and converted, and return self."""
-        if not isinstance(source, TensorBase):
+        if not isinstance(source, Tensor):
             source = self._uploaded(np.array(source))
         if source.backend is not self.backend:
             source = source.to(self.backend)
@@ -119,7 +116,7 @@ class InPlaceMethods(AliasMethods):
     def fill_(self, value: Number | Tensor) -> Self:
         """Store a number, or that of a 0-D tensor, in every element, and return self."""
         filling = single("fill_", value, self.dtype)
-        if isinstance(filling, TensorBase):
+        if isinstance(filling, Tensor):
             return self.copy_(filling)
         repeated = self._directly_with(filling)
         if repeated is None:
@@ -161,7 +158,7 @@ class InPlaceMethods(AliasMethods):
                 f"the result of {name} is {floating.name} "
                 f"and cannot be stored in place in {self.dtype.name}: convert first."
             )
-        if not isinstance(other, TensorBase):
+        if not isinstance(other, Tensor):
             other = self._full((), other)
         common_backend(self, other)
         if shape_broadcast(self.shape, other.shape) != self.shape:
@@ -192,7 +189,7 @@ class InPlaceMethods(AliasMethods):
         if other.__class__ is float and (data.dtype is not float16 or is_half(other)):
             return constant(backend, data.dtype, other)._tensor.expand(data.shape)
         if (
-            not isinstance(other, TensorBase)
+            not isinstance(other, Tensor)
             or other.backend is not backend
             or (other._requires_grad and is_grad_enabled())
         ):
@@ -281,7 +278,7 @@ class InPlaceMethods(AliasMethods):
     __iadd__ = add_
     __isub__ = sub_
     __imul__ = mul_
-    __itruediv__ = div_
+    __itruediv__ = div_  # type: ignore[assignment]
 
 
 # --- What is the same for every operation -------------------------------------------------------

@@ -6,7 +6,7 @@ be the result; among floats it follows IEEE 754.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from mt_operators import Operator
 from mt_operators.elementary import div as quotient
@@ -16,10 +16,7 @@ from mt_tensor.arguments import check_choice
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 RoundingMode = Literal["trunc", "floor"] | None
 
@@ -180,7 +177,7 @@ def lcm(input: Tensor, other: Tensor) -> Tensor:
     return elementwise("lcm", input, other)
 
 
-class IntegerMethods(TensorBase):
+class IntegerMethods(Tensor):
     """The methods of `Tensor` for rounded division and divisors."""
 
     __slots__ = ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mt_tensor.pointwise import activations, comparing, functions
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 
-class PointwiseMethods(TensorBase):
+class PointwiseMethods(Tensor):
     """The functions of three modules, whose first argument is the tensor itself."""
 
     __slots__ = ()

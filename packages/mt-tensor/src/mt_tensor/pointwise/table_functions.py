@@ -9,31 +9,30 @@ functions there are. Operations whose arguments are more than those of their row
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.pointwise.direct import method
 from mt_tensor.pointwise.elementwise import OPERATIONS
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+Operand: TypeAlias = Tensor | Number
 
-    Operand: TypeAlias = Tensor | Number
 
-    class Unary(Protocol):
-        """A function of one tensor."""
+class Unary(Protocol):
+    """A function of one tensor."""
 
-        def __call__(self, input: Tensor) -> Tensor:
-            """Return a tensor of the same shape."""
+    def __call__(self, input: Tensor) -> Tensor:
+        """Return a tensor of the same shape."""
 
-    class Binary(Protocol):
-        """A function of two operands, at least one of which is a tensor."""
 
-        def __call__(self, input: Operand, other: Operand) -> Tensor:
-            """Return a tensor of the shape to which the operands broadcast."""
+class Binary(Protocol):
+    """A function of two operands, at least one of which is a tensor."""
+
+    def __call__(self, input: Operand, other: Operand) -> Tensor:
+        """Return a tensor of the shape to which the operands broadcast."""
 
 
 abs: Unary
@@ -170,7 +169,7 @@ def _unary(operator: Operator) -> Callable[..., Tensor]:
     name, of_tensor = operator.name, method(operator)
 
     def function(input: Any) -> Tensor:
-        if not isinstance(input, TensorBase):
+        if not isinstance(input, Tensor):
             require_tensors(name, input)
         return of_tensor(input)  # type: ignore[no-any-return]
 
@@ -181,9 +180,9 @@ def _binary(operator: Operator) -> Callable[..., Tensor]:
     name, of_tensor, operation = operator.name, method(operator), OPERATIONS[operator.name]
 
     def function(input: Any, other: Any) -> Tensor:
-        if isinstance(input, TensorBase):
+        if isinstance(input, Tensor):
             return of_tensor(input, other)  # type: ignore[no-any-return]
-        if not isinstance(other, TensorBase):
+        if not isinstance(other, Tensor):
             require_tensors(name, input)
         return operation(input, other)
 
@@ -194,7 +193,7 @@ def _of_many(operator: Operator) -> Callable[..., Tensor]:
     name, operation = operator.name, OPERATIONS[operator.name]
 
     def function(*operands: Any) -> Tensor:
-        if not any(isinstance(operand, TensorBase) for operand in operands):
+        if not any(isinstance(operand, Tensor) for operand in operands):
             require_tensors(name, *operands)
         return operation(*operands)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from mt_tensor.dtypes import Number
 from mt_tensor.pointwise.elementwise import elementwise
@@ -11,9 +10,7 @@ from mt_tensor.pointwise.functions import checked_factor, sum_with
 from mt_tensor.products.contraction import promoted
 from mt_tensor.products.vectors import bmm, mm, mv, outer
 from mt_tensor.reductions.sums import sum, wide
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _added(

@@ -12,7 +12,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import result_type
@@ -22,10 +22,7 @@ from mt_tensor.products.matmul import matmul
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.sums import sum
 from mt_tensor.strides import normalize_dims
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 Label = Hashable
 """A letter, a number, or the place of a dimension that an ellipsis stands for."""
@@ -216,7 +213,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 
 def _paired(dims: Any, ndim_a: int, ndim_b: int) -> tuple[Sequence[int], Sequence[int]]:
     """Return which dimensions of two tensors are summed over together."""
-    if isinstance(dims, TensorBase):
+    if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, SupportsIndex):
         count = operator.index(dims)

@@ -5,7 +5,7 @@ All are norms of differences, whose gradient between equal vectors is 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.norms import norm
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:

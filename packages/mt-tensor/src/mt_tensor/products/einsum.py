@@ -10,14 +10,12 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 from mt_tensor.errors import EquationError
 from mt_tensor.products.contraction import Label, Labels, contract, promoted
 from mt_tensor.recording.function import require_tensors
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 class _Equation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_tensor.arguments import check_not_bool
@@ -10,17 +10,14 @@ from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 class MatMul(Function):
     """Product of matrices in the last two dimensions, or of vectors; see `matmul`."""
 
     @staticmethod
-    def forward(ctx: Any, a: TensorBase, b: TensorBase) -> Tensor:
+    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
         needs_a, needs_b = ctx.needs_input_grad
         ctx.save_for_backward(a if needs_b else None, b if needs_a else None, a.shape, b.shape)
         return a._with(a.backend.product(a._tensor, b._tensor))
@@ -45,7 +42,7 @@ class MatMul(Function):
         return grad_a, grad_b
 
 
-def matmul(input: TensorBase, other: TensorBase) -> Tensor:
+def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Multiply as `torch.matmul` does.
 
     Args:
@@ -84,4 +81,4 @@ def matmul(input: TensorBase, other: TensorBase) -> Tensor:
         check_not_bool("matmul", input)
     if recording.get() and (input.requires_grad or other.requires_grad):
         return MatMul.apply(input, other)
-    return TensorBase._make(backend.product(a, b), backend)
+    return Tensor._make(backend.product(a, b), backend)

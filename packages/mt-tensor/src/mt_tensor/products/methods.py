@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.pointwise.beside_arrays import refused_on_the_left
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.products import matmul as matrices
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
-class ProductMethods(TensorBase):
+class ProductMethods(Tensor):
     """The functions of several modules, whose first argument is the tensor itself."""
 
     __slots__ = ()
@@ -41,7 +38,7 @@ class ProductMethods(TensorBase):
     dist = distances.dist
 
     def __matmul__(self, other: Tensor) -> Tensor:
-        if not isinstance(other, TensorBase):
+        if not isinstance(other, Tensor):
             return NotImplemented
         return matrices.matmul(self, other)
 

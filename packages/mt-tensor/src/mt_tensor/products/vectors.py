@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +30,7 @@ from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.norms import norm
 from mt_tensor.reductions.sums import sum
 from mt_tensor.strides import normalize_dim
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _of_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> list[Tensor]:

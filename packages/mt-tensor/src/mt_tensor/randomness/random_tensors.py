@@ -25,7 +25,7 @@ from mt_tensor.randomness.sampling import (
 )
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import Shape, shape_broadcast
-from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 __all__ = [
     "generator",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,11 +12,7 @@ from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.randomness.generator import Generator, numbers_of
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import Shape
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
+from mt_tensor.tensor import Tensor
 
 # --- Numbers on the host ------------------------------------------------------------------------
 
@@ -179,7 +175,7 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
     return first
 
 
-class SamplingMethods(TensorBase):
+class SamplingMethods(Tensor):
     """The methods of `Tensor` that draw random numbers."""
 
     __slots__ = ()
@@ -211,7 +207,7 @@ class SamplingMethods(TensorBase):
     def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> Self:
         """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
         self._check_in_place()
-        if isinstance(p, TensorBase):
+        if isinstance(p, Tensor):
             check_floating("bernoulli_", p)
             common_backend(self, p)
             p = p.backend.as_array(p._tensor.expand(self.shape))

@@ -9,7 +9,7 @@ nodes know of; each moves on to a new node, as a view of the changed base, when 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,10 @@ from mt_autodiff import enable_grad, is_grad_enabled, no_grad
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.recording.function import Function
+from mt_tensor.recording.graph import Node
 from mt_tensor.strides import positions
-from mt_tensor.tensor_base import VIEW, TensorBase
+from mt_tensor.tensor import VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.recording.graph import Node
-    from mt_tensor.tensors import Tensor
 
 
 class Stored(Function):
@@ -104,7 +101,7 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
     return order[np.searchsorted(known, found, sorter=order)]
 
 
-class AliasMethods(TensorBase):
+class AliasMethods(Tensor):
     """What tensors that share memory know of each other."""
 
     __slots__ = ()
@@ -136,7 +133,7 @@ class AliasMethods(TensorBase):
         if not is_grad_enabled() or not self.dtype.is_floating_point:
             return False
         base = self if self._base is None else self._base
-        concerned = [self, base, *[other for other in others if isinstance(other, TensorBase)]]
+        concerned = [self, base, *[other for other in others if isinstance(other, Tensor)]]
         if True not in [tensor.requires_grad for tensor in concerned]:
             return False
         if base.requires_grad and base.is_leaf:
@@ -177,7 +174,7 @@ class AliasMethods(TensorBase):
         elif value.requires_grad:
             changed = Stored.apply(value, self._tensor)
         else:
-            changed = Cleared.apply(self._itself())
+            changed = Cleared.apply(self)
         moving = self if base is None else base
         moving._moved_to(changed._node)
         moving._requires_grad = True

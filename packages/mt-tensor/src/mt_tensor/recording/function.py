@@ -8,7 +8,7 @@ be recorded and differentiated (`create_graph=True`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff import Context
 from mt_autodiff.graph import Differentiable
@@ -16,10 +16,7 @@ from mt_autodiff.mode import recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.recording.graph import Node, connect
-from mt_tensor.tensor_base import VIEW, TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import VIEW, Tensor
 
 
 class Function:
@@ -63,7 +60,7 @@ class Function:
         """Run forward, and record it if an argument wants a gradient."""
         enabled = recording.get()
         if enabled:
-            needs = tuple([isinstance(arg, TensorBase) and arg.requires_grad for arg in args])
+            needs = tuple([isinstance(arg, Tensor) and arg.requires_grad for arg in args])
         else:
             needs = (False,) * len(args)
         ctx: TensorContext = object.__new__(TensorContext)
@@ -74,7 +71,7 @@ class Function:
             result = cls.forward(ctx, *args)
         finally:
             recording.set(enabled)
-        if not isinstance(result, TensorBase):
+        if not isinstance(result, Tensor):
             raise TypeError(
                 f"forward of {cls.__name__} returned {result!r}; a Function has one result, a "
                 "tensor."
@@ -115,7 +112,7 @@ def changes(values: Iterable[Any]) -> int:
     """Return how often the tensors among some values have been changed in place, together."""
     total = 0
     for value in values:
-        if isinstance(value, TensorBase):
+        if isinstance(value, Tensor):
             version = value._tensor._version
             if version is not None:
                 total += version[0]
@@ -159,8 +156,8 @@ def _note_base(result: Tensor, args: Sequence[Any], enabled: bool) -> None:
         return  # an argument as it was, which is no view of itself
     result._base = None
     for arg in args:
-        if isinstance(arg, TensorBase) and arg._tensor._version is shared:
-            result._base = arg._itself() if arg._base is None else arg._base
+        if isinstance(arg, Tensor) and arg._tensor._version is shared:
+            result._base = arg if arg._base is None else arg._base
             result._seen = shared[0]
             if enabled:
                 result._requires_grad = VIEW
@@ -170,7 +167,7 @@ def _note_base(result: Tensor, args: Sequence[Any], enabled: bool) -> None:
 def require_tensors(name: str, *values: Any) -> None:
     """Raise TypeError unless all values are tensors."""
     for value in values:
-        if not isinstance(value, TensorBase):
+        if not isinstance(value, Tensor):
             raise TypeError(
                 f"{name}() takes tensors; {value!r} of type {type(value).__name__} was given. Make "
                 "it one with mt_tensor.tensor(...)."
@@ -185,7 +182,7 @@ def common_backend(*args: Any) -> TensorBackend | None:
     """
     backend: TensorBackend | None = None
     for arg in args:
-        if isinstance(arg, TensorBase):
+        if isinstance(arg, Tensor):
             if backend is not None and arg.backend is not backend:
                 raise BackendMismatchError(
                     f"tensors of backends {backend.name!r} and {arg.backend.name!r} meet in one "

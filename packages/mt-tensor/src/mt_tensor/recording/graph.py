@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from weakref import ReferenceType
 
 from mt_autodiff import GradientError, History
@@ -19,10 +19,7 @@ from mt_tensor.dtypes import DType
 from mt_tensor.recording.part import Part
 from mt_tensor.strides import Shape
 
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
-Hook = Callable[["Tensor"], "Tensor | None"]
+Hook = Callable[[Any], Any]
 """What is called with a gradient once it is complete; it may return another in its place."""
 
 
@@ -46,7 +43,7 @@ class Node(History):
     backend: TensorBackend
     dtype: DType
     hooks: dict[int, Hook] | None
-    retained: ReferenceType[Tensor] | None
+    retained: ReferenceType[Any] | None
     shape: Shape
 
     parents = History.inputs  # type: ignore[misc]
@@ -98,7 +95,7 @@ class Node(History):
         return f"<{self.name}>"
 
 
-def connect(tensor: Tensor, node: Node, inputs: Sequence[Any]) -> None:
+def connect(tensor: Any, node: Node, inputs: Sequence[Any]) -> None:
     """Enter a result into the graph.
 
     Args:
@@ -116,7 +113,7 @@ def connect(tensor: Tensor, node: Node, inputs: Sequence[Any]) -> None:
     tensor._requires_grad = True
 
 
-def fitting(gradient: Any, variable: Any, name: str | None = None) -> Tensor:
+def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
     """Return a gradient as one of `variable`, converted to its element type.
 
     Args:
@@ -138,8 +135,7 @@ def fitting(gradient: Any, variable: Any, name: str | None = None) -> Tensor:
             f"{_origin(name)} returned a gradient of shape {data.shape} for a tensor of shape "
             f"{variable.shape}; it must have the shape of the tensor."
         )
-    fits: Tensor = gradient if data.dtype is variable.dtype else gradient.to(variable.dtype)
-    return fits
+    return gradient if data.dtype is variable.dtype else gradient.to(variable.dtype)
 
 
 def _origin(name: str | None) -> str:
@@ -174,7 +170,7 @@ class RemovableHandle:
         self.remove()
 
 
-def run_hooks(hooks: dict[int, Hook], variable: Any, gradient: Tensor) -> Tensor:
+def run_hooks(hooks: dict[int, Hook], variable: Any, gradient: Any) -> Any:
     """Call hooks in the order in which they were registered; each may replace the gradient."""
     for hook in tuple(hooks.values()):
         replaced = hook(gradient)

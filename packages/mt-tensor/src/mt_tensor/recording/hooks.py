@@ -9,12 +9,12 @@ from typing import Any
 
 from mt_autodiff import NoGradientError
 from mt_tensor.recording.graph import Hook, RemovableHandle
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 
 _registering = threading.Lock()
 
 
-class HookMethods(TensorBase):
+class HookMethods(Tensor):
     """The methods of `Tensor` that watch gradients."""
 
     __slots__ = ()
@@ -72,7 +72,7 @@ class HookMethods(TensorBase):
             raise NoGradientError("a tensor that does not require grad gets no gradient to retain.")
         node = self.history
         if node is not None:
-            node.retained = weakref.ref(self._itself())
+            node.retained = weakref.ref(self)
 
     @property
     def retains_grad(self) -> bool:

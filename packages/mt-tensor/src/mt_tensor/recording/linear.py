@@ -6,19 +6,16 @@ that leads back. So nothing is saved but the settings that it was called with.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_tensor.recording.graph import Node, connect
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.recording.part import Part
+from mt_tensor.strides import Shape
+from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
 
-if TYPE_CHECKING:
-    from mt_tensor.recording.part import Part
-    from mt_tensor.strides import Shape
-    from mt_tensor.tensor_data import TensorData
-    from mt_tensor.tensors import Tensor
-
-_make = TensorBase._make
+_make = Tensor._make
 _new = object.__new__
 
 
@@ -44,7 +41,7 @@ class LinearFunction:
         return result
 
     @classmethod
-    def record(cls, x: TensorBase, settings: tuple[Any, ...], result: Tensor) -> None:
+    def record(cls, x: Tensor, settings: tuple[Any, ...], result: Tensor) -> None:
         """Enter a result into the graph, if a gradient is wanted."""
         if x.requires_grad:  # asking refreshes the node of a view
             node: LinearNode = _new(LinearNode)

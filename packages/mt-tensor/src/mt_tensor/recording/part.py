@@ -9,15 +9,12 @@ added to the elements that its view showed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff import GradientError
 from mt_operators import OPERATORS
+from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.strides import Shape
-    from mt_tensor.tensors import Tensor
 
 _ADD = OPERATORS["add"].value
 
@@ -36,7 +33,7 @@ class Part:
 
     def __init__(
         self,
-        grad: Tensor,
+        grad: Any,
         shape: Shape,
         moved: Callable[..., TensorData],
         settings: tuple[Any, ...],
@@ -46,7 +43,7 @@ class Part:
         self.moved = moved
         self.settings = settings
 
-    def whole(self) -> Tensor:
+    def whole(self) -> Any:
         """Return the gradient as a tensor."""
         grad = self.grad
         whole = grad._full(self.shape, 0)
@@ -54,13 +51,13 @@ class Part:
         whole._fresh = True
         return whole
 
-    def __add__(self, other: Tensor | Part) -> Tensor:
+    def __add__(self, other: Any) -> Any:
         """Return the sum of this and what came later."""
         if isinstance(other, Part):
             return other.__radd__(self.whole())
         return self.__radd__(other)
 
-    def __radd__(self, total: Tensor) -> Tensor:
+    def __radd__(self, total: Any) -> Any:
         """Return a sum to which this has been added: the same tensor, if nobody else holds it."""
         if not total._fresh:
             total = total._with(total.backend.converted(total._tensor, total.dtype))
@@ -69,7 +66,7 @@ class Part:
         total.backend.elementwise(_ADD, (shown, self.grad._tensor), (shown,))
         return total
 
-    def _shown(self, whole: Tensor) -> TensorData:
+    def _shown(self, whole: Any) -> TensorData:
         return shown(whole._tensor, self.grad._tensor, self.moved, self.settings)
 
 

@@ -6,17 +6,14 @@ Its forward is arithmetic on shape and strides. Views of a tensor know of each o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff.mode import recording
 from mt_tensor.recording.linear import LinearFunction
-from mt_tensor.tensor_base import VIEW, TensorBase
+from mt_tensor.tensor import VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
 
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
-
-_make = TensorBase._make
+_make = Tensor._make
 
 
 class ViewFunction(LinearFunction):
@@ -28,13 +25,13 @@ class ViewFunction(LinearFunction):
         raise NotImplementedError
 
     @classmethod
-    def apply(cls, x: TensorBase, *settings: Any) -> Tensor:
+    def apply(cls, x: Tensor, *settings: Any) -> Tensor:
         """Return the view of `x` that some settings give, and record it."""
         data = cls.moved(x._tensor, *settings)
         result = _make(data, x.backend)
         if data.dtype.is_floating_point:
             base = x._base
-            result._base = x if base is None else base  # type: ignore[assignment]
+            result._base = x if base is None else base
             result._seen = data.version
             if recording.get():
                 cls.record(x, settings, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
 from mt_tensor.strides import normalize_dim
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 class MinMax(NamedTuple):
@@ -115,7 +112,7 @@ def _max_or_min(
     name: str, operator: str, x: Tensor, dim: Any, keepdim: bool, other: Tensor | None
 ) -> Any:
     require_tensors(name, x)
-    if isinstance(dim, TensorBase):
+    if isinstance(dim, Tensor):
         dim, other = None, dim
     if dim is None and keepdim is True:
         raise TypeError(f"{name}() takes keepdim together with dim only.")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import as_integers
 from mt_tensor.reductions import extremes, norms, statistics, sums, truth
 from mt_tensor.reductions import softmax as exponentials
-from mt_tensor.tensor_base import TensorBase
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
-class ReductionMethods(TensorBase):
+class ReductionMethods(Tensor):
     """The functions of six modules, whose first argument is the tensor itself."""
 
     __slots__ = ()
@@ -53,4 +50,4 @@ class ReductionMethods(TensorBase):
         Raises:
             ShapeError: a tensor of `shape` does not broadcast to this one.
         """
-        return sums.sum_to_size(self._itself(), as_integers(shape, size))
+        return sums.sum_to_size(self, as_integers(shape, size))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import as_dtype, as_number, float16
@@ -11,9 +11,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.roots import root
 from mt_tensor.reductions.sums import Dims, check_not_empty, reduced_dims
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def norm(

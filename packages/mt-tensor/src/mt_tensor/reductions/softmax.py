@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_autodiff import is_grad_enabled
 from mt_tensor.arguments import check_floating
@@ -15,9 +15,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, Sum, fold, reduced_dims, wide
 from mt_tensor.strides import normalize_dim
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _largest(x: Tensor, dim: int) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_tensor.arguments import check_floating, check_not_bool
 from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
@@ -14,9 +14,7 @@ from mt_tensor.recording.function import Function, common_backend, require_tenso
 from mt_tensor.reductions.roots import root
 from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims, wide
 from mt_tensor.strides import size_of
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _settled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags, check_floating
@@ -16,11 +16,8 @@ from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.linear import LinearFunction
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
-from mt_tensor.tensor_base import TensorBase
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
 
 Dims = int | Sequence[int] | None
 _ADD = OPERATORS["add"]
@@ -43,7 +40,7 @@ def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
     """
     if keepdim.__class__ is not bool:  # asked here, for a call would cost more
         check_flags(keepdim=keepdim)
-    if isinstance(dim, (str, TensorBase)):  # both can be iterated over; neither is a sequence here
+    if isinstance(dim, (str, Tensor)):  # both can be iterated over; neither is a sequence here
         dim = (dim,)
     return normalize_dims(dim, ndim)
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mt_tensor.dtypes import bool_, uint8
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import Dims, fold, named_dims, sum
-
-if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+from mt_tensor.tensor import Tensor
 
 
 def _logical(name: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:

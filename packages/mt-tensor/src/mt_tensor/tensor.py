@@ -1,7 +1,10 @@
-"""What every tensor is: elements on a backend, and a place in a recorded computation.
+"""`Tensor`: elements on a backend, and a place in a recorded computation.
 
-This is as much of a tensor as operations need to know (`Function`, `ElementwiseOperation`). The
-operations build on it, and `Tensor` (in `tensors.py`) gathers them all as methods.
+This file holds what a tensor is, and what backpropagation asks of one. What can be done with it
+are operations: functions in files by subject, which import `Tensor` from here, and which are its
+methods, too. A Tensor holds a `TensorData` (storage, shape and strides) and the backend that the
+storage belongs to; it is a `Variable` of stage 1, and is differentiated by stage 1's
+`backpropagate`, unchanged. Its names, arguments and rules are torch's.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_autodiff.mode import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import Array, DType, Number
+from mt_tensor.dtypes import Array, DType, Number, get_default_dtype
 from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.graph import Hook, Node, run_hooks
 from mt_tensor.recording.part import Part
@@ -23,12 +26,11 @@ from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
-    from mt_tensor.tensors import Tensor
+    from mt_tensor.declarations import Methods
+else:
+    Methods = object
 
 _new = object.__new__
-
-result_class: Any = None
-"""The class of every result: `Tensor`, which enters itself here."""
 
 _making_locks = threading.Lock()
 
@@ -36,8 +38,11 @@ VIEW = 2
 """Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
 
 
-class TensorBase:
-    """Elements, their backend, and how they were computed.
+class Tensor(Methods):
+    """A multi-dimensional array of one element type; make one with `mt_tensor.tensor(...)`.
+
+    As in torch, `Tensor(2, 3)` is of the default dtype, has this shape and arbitrary elements, and
+    `Tensor([2, 3])` has these elements.
 
     Attributes:
         backend: where the elements live and operations run.
@@ -77,6 +82,11 @@ class TensorBase:
 
     __array_priority__ = 1000.0  # `array * tensor` asks the tensor: see pointwise.beside_arrays
 
+    def __init__(self, *given: Any) -> None:
+        from mt_tensor.creation.typed import of_sizes_or_data
+
+        self._become(of_sizes_or_data(given, get_default_dtype()))
+
     def _become(self, other: Tensor) -> None:
         """Take over the elements of another tensor, as a leaf."""
         self._tensor = other._tensor
@@ -88,7 +98,7 @@ class TensorBase:
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
         """Return a constant tensor of these elements, without looking at them."""
-        result: Tensor = _new(result_class)
+        result: Tensor = _new(Tensor)
         result._tensor = data
         result.backend = backend
         result._node = result._base = result._grad = None
@@ -98,22 +108,18 @@ class TensorBase:
 
     def _with(self, data: TensorData) -> Tensor:
         """Return a constant tensor of other elements on the same backend."""
-        return TensorBase._make(data, self.backend)
+        return Tensor._make(data, self.backend)
 
     def _uploaded(self, elements: Array, dtype: DType | None = None) -> Tensor:
         """Return an array as a constant tensor on the same backend, by default of its own dtype."""
         if dtype is not None:
             elements = elements.astype(dtype.numpy, copy=False)
-        return TensorBase._make(self.backend.upload(elements), self.backend)
+        return Tensor._make(self.backend.upload(elements), self.backend)
 
     def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
         """Return a constant tensor of one number on the same backend, by default of this dtype."""
         data = self.backend.full(shape, self.dtype if dtype is None else dtype, value)
-        return TensorBase._make(data, self.backend)
-
-    def _itself(self) -> Tensor:
-        """Return self, as the Tensor that every instance is."""
-        return self  # type: ignore[return-value]
+        return Tensor._make(data, self.backend)
 
     # --- What it is -----------------------------------------------------------------------------
 
@@ -304,7 +310,7 @@ class TensorBase:
 
     def _check_gradient(self, grad: Any) -> None:
         """Raise unless a tensor could be the gradient of this one."""
-        if not isinstance(grad, TensorBase):
+        if not isinstance(grad, Tensor):
             raise TypeError(
                 f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
             )
@@ -373,7 +379,7 @@ class TensorBase:
         if inputs is not None:
             from mt_tensor import autograd
 
-            autograd.backward(self._itself(), gradient, retain_graph, create_graph, inputs)
+            autograd.backward(self, gradient, retain_graph, create_graph, inputs)
             return
         keep = create_graph if retain_graph is None else retain_graph
         check_flags(retain_graph=keep, create_graph=create_graph)
@@ -403,7 +409,7 @@ class TensorBase:
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
             return one.expand(self.shape)
-        if not isinstance(gradient, TensorBase):
+        if not isinstance(gradient, Tensor):
             raise TypeError(
                 f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
             )
@@ -436,7 +442,7 @@ class TensorBase:
 
     @data.setter
     def data(self, data: Tensor) -> None:
-        if not isinstance(data, TensorBase):
+        if not isinstance(data, Tensor):
             raise TypeError(f"data is a tensor; {data!r} of type {type(data).__name__} was given.")
         if data.dtype is not self.dtype or data.backend is not self.backend:
             raise DTypeError(
@@ -445,10 +451,6 @@ class TensorBase:
             )
         self._requires_grad = self.requires_grad
         self._tensor, self._base = data._tensor, None
-
-    if TYPE_CHECKING:  # what the mixins add, and the methods installed for each operator
-
-        def __getattr__(self, name: str) -> Callable[..., Tensor]: ...
 
 
 def _extent(extents: tuple[int, ...], dim: int) -> int:
@@ -459,7 +461,7 @@ def _extent(extents: tuple[int, ...], dim: int) -> int:
     return extents[normal]
 
 
-_make = TensorBase._make
+_make = Tensor._make
 
 
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:

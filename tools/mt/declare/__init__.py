@@ -1,0 +1,1 @@
+"""`mt declare`: what type checkers and editors are told of the methods of `Tensor`."""
