@@ -12,7 +12,7 @@ from mt_cuda.layout import index_type
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor.backends import get_backend
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.extending import DTYPES
 
 NUMPY = get_backend("numpy")
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
@@ -369,7 +369,7 @@ def test_nan_survives_scatter(ops):
 
 
 def test_the_same_bytes_as_another_type(ops):
-    from mt_tensor.dtypes import float32, int8, int64
+    from mt_tensor import float32, int8, int64
 
     values = np.array([1.0, -2.0, 3.0], np.float32)
     memory = ops.from_host(values)

@@ -16,7 +16,7 @@ from mt_cuda.kernel import Kernel, Parameter
 from mt_cuda.library import inspection
 from mt_operators import OPERATORS
 from mt_operators.errors import UnknownOperatorError
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.extending import DTYPES
 
 OTHERS = (
     "gather",

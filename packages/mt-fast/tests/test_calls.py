@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 import mt_tensor as mt
 from mt_fast.primitives import calls
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import bool_, float16, float32, float64, int64
+from mt_tensor import bool_, float16, float32, float64, int64
 
 FAST = mt.get_backend("fast")
 ROW = mt.arange(6, dtype="float32", backend="fast")._tensor

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mt_fast import course
+from mt_tensor import TensorData
 from mt_tensor.backends import simple
-from mt_tensor.tensor_data import TensorData
 
 SHAPE = (2, 3, 4)
 

@@ -11,7 +11,7 @@ import mt_tensor as mt
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused import KERNELS
 from mt_tensor.conformance.kernels import assert_agrees_with_composition, assert_kernel_agrees
-from mt_tensor.fused import FUSED, by_kernel
+from mt_tensor.extending import FUSED, by_kernel
 from mt_tensor.testing.compositions import COMPOSED, HALF, SAMPLES, draw, results
 
 CALLS = [

@@ -10,7 +10,7 @@ from mt_fast.generation.elementwise import elementwise
 from mt_fast.generation.spelling import TABLE
 from mt_fast.processor import VECTOR_BYTES
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import float32
+from mt_tensor import float32
 
 wide = pytest.mark.skipif(VECTOR_BYTES != 64, reason="the processor's vectors are not of 64 bytes")
 

@@ -20,8 +20,9 @@ from mt_fast.primitives import loops, reductions, updates
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS
+from mt_tensor import float32
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.dtypes import DTYPES, float32
+from mt_tensor.extending import DTYPES
 
 UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
 

@@ -13,7 +13,8 @@ from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, div, where
 from mt_operators.testing import SPECIAL, SPECS
 from mt_operators.tracing import trace
-from mt_tensor.dtypes import DTYPES, bool_, float32, float64, int8, uint8
+from mt_tensor import bool_, float32, float64, int8, uint8
+from mt_tensor.extending import DTYPES
 
 
 def formula(function, arity=1, outputs=1):

@@ -9,7 +9,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_tensor.backends import backends
-from mt_tensor.recording.graph import Node
+from mt_tensor.extending import Node
 
 
 @pytest.fixture

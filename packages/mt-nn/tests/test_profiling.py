@@ -13,7 +13,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.functional import cross_entropy
 from mt_tensor import exp
-from mt_tensor.recording.graph import Node
+from mt_tensor.extending import Node
 
 
 def counts(p: nn.profile) -> dict[tuple[str, bool], int]:

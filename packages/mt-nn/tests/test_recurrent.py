@@ -21,7 +21,7 @@ from mt_nn.utils.rnn import (
     unpad_sequence,
 )
 from mt_tensor.backends import backends
-from mt_tensor.fused import FUSED
+from mt_tensor.extending import FUSED
 
 KINDS = ["RNN", "GRU", "LSTM"]
 ON = [name for name in ("simple", "numpy", "fast") if name in backends()]

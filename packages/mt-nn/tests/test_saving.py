@@ -11,7 +11,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.saving import layout, read_metadata
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.extending import DTYPES
 
 
 def state_of_all_kinds() -> dict[str, mt.Tensor]:

@@ -13,7 +13,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_tensor.backends import backends
-from mt_tensor.randomness.generator import use_generator
+from mt_tensor.extending import use_generator
 
 ON = [name for name in ("numpy", "fast") if name in backends()]
 

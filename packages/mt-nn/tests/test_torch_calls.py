@@ -34,7 +34,7 @@ from mt_nn.conformance.in_torch import (
     torch,
     torch_layer,
 )
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 safetensors = pytest.importorskip("safetensors.torch")
 

@@ -19,7 +19,7 @@ Part = Literal["lesson", "library", "conformance"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 _FOR_TESTS = {"conformance", "testing"}
-_BEYOND_THE_LESSON = {"library", "examples", "bench", "course", "__main__"}
+_BEYOND_THE_LESSON = {"library", "extending", "examples", "bench", "course", "__main__"}
 
 _SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_operators import Formula, Operator
-from mt_tensor import TensorBackend, TensorData
-from mt_tensor.dtypes import DType, as_dtype
+from mt_tensor import DType, TensorBackend, TensorData
+from mt_tensor.extending import as_dtype
 
 Index = tuple[int, ...]
 

@@ -23,13 +23,11 @@ from mt_cuda.elementwise import Signature
 from mt_cuda.kernel import Kernel, computed
 from mt_cuda.layout import Layout, Strides, index_type, merge
 from mt_cuda.machine import Grid, Machine
-from mt_fast.generation.rendering import computation_type
+from mt_fast.extending import computation_type
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.tracing import Graph, trace
-from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType
-from mt_tensor.strides import strides_from_shape
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import DType, TensorBackend, TensorData
+from mt_tensor.extending import strides_from_shape
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""

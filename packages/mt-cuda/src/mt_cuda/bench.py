@@ -19,9 +19,8 @@ from typing import Any
 from mt_cuda.backend import CudaOps
 from mt_cuda.gpu import Gpu
 from mt_operators import OPERATORS
-from mt_tensor.dtypes import float32
+from mt_tensor import TensorData, float32
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.tensor_data import TensorData
 
 MEGA = 1 << 20
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, Parameter
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.extending import DTYPES
 
 Capability = tuple[int, int]
 """Compute capability: which instructions a GPU has. 9.0 is Hopper."""

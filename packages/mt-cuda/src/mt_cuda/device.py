@@ -12,11 +12,10 @@ from __future__ import annotations
 import math
 
 from mt_cuda.kernel import Lines
-from mt_fast.generation import whole
-from mt_fast.generation.rendering import Table, call
+from mt_fast.extending import Table, call, whole
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.tracing import Graph
-from mt_tensor.dtypes import DType
+from mt_tensor import DType
 
 LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}
 """What the device library calls the functions that round, for float64; for float32 with an f."""

@@ -16,18 +16,16 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_cuda.compiler import compile_kernel
 from mt_cuda.errors import KernelError
 from mt_cuda.kernel import Kernel, define, numbers, operand
 from mt_cuda.machine import Grid, Machine, Size
 from mt_cuda.matrix import LARGE, SMALL
-from mt_tensor.backends.registry import ELSEWHERE
-from mt_tensor.dtypes import DTYPES, DType
+from mt_tensor import DType
+from mt_tensor.backends.extending import ELSEWHERE
 from mt_tensor.errors import BackendUnavailableError
-
-Array = npt.NDArray[Any]
+from mt_tensor.extending import DTYPES, Array
 
 THREADS = 256
 BLOCKS_PER_MULTIPROCESSOR = 32

@@ -25,9 +25,9 @@ from mt_cuda.kernel import (
     store,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.generation.rendering import render
+from mt_fast.extending import render
 from mt_operators.tracing import Graph
-from mt_tensor.dtypes import DType, int64
+from mt_tensor import DType, int64
 
 ATOMIC = {
     "add": ("int32", "int64", "float32", "float64"),

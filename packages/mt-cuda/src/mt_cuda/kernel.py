@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mt_tensor.dtypes import DType, bool_, float16, float32, int64
+from mt_tensor import DType, bool_, float16, float32, int64
 
 Lines = list[str]
 

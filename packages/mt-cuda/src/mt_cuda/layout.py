@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mt_tensor.strides import size_of
+from mt_tensor.extending import size_of
 
 Strides = tuple[int, ...]
 

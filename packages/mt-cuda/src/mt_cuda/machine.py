@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mt_cuda.kernel import Kernel
 from mt_cuda.matrix import Tiling
-from mt_tensor.dtypes import DType
+from mt_tensor import DType
 
 Grid = tuple[int, int]
 """How many blocks there are: along x, and along y."""

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from mt_cuda.kernel import Kernel, Lines, computed, define, indented, load, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.generation.rendering import constant, converted
-from mt_tensor.dtypes import DType, int64
+from mt_fast.extending import constant, converted
+from mt_tensor import DType, int64
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,9 @@ from mt_cuda.kernel import (
     stored_type,
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
-from mt_fast.generation.rendering import constant, converted, render
+from mt_fast.extending import constant, converted, render
 from mt_operators.tracing import Graph, Number
-from mt_tensor.dtypes import DType
+from mt_tensor import DType
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_cuda.device import LIBRARY
 from mt_cuda.errors import BarrierError, OutOfBoundsError, RaceError, SimulationError
@@ -38,10 +37,10 @@ from mt_cuda.kernel import Kernel, stored_type
 from mt_cuda.machine import Grid, Machine, Size
 from mt_cuda.matrix import Tiling
 from mt_operators import elementary
-from mt_tensor.backends.numpy.backend import FUNCTIONS
-from mt_tensor.dtypes import DTYPES, DType
+from mt_tensor import DType
+from mt_tensor.backends.extending import FUNCTIONS
+from mt_tensor.extending import DTYPES, Array
 
-Array = npt.NDArray[Any]
 Order = Literal["forward", "reversed"]
 
 SIZE = Size(

@@ -17,7 +17,6 @@ from typing import Any
 
 import numba
 import numpy as np
-import numpy.typing as npt
 
 from mt_fast import fused
 from mt_fast.compilation.cache import cache_folder
@@ -26,15 +25,16 @@ from mt_fast.memory import aligned, empty
 from mt_fast.primitives import calls, elementwise, movement, products, reductions, slices, updates
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
-from mt_tensor.backends.host import HostBackend
-from mt_tensor.backends.numpy.backend import ARITHMETIC
-from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import DType, Number, float16, float32, float64
+from mt_tensor import DType, TensorData, float16, float32, float64
+from mt_tensor.backends.extending import (
+    ARITHMETIC,
+    MOST_DIMENSIONS,
+    HostBackend,
+    not_an_array,
+    silently,
+)
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.fused import FusedKernel
-from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData, not_an_array
-
-Array = npt.NDArray[Any]
+from mt_tensor.extending import Array, FusedKernel, Number
 
 _ADD = OPERATORS["add"]
 

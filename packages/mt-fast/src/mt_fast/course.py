@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit, prange
 
 from mt_fast.compilation.threads import start_threads, turns
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import TensorData
 
 
 @njit

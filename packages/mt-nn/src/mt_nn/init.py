@@ -15,7 +15,7 @@ from typing import Literal
 from mt_nn.errors import SettingError
 from mt_nn.settings import integer
 from mt_tensor import Generator, Tensor, eye, linalg, no_grad, rand, randn
-from mt_tensor.strides import size_of
+from mt_tensor.extending import size_of
 
 # --- Constants ------------------------------------------------------------------------------------
 

@@ -14,8 +14,7 @@ from mt_nn.settings import integer
 from mt_operators import Module
 from mt_tensor import Generator, Tensor, get_rng_state, zeros
 from mt_tensor.backends import TensorBackend
-from mt_tensor.randomness.generator import use_generator
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Shape, use_generator
 
 _watching_alone = threading.RLock()
 """Held while a network is watched: two threads cannot replace the methods of one backend."""

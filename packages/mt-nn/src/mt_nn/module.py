@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import mt_operators
 from mt_nn.backward_hooks import BackwardPass
 from mt_nn.parameter import Parameter
-from mt_operators.errors import no_attribute
-from mt_operators.parameter import Holder
-from mt_operators.state_dict import IncompatibleKeys
+from mt_operators import IncompatibleKeys
+from mt_operators.extending import Holder, no_attribute
 from mt_tensor import Tensor, float16, float32, float64, is_grad_enabled
-from mt_tensor.backends.devices import Backend, Device
-from mt_tensor.recording.graph import RemovableHandle
+from mt_tensor.extending import Backend, Device, RemovableHandle
 
 
 class _Hooks(NamedTuple):

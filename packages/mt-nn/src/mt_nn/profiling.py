@@ -23,16 +23,14 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, Self
 
 import mt_tensor
-from mt_autodiff.backpropagation import derivatives
+from mt_autodiff import derivatives
 from mt_nn import functional
 from mt_nn.errors import SettingError
 from mt_nn.files.writing import write_atomically
-from mt_tensor import Tensor, linalg
-from mt_tensor.fused import by_kernel
+from mt_tensor import Function, Tensor, linalg
+from mt_tensor.extending import Node, by_kernel
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
 from mt_tensor.pointwise.fusing_in_place import Change
-from mt_tensor.recording.function import Function
-from mt_tensor.recording.graph import Node
 
 _NO_METHODS_FROM = (
     "mt_tensor.exchange.printing",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import SettingError, SettingTypeError
-from mt_tensor.arguments import as_integer
 from mt_tensor.errors import DomainError
+from mt_tensor.extending import as_integer
 
 Sizes = int | Sequence[int]
 """One number for all dimensions, or one for each."""

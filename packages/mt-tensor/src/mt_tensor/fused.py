@@ -16,8 +16,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
-from mt_autodiff.backpropagation import derivatives
-from mt_autodiff.mode import recording
+from mt_autodiff import derivatives
+from mt_autodiff.extending import recording
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors
 from mt_tensor.recording.graph import Node, connect, fitting
 from mt_tensor.tensor import Tensor

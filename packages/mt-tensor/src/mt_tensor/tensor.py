@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number, get_default_dtype

@@ -13,11 +13,12 @@ from mt_cuda import elementwise, indexed, matrix, reduction
 from mt_cuda.errors import KernelError
 from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
-from mt_fast.generation import whole
+from mt_fast.extending import whole
 from mt_operators import OPERATORS, Operator
-from mt_operators.formula import zero
+from mt_operators.extending import zero
 from mt_operators.tracing import trace
-from mt_tensor.dtypes import DTYPES, DType, as_dtype, bool_
+from mt_tensor import DType, bool_
+from mt_tensor.extending import DTYPES, as_dtype
 
 ELEMENTWISE = ("contiguous", "vector", "strided")
 FOLDS = ("rows", "columns")

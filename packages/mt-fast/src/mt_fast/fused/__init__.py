@@ -26,7 +26,7 @@ from mt_fast.fused.resampling import RESAMPLE
 from mt_fast.fused.rnn import RNN
 from mt_fast.fused.softmax import LOG_SOFTMAX, SOFTMAX
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import FusedKernel
 
 KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "argmax": ARGMAX,

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from mt_tensor.dtypes import as_dtype, float32, float64
-from mt_tensor.tensor import Tensor
-from mt_tensor.tensor_data import TensorData
-
-Array = npt.NDArray[Any]
+from mt_tensor import Tensor, TensorData, float32, float64
+from mt_tensor.extending import Array, as_dtype
 
 
 def array_of(tensor: Tensor) -> Array:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.matrices.rows import exponentials_in_place, largest_of, sum_of_products
 from mt_fast.primitives.products import product
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import Array, FusedKernel
 
 
 def _weight_rows(

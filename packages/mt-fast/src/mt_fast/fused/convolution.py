@@ -8,7 +8,7 @@ from typing import Any
 from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
 from mt_fast.matrices.convolution import bias_gradient, convolve, image_gradient, kernel_gradient
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import FusedKernel
 
 
 class _Convolution(FusedKernel):

@@ -19,7 +19,7 @@ from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import decay, log, maximum
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import FusedKernel
 
 IMPOSSIBLE = -1e37
 """The logarithm of a probability of 0: so far away that no scores add up to it, but finite, so that

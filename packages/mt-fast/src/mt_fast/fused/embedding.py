@@ -15,7 +15,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.memory import empty
 from mt_tensor import Tensor
-from mt_tensor.fused import FUSED, FusedKernel
+from mt_tensor.extending import FUSED, FusedKernel
 
 
 def _rows(lo: Any, hi: Any, table: Any, numbers: Any, out: Any, wrong: Any) -> None:

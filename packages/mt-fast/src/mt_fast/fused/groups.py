@@ -17,7 +17,7 @@ from mt_fast.fused.normalization import filled, fits_kernel, two_sums
 from mt_fast.matrices.rows import sum_of, sum_of_squares
 from mt_fast.memory import empty_like
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import FusedKernel
 
 
 def _group_rows(

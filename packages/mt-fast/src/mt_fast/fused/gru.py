@@ -14,7 +14,7 @@ from mt_fast.fused.recurrent import add_up, copy_row
 from mt_fast.generation.spelling import VECTORISED
 from mt_fast.matrices.panels import multiply
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import FusedKernel
 
 _sigmoid, _tanh = VECTORISED["sigmoid"], VECTORISED["tanh"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_fast.fused.arrays import Array, array_of, is_compiled, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, tensor_of
 from mt_fast.primitives.products import product
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import Array, FusedKernel
 
 
 class _Linear(FusedKernel):

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import decay, log
 from mt_fast.matrices.rows import exponentials_into, largest_of, sum_of_exponentials
 from mt_fast.memory import empty_like
 from mt_tensor import Tensor
-from mt_tensor.fused import FUSED, FusedKernel
+from mt_tensor.extending import FUSED, Array, FusedKernel
 
 # --- Kernels on arrays of shape (samples, classes) ----------------------------------------------
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from mt_fast.compilation.jit import jit
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.reductions import REASSOCIATE
 from mt_fast.matrices.rows import sum_of, sum_of_squares
 from mt_fast.memory import empty_like
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import Array, FusedKernel
 
 PARTS = 16
 """How many partial sums the gradients of weight and bias are put together from.

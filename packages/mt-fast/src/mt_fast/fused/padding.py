@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import Array, FusedKernel
 
 NUMPYS = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 """What NumPy calls the modes."""

@@ -19,12 +19,11 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused import halving, tiling
-from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import maximum
 from mt_fast.memory import empty
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Array, FusedKernel, Shape
 
 Pair = tuple[int, int]
 

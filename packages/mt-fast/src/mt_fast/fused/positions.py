@@ -16,10 +16,8 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import array_of, shared, tensor_of
 from mt_fast.memory import empty
 from mt_operators import OPERATORS
-from mt_tensor import Tensor
-from mt_tensor.dtypes import bool_, float16
-from mt_tensor.fused import FUSED
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import Tensor, TensorData, bool_, float16
+from mt_tensor.extending import FUSED
 
 PART = 64
 """How many elements of a row are compared before looking whether one was it."""

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel, inner
-from mt_fast.fused.arrays import Array, array_of, is_compiled
+from mt_fast.fused.arrays import array_of, is_compiled
 from mt_fast.matrices.gemm import PARALLEL_FROM
 from mt_fast.matrices.panels import MULTIPLY, panels_of
 from mt_fast.primitives.products import product
 from mt_tensor import Tensor
+from mt_tensor.extending import Array
 
 IN_CACHE = 2**20
 """How many bytes a matrix has at most that each thread reads as a whole at every step."""

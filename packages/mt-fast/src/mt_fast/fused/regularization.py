@@ -11,7 +11,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.memory import empty_like
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import FusedKernel
 
 
 def _dropout(lo: Any, hi: Any, x: Any, noise: Any, p: Any, out: Any) -> None:

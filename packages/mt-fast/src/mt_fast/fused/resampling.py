@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.memory import empty
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import Array, FusedKernel
 
 # --- Kernels: taps and weights have shape (taps, new extent) --------------------------------------
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.fused.arrays import Array, array_of, is_compiled, shared, tensor_of
+from mt_fast.fused.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.generation.spelling import decay, log
 from mt_fast.matrices.rows import (
     exponentials_into,
@@ -23,7 +23,7 @@ from mt_fast.matrices.rows import (
 )
 from mt_fast.memory import empty_like
 from mt_tensor import Tensor
-from mt_tensor.fused import FusedKernel
+from mt_tensor.extending import Array, FusedKernel
 
 # --- Kernels on arrays of shape (rows, n) -------------------------------------------------------
 

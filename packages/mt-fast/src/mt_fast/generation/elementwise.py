@@ -20,7 +20,7 @@ from mt_fast.generation.rendering import (
 from mt_fast.generation.source import Source
 from mt_operators import Formula
 from mt_operators.tracing import PYTHON, Graph
-from mt_tensor.dtypes import DType
+from mt_tensor import DType
 
 _RESERVED = frozenset(
     [

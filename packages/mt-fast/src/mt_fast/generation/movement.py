@@ -6,7 +6,7 @@ from mt_fast.generation.loops import Element, Form, View, loop
 from mt_fast.generation.rendering import Table, converted, render, traced
 from mt_fast.generation.source import Source, function
 from mt_operators import Operator
-from mt_tensor.dtypes import DType
+from mt_tensor import DType
 
 
 def copy(source: DType, target: DType, *, form: Form, repeats: bool) -> Source:

@@ -20,7 +20,8 @@ from mt_fast.generation import whole
 from mt_operators import OPERATORS, Formula, tracing
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number, trace
-from mt_tensor.dtypes import DTYPES, DType, float64, int64, uint64
+from mt_tensor import DType, float64, int64, uint64
+from mt_tensor.extending import DTYPES
 
 Table = Mapping[str, str]
 """How a target writes operations: name to a template with the operands `{0}`, `{1}`, ...; also

@@ -31,7 +31,7 @@ from mt_fast.generation.rendering import COMPUTED, Table, call
 from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
 from mt_operators import OPERATORS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.extending import DTYPES
 
 
 def _extreme(name: str, integer_comparison: str) -> Any:

@@ -13,7 +13,7 @@ from mt_fast.generation.elementwise import argument_names
 from mt_fast.generation.rendering import Table, render, traced
 from mt_fast.generation.source import Source, function, indented
 from mt_operators import Formula
-from mt_tensor.dtypes import DType
+from mt_tensor import DType
 
 Kind = Literal["row", "element", "number"]
 """What an input is: contiguous memory, one element of it for the whole loop, or a number, which has

@@ -41,7 +41,7 @@ from mt_fast.matrices.windows import (
     rows_that_fit,
 )
 from mt_fast.memory import empty
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.extending import silently
 
 Array = npt.NDArray[Any]
 Pair = tuple[int, int]

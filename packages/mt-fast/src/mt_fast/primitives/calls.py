@@ -19,12 +19,8 @@ from mt_fast.memory import empty
 from mt_fast.primitives.elementwise import elementwise_kernel
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.tracing import trace
-from mt_tensor.backends.numpy import calls
-from mt_tensor.backends.numpy.backend import UFUNCS
-from mt_tensor.backends.numpy.source import numpy_function
-from mt_tensor.dtypes import DType, float16
-from mt_tensor.layout import row_major
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import DType, TensorData, float16
+from mt_tensor.backends.extending import UFUNCS, calls, numpy_function, row_major
 
 
 def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Callable[..., Any]:

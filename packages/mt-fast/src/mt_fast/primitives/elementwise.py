@@ -19,8 +19,7 @@ from mt_fast.memory import empty
 from mt_fast.primitives import loops, movement
 from mt_fast.primitives.layouts import Layout, collapse
 from mt_operators import Formula
-from mt_tensor.dtypes import DType
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import DType, TensorData
 
 
 @functools.lru_cache(None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from mt_tensor.strides import Shape, Strides
+from mt_tensor.extending import Shape, Strides
 
 REMEMBERED = 4096
 """How many layouts are kept; a training step meets some tens."""

@@ -16,8 +16,8 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.generation.loops import OUTER, ROWS_OUTER, Form
 from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
 from mt_fast.primitives.layouts import REMEMBERED, Layout
-from mt_tensor.strides import Strides, size_of
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import TensorData
+from mt_tensor.extending import Strides, size_of
 
 PIECE = 16384
 """How many elements the pieces have that long rows are cut into."""

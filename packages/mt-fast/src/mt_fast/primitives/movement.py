@@ -18,8 +18,8 @@ from mt_fast.memory import empty
 from mt_fast.primitives.layouts import Layout, collapse
 from mt_fast.primitives.loops import SHORT, leanest, run_loop, shortest_row, strided
 from mt_operators import Operator
-from mt_tensor.dtypes import DType, uint8
-from mt_tensor.tensor_data import MOST_DIMENSIONS, TensorData
+from mt_tensor import DType, TensorData, uint8
+from mt_tensor.backends.extending import MOST_DIMENSIONS
 
 _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 

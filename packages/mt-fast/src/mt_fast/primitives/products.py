@@ -14,9 +14,9 @@ import numpy.typing as npt
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.matrices import gemm
 from mt_fast.primitives import movement
-from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import as_dtype
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import TensorData
+from mt_tensor.backends.extending import silently
+from mt_tensor.extending import as_dtype
 
 Array = npt.NDArray[Any]
 

@@ -27,9 +27,8 @@ from mt_fast.generation.reductions import NESTED
 from mt_fast.generation.spelling import TABLE
 from mt_fast.primitives.layouts import REMEMBERED, collapse
 from mt_operators import Operator
-from mt_tensor.dtypes import DType
-from mt_tensor.strides import Shape, Strides, size_of
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import DType, TensorData
+from mt_tensor.extending import Shape, Strides, size_of
 
 COLUMNS = 4096
 """How many outputs are folded at once when rows are added to rows: they fit the first cache."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.memory import empty
-from mt_tensor.strides import size_of
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import TensorData
+from mt_tensor.extending import size_of
 
 # --- Kernels on rows: the numbers are unsigned, and so not looked at for being negative -----------
 

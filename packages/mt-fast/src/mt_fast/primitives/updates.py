@@ -16,8 +16,8 @@ from mt_fast.compilation.kernel import Kernel, compiled
 from mt_fast.generation.spelling import TABLE
 from mt_fast.generation.updates import Kind, update_source
 from mt_operators import Formula
-from mt_tensor.dtypes import DType, Number, float32, float64
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import DType, TensorData, float32, float64
+from mt_tensor.extending import Number
 
 
 @functools.lru_cache(None)

@@ -14,7 +14,7 @@ from mt_fast.vector_math.values import (
     polynomial,
     where,
 )
-from mt_tensor.backends.error_function import ERFC_FLOAT32
+from mt_tensor.backends.extending import ERFC_FLOAT32
 
 NEAR = {FLOAT32: 0.9, FLOAT64: 1.0}
 """Up to here, the error function is an odd polynomial."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 EXTREMES = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 1e-40, 0.0, -0.0], np.float32)
 

@@ -11,7 +11,7 @@ from mt_nn.conformance.kernels import SAMPLES
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS
-from mt_tensor.fused import FUSED
+from mt_tensor.extending import FUSED
 
 CALLS = [
     pytest.param(name, arguments, id=f"{name}-{number}")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from mt_nn.data.transforms.base import transform_each
 from mt_nn.errors import SettingError
 from mt_tensor import Generator, Tensor
-from mt_tensor.randomness.generator import numbers_of
+from mt_tensor.extending import numbers_of
 
 
 class Dataset:

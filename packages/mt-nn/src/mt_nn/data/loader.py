@@ -34,8 +34,7 @@ from mt_nn.data.workers import END, prefetch
 from mt_nn.errors import SettingError
 from mt_nn.settings import integer
 from mt_tensor import Generator
-from mt_tensor.arguments import check_flags
-from mt_tensor.randomness.generator import numbers_of, use_generator
+from mt_tensor.extending import check_flags, numbers_of, use_generator
 
 SEED_BITS = 63
 

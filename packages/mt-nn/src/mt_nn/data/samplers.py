@@ -15,8 +15,7 @@ import numpy as np
 from mt_nn.errors import SettingError
 from mt_nn.settings import integer
 from mt_tensor import Generator, multinomial, tensor
-from mt_tensor.arguments import check_flags
-from mt_tensor.randomness.generator import numbers_of
+from mt_tensor.extending import check_flags, numbers_of
 
 
 class Sampler:

@@ -14,8 +14,7 @@ from mt_nn.distributions.distribution import (
 from mt_nn.errors import InputError
 from mt_nn.functional import binary_cross_entropy_with_logits
 from mt_tensor import Tensor, bernoulli, broadcast_tensors, finfo, gather, multinomial
-from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import Shape, shape_broadcast, size_of
+from mt_tensor.extending import Shape, require_tensors, shape_broadcast, size_of
 
 
 class Bernoulli(Distribution):

@@ -7,8 +7,7 @@ from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, finfo, no_grad, tensor
-from mt_tensor.arguments import as_shape
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Shape, as_shape
 
 
 class Distribution:

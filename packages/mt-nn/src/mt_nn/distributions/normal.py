@@ -8,8 +8,7 @@ from typing import Any
 from mt_nn.distributions.distribution import Distribution, parameter
 from mt_nn.errors import InputError
 from mt_tensor import Tensor, broadcast_tensors, randn_like
-from mt_tensor.recording.function import require_tensors
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Shape, require_tensors
 
 
 class Normal(Distribution):

@@ -14,7 +14,7 @@ import mt_tensor as mt
 from mt_nn.errors import SettingError
 from mt_nn.settings import number
 from mt_tensor import Tensor, elementwise, rand_like, zeros_like
-from mt_tensor.arguments import check_floating
+from mt_tensor.extending import check_floating
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:

@@ -15,8 +15,7 @@ import numpy as np
 
 from mt_nn.errors import SettingTypeError
 from mt_tensor import Tensor
-from mt_tensor.arguments import check_same_dtype
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import check_same_dtype, require_tensors
 
 P = ParamSpec("P")
 R = TypeVar("R")

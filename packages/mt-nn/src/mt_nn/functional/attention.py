@@ -8,8 +8,7 @@ import math
 from mt_nn.errors import InputError
 from mt_nn.functional.dropout import check_probability, dropout
 from mt_tensor import Tensor, float16, fused, ones
-from mt_tensor.recording.function import common_backend
-from mt_tensor.strides import shape_broadcast
+from mt_tensor.extending import common_backend, shape_broadcast
 
 
 def scaled_dot_product_attention(

@@ -10,8 +10,7 @@ from mt_nn.functional.arguments import check_one_dtype
 from mt_nn.functional.windows import as_batch, check_windows, pairs, windows
 from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, fused, pad
-from mt_tensor.recording.function import common_backend
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Shape, common_backend
 
 
 def conv1d(

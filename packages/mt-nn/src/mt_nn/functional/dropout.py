@@ -13,8 +13,7 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, fused, rand
-from mt_tensor.arguments import check_floating
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Shape, check_floating
 
 
 def check_probability(p: Any) -> None:

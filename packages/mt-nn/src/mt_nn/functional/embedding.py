@@ -8,9 +8,8 @@ from typing import Any, Literal
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import integer
 from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique
-from mt_tensor.arguments import check_floating
+from mt_tensor.extending import check_floating, common_backend
 from mt_tensor.linalg import vector_norm
-from mt_tensor.recording.function import common_backend
 
 Mode = Literal["sum", "mean", "max"]
 

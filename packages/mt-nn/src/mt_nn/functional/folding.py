@@ -6,9 +6,7 @@ from mt_nn.errors import InputError
 from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
-from mt_tensor.movement.apart import apart
-from mt_tensor.movement.padding import Embed
-from mt_tensor.movement.views import Fold
+from mt_tensor.extending import Embed, Fold, apart
 
 
 def unfold(

@@ -10,7 +10,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.windows import as_batch, check_not_empty
 from mt_nn.settings import Sizes, integers, number
 from mt_tensor import Tensor, no_grad, rand, tensor
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 Ratios = float | tuple[float, ...]
 """One ratio for all dimensions, or one for each."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import check_one_dtype
 from mt_tensor import Tensor, fused
-from mt_tensor.recording.function import common_backend
+from mt_tensor.extending import common_backend
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -11,9 +11,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import check_one_dtype
 from mt_nn.settings import integer
 from mt_tensor import Tensor, fused, no_grad, pad
-from mt_tensor.recording.function import common_backend
-from mt_tensor.reductions.sums import wide
-from mt_tensor.strides import Shape, normalize_dims
+from mt_tensor.extending import Shape, common_backend, normalize_dims, wide
 
 
 def layer_norm(

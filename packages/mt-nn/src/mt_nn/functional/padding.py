@@ -7,10 +7,8 @@ from collections.abc import Callable, Sequence
 import mt_tensor as mt
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import choice
-from mt_tensor import Tensor
-from mt_tensor.arguments import as_integers
-from mt_tensor.fused import fused
-from mt_tensor.movement.apart import apart
+from mt_tensor import Tensor, fused
+from mt_tensor.extending import apart, as_integers
 
 
 def pad(

@@ -12,9 +12,7 @@ from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
-from mt_tensor.dtypes import Array, as_number
-from mt_tensor.reductions.sums import wide
-from mt_tensor.strides import Shape, is_integer
+from mt_tensor.extending import Array, Shape, as_number, is_integer, wide
 
 
 def max_pool1d(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mt_nn.errors import InputError
 from mt_nn.settings import integer
 from mt_tensor import Tensor
-from mt_tensor.movement.apart import apart
+from mt_tensor.extending import apart
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:

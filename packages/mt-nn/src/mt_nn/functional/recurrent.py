@@ -27,7 +27,7 @@ from mt_tensor import (
     tanh,
     zeros_like,
 )
-from mt_tensor.fused import FusedKernel, by_kernel
+from mt_tensor.extending import FusedKernel, by_kernel
 
 # --- One step -----------------------------------------------------------------------------------
 

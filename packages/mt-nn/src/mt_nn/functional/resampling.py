@@ -17,8 +17,7 @@ import numpy as np
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.settings import Sizes, choice, integers
 from mt_tensor import Tensor, arange, fused, tensor, uint8
-from mt_tensor.dtypes import Array, as_number
-from mt_tensor.movement.apart import apart
+from mt_tensor.extending import Array, apart, as_number
 
 _NEAREST = ("nearest", "nearest-exact")
 _ON_BYTES = (*_NEAREST, "bilinear", "bicubic")

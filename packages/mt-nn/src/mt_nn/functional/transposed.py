@@ -15,9 +15,7 @@ from mt_nn.functional.convolution import CONVOLVE
 from mt_nn.functional.windows import as_batch, pairs
 from mt_nn.settings import Sizes, integer, integers
 from mt_tensor import Tensor, fused, pad
-from mt_tensor.movement.padding import Embed
-from mt_tensor.recording.function import common_backend
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Embed, Shape, common_backend
 
 
 def conv_transpose1d(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mt_nn.errors import InputError
 from mt_tensor import Tensor, pad
-from mt_tensor.strides import Shape
+from mt_tensor.extending import Shape
 
 _SHAPES = {
     1: "signals of shape (batch, channels, length)",

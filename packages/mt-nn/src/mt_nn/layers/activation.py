@@ -17,7 +17,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer, number
 from mt_tensor import Tensor, full
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import require_tensors
 
 
 class _Activation(Module):

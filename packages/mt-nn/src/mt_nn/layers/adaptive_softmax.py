@@ -13,7 +13,7 @@ from mt_nn.settings import integer
 from mt_nn.settings import number as as_number
 from mt_tensor import Tensor, cat
 from mt_tensor.errors import IndexingError
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import require_tensors
 
 
 class ASMoutput(NamedTuple):

@@ -13,9 +13,9 @@ import mt_operators
 from mt_nn.errors import InputError
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
-from mt_operators.errors import MemberError
+from mt_operators import MemberError
 from mt_tensor import Tensor
-from mt_tensor.arguments import as_integer
+from mt_tensor.extending import as_integer
 
 Held = TypeVar("Held")
 

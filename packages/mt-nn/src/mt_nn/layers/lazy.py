@@ -34,8 +34,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_operators import Buffer
 from mt_tensor import Generator, Tensor, tensor
-from mt_tensor.randomness.generator import use_generator
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import require_tensors, use_generator
 
 _becoming = threading.RLock()
 """Held while a layer becomes the usual one: threads that share it find the same parameters."""

@@ -12,7 +12,7 @@ from mt_nn.errors import SettingError, SettingTypeError
 from mt_nn.module import Module
 from mt_nn.settings import Sizes
 from mt_tensor import Tensor
-from mt_tensor.strides import is_integer
+from mt_tensor.extending import is_integer
 
 
 class _Pad(Module):

@@ -17,8 +17,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
 from mt_tensor import Tensor, cat, tensor, zeros
-from mt_tensor.dtypes import Array
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import Array, require_tensors
 
 
 class SinusoidalPositions(Module):

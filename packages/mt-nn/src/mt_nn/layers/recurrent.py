@@ -17,7 +17,7 @@ from mt_nn.parameter import Parameter
 from mt_nn.settings import check_flags, integer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_tensor import Tensor, cat, stack, tensor, zeros
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import require_tensors
 
 NONLINEARITIES = ("tanh", "relu")
 

@@ -17,8 +17,7 @@ from mt_nn.layers.normalization import LayerNorm
 from mt_nn.module import Module
 from mt_nn.settings import integer
 from mt_tensor import Tensor, full
-from mt_tensor.backends.devices import Backend, Device
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import Backend, Device, require_tensors
 
 Activation = str | Callable[[Tensor], Tensor]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_nn.module import registered
-from mt_tensor.recording.graph import RemovableHandle
+from mt_tensor.extending import RemovableHandle
 
 Hook = Callable[..., Any]
 

@@ -21,7 +21,7 @@ import numpy as np
 from mt_nn.errors import FileError, MissingPackageError
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import CHUNK
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 DTYPES = {
     "C64": "<c8",

@@ -22,9 +22,8 @@ from mt_nn.saving import layout, seal
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
 from mt_tensor import Tensor, tensor
-from mt_tensor.backends.devices import Backend, Device, place
-from mt_tensor.dtypes import DTYPES, Array
 from mt_tensor.errors import DTypeError
+from mt_tensor.extending import DTYPES, Array, Backend, Device, place
 
 File = str | os.PathLike[str] | BinaryIO
 """The path of a file, or one that was opened for bytes, such as an `io.BytesIO`."""

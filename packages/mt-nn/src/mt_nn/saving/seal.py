@@ -14,7 +14,7 @@ from typing import Any
 
 from mt_nn.errors import FileError, SettingError
 from mt_nn.saving.layout import Header, Parts, described
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 OWN = "mt_nn."
 """How names in the metadata begin that are not the user's."""

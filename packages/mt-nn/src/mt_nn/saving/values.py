@@ -30,8 +30,8 @@ import numpy as np
 from mt_nn.files.limits import current_limits
 from mt_nn.saving.layout import KINDS, METADATA
 from mt_operators import StateDictError
-from mt_tensor import Tensor, device, tensor
-from mt_tensor.dtypes import DTYPES, Array, DType
+from mt_tensor import DType, Tensor, device, tensor
+from mt_tensor.extending import DTYPES, Array
 
 Path = tuple[Any, ...]
 """The keys that lead to a value inside of another."""

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
 
 from mt_tensor import *  # type: ignore[no-redef]  # its function `backends` gives way to a module
+from mt_tensor import DType as dtype  # noqa: N813 - the name of torch
 from mt_tensor import abs as abs
 from mt_tensor import all as all
 from mt_tensor import any as any
@@ -51,8 +52,7 @@ from mt_tensor import min as min
 from mt_tensor import pow as pow
 from mt_tensor import round as round
 from mt_tensor import sum as sum
-from mt_tensor.dtypes import DType as dtype  # noqa: N813 - the name of torch
-from mt_tensor.randomness.generator import seed
+from mt_tensor.extending import seed
 
 newaxis = None
 

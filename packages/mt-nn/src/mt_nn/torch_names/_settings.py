@@ -5,7 +5,7 @@ Sums are taken in the precision of their elements, and the same seed gives the s
 
 from __future__ import annotations
 
-from mt_tensor.arguments import check_choice, check_flags
+from mt_tensor.extending import check_choice, check_flags
 
 _precision = "highest"
 

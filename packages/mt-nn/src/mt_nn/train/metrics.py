@@ -18,7 +18,7 @@ from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import integer
 from mt_operators import StateDictError
 from mt_tensor import Tensor, no_grad
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 Average = Literal["macro", "micro", "weighted"]
 

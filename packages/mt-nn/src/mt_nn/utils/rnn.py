@@ -14,8 +14,7 @@ import numpy as np
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import integer
 from mt_tensor import Tensor, pad, stack, tensor, where
-from mt_tensor.dtypes import Array
-from mt_tensor.recording.function import require_tensors
+from mt_tensor.extending import Array, require_tensors
 
 
 class PackedSequence(NamedTuple):

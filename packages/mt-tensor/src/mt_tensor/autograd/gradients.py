@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_autodiff import NoGradientError, set_grad_enabled
-from mt_autodiff.backpropagation import derivatives
+from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.tensor import Tensor

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import TYPE_CHECKING, Self
 
-from mt_autodiff.mode import undo
-from mt_operators.errors import nearest
+from mt_autodiff.extending import undo
+from mt_operators.extending import nearest
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import (
     AmbiguousBackendError,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_tensor.dtypes import Number, bool_, int64, plain, uint8
 from mt_tensor.errors import DomainError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_tensor.arguments import as_integers, check_choice
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError

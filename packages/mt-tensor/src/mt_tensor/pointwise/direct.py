@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_operators import Operator
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import run_quietly, silently

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.arguments import check_not_bool

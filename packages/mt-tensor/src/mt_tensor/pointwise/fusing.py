@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ELEMENTARY
-from mt_operators.formula import one, zero
+from mt_operators.extending import one, zero
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.errors import FusionError

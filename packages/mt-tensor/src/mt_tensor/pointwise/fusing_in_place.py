@@ -18,7 +18,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_operators import Formula
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import as_number

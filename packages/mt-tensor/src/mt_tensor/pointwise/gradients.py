@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_operators import Operator, lift
-from mt_operators.formula import one
-from mt_operators.lifting import Spelling
+from mt_operators.extending import Spelling, one
 from mt_tensor.dtypes import DType
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.recording.function import changed_in_place

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from mt_operators import Operator
 from mt_operators.elementary import div as quotient
 from mt_operators.elementary import trunc
-from mt_operators.formula import zero
+from mt_operators.extending import zero
 from mt_tensor.arguments import check_choice
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS

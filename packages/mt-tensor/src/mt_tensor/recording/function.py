@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mt_autodiff import Context
-from mt_autodiff.graph import Differentiable
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import Differentiable, recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.recording.graph import Node, connect

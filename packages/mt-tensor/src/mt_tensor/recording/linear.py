@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_tensor.recording.graph import Node, connect
 from mt_tensor.recording.part import Part
 from mt_tensor.strides import Shape

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_tensor.recording.linear import LinearFunction
 from mt_tensor.tensor import VIEW, Tensor
 from mt_tensor.tensor_data import TensorData

@@ -10,7 +10,7 @@ import numpy as np
 
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 X = 2 * draw(3, 4)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 
 def _log_softmax(x: Array) -> Array:

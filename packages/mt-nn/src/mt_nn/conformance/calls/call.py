@@ -17,7 +17,7 @@ import numpy as np
 import mt_nn
 import mt_tensor as mt
 from mt_nn import Module
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 SOME = 0.5
 """How large parameters are, about, that are filled for a call."""

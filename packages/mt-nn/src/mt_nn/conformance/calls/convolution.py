@@ -10,7 +10,7 @@ import numpy as np
 
 from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 NUMPYS = {"zeros": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 """What NumPy's `pad` calls the modes."""

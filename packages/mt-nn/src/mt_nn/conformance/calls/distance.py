@@ -6,7 +6,7 @@ import numpy as np
 
 from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 
 def _cosine(x1: Array, x2: Array, dim: int = 1, eps: float = 1e-8) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 NUMBERS = np.array([[1, 0, 4], [4, 4, 2]])
 OFFSETS = np.array([0, 2, 2, 5])

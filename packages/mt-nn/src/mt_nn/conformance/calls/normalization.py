@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 
 def normalized(x: Array, axes: tuple[int, ...], eps: float = 1e-5) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.calls.convolution import each
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 Windows = list[list[list[int]]]
 """For each dimension the elements that each window sees; those beyond the input are padding."""

@@ -12,7 +12,7 @@ from mt_nn.conformance.calls.attention import multihead
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.calls.normalization import normalized
 from mt_nn.conformance.drawing import draw
-from mt_tensor.dtypes import Array
+from mt_tensor.extending import Array
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {"relu": lambda x: np.maximum(x, 0)}
 

@@ -19,7 +19,7 @@ from mt_nn.errors import FileError
 from mt_nn.files.limits import Allowance
 from mt_nn.files.reading import PathLike, opened
 from mt_tensor import tensor
-from mt_tensor.strides import size_of
+from mt_tensor.extending import size_of
 
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 

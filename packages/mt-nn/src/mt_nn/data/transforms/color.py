@@ -14,7 +14,7 @@ from mt_nn.data.transforms.base import (
 )
 from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, stack, tensor
-from mt_tensor.randomness.generator import generator
+from mt_tensor.extending import generator
 
 LUMINANCE = (0.2989, 0.587, 0.114)
 """How much red, green and blue are in a grey (ITU-R BT.601)."""

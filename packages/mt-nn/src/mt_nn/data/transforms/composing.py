@@ -16,7 +16,7 @@ from mt_nn.data.transforms.base import (
 )
 from mt_nn.errors import SettingError
 from mt_tensor import Tensor
-from mt_tensor.randomness.generator import generator
+from mt_tensor.extending import generator
 
 
 class Compose:

@@ -11,7 +11,7 @@ from mt_nn.data.transforms.base import ImageTransform, choose, probability
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, pad, stack, tensor
-from mt_tensor.randomness.generator import generator
+from mt_tensor.extending import generator
 
 PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
 

@@ -17,7 +17,7 @@ from mt_nn.data.transforms.base import (
 from mt_nn.data.transforms.resizing import draw_box
 from mt_nn.errors import SettingError
 from mt_tensor import Tensor, randn, tensor
-from mt_tensor.randomness.generator import generator
+from mt_tensor.extending import generator
 
 
 class RandomErasing(ImageTransform):

@@ -15,8 +15,7 @@ from mt_nn.data.transforms.base import ImageTransform, Numbers, check_real, inte
 from mt_nn.errors import InputError, SettingError
 from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, tensor
-from mt_tensor.arguments import check_flags
-from mt_tensor.randomness.generator import generator
+from mt_tensor.extending import check_flags, generator
 
 INTERPOLATIONS = ("nearest", "bilinear")
 ATTEMPTS = 10

@@ -25,7 +25,7 @@ from mt_nn.data.transforms.resizing import INTERPOLATIONS
 from mt_nn.errors import SettingError
 from mt_nn.settings import choice
 from mt_tensor import Tensor, tensor, zeros_like
-from mt_tensor.randomness.generator import generator
+from mt_tensor.extending import generator
 
 
 class _Warp(ImageTransform):

@@ -15,7 +15,7 @@ from mt_nn.functional.losses.reduction import (
 )
 from mt_tensor import Tensor, fused, ones
 from mt_tensor.errors import IndexingError
-from mt_tensor.recording.function import common_backend
+from mt_tensor.extending import common_backend
 
 # --- Log-probabilities ----------------------------------------------------------------------------
 

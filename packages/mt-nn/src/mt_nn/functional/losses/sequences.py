@@ -9,9 +9,8 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
-from mt_tensor import Function, Tensor, cat, float16, full, tensor, zeros
-from mt_tensor.dtypes import Array
-from mt_tensor.fused import fused
+from mt_tensor import Function, Tensor, cat, float16, full, fused, tensor, zeros
+from mt_tensor.extending import Array
 
 IMPOSSIBLE = -1e37
 """The logarithm of a probability of 0: so far away that no scores add up to it, but finite, so that

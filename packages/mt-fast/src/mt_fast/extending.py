@@ -1,0 +1,18 @@
+"""What other compiling backends generate their kernels with.
+
+The generator writes loops as Python text, with a table that says how each elementary function is
+spelled where the loop will run. It is the border of this stage, beside the names of `mt_fast`.
+"""
+
+# Formulas as the statements of a kernel.
+from mt_fast.generation.rendering import (
+    Table as Table,
+    call as call,
+    computation_type as computation_type,
+    constant as constant,
+    converted as converted,
+    render as render,
+)
+
+# Operators on integers, as functions that a kernel calls.
+from mt_fast.generation import whole as whole

@@ -1,0 +1,16 @@
+"""What later stages build on operators and modules with, beside the names that users import.
+
+It is the border of this stage: the names of `mt_operators`, this module, and the modules
+`elementary`, `tracing`, `errors`, `datasets`, `documentation` and `testing` are for other packages,
+everything else may change without notice.
+"""
+
+# Formulas: the constant partials, and what elementary functions are where a formula runs.
+from mt_operators.formula import one as one, zero as zero
+from mt_operators.lifting import Spelling as Spelling
+
+# Modules: what parameters and buffers of every stage are.
+from mt_operators.parameter import Holder as Holder
+
+# Errors that say which name was meant.
+from mt_operators.errors import nearest as nearest, no_attribute as no_attribute

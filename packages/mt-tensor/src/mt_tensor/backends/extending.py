@@ -1,0 +1,29 @@
+"""What backends are made with, beside `TensorBackend`, which says what each must do.
+
+A backend whose elements are NumPy arrays in the memory of this machine inherits from `HostBackend`.
+What the `numpy` backend is made of is here for those that leave some work to NumPy. This is the
+border for backends in other packages; `mt_tensor.extending` is that for operations.
+"""
+
+# Elements in the memory of this machine.
+from mt_tensor.backends.host import HostBackend as HostBackend
+from mt_tensor.backends.silence import silently as silently
+from mt_tensor.layout import row_major as row_major
+from mt_tensor.tensor_data import (
+    MOST_DIMENSIONS as MOST_DIMENSIONS,
+    not_an_array as not_an_array,
+)
+
+# Operators as functions of NumPy.
+from mt_tensor.backends.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
+from mt_tensor.backends.numpy import calls as calls
+from mt_tensor.backends.numpy.backend import (
+    ARITHMETIC as ARITHMETIC,
+    FUNCTIONS as FUNCTIONS,
+    NumpyOps as NumpyOps,
+    UFUNCS as UFUNCS,
+)
+from mt_tensor.backends.numpy.source import numpy_function as numpy_function
+
+# How to install a backend of this project, for the message that it cannot be used.
+from mt_tensor.backends.registry import ELSEWHERE as ELSEWHERE

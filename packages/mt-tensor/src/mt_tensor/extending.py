@@ -1,0 +1,97 @@
+"""What later stages, and other people's packages, build operations on tensors with.
+
+It is the border of this stage. Beyond it, a package uses the names that users import: those of
+`mt_tensor`, its errors, `mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for
+its tests `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without
+notice. Whoever makes a backend finds more in `mt_tensor.backends.extending`.
+
+Some attributes belong to the border too, though their names begin with an underscore, since users
+have no use for them.
+
+Of a `Tensor`:
+    `_tensor`: its elements, a `TensorData`.
+    `Tensor._make(data, backend)`: a new tensor of elements, which nothing is recorded of.
+    `_with(data)`: the same on this tensor's backend.
+    `_full(shape, value, dtype=None)`: a new tensor there of one value.
+    `_uploaded(elements, dtype=None)`: a new tensor there of a NumPy array.
+    `_computed(name, *arguments)`: the operator `name` of the table, in place and recorded.
+    `_become(other)`: hold the elements of another tensor from now on, as a leaf.
+    `backend`: where the elements are; `backend.kernel(name)` is its kernel for an operation.
+Of a `TensorData`:
+    `storage`, `shape`, `strides`, `offset`, `dtype`, `size`: the view, as the contract says.
+    `array`: the view as an array of NumPy, on backends that are in the memory of this machine.
+    `layout`: all but the storage; `layout.row_major` says whether elements lie in order.
+    `TensorData.of(array, shape, dtype)`: a view of a new contiguous array.
+"""
+
+# Shapes and strides.
+from mt_tensor.strides import (
+    Shape as Shape,
+    Strides as Strides,
+    is_integer as is_integer,
+    normalize_dims as normalize_dims,
+    shape_broadcast as shape_broadcast,
+    size_of as size_of,
+    strides_from_shape as strides_from_shape,
+)
+
+# Element types, beside `DType` and those that `mt_tensor` names.
+from mt_tensor.dtypes import (
+    DTYPES as DTYPES,
+    Array as Array,
+    Number as Number,
+    as_dtype as as_dtype,
+    as_number as as_number,
+)
+
+# Checking arguments: each question once, with one error and one wording.
+from mt_tensor.arguments import (
+    as_integer as as_integer,
+    as_integers as as_integers,
+    as_shape as as_shape,
+    check_choice as check_choice,
+    check_flags as check_flags,
+    check_floating as check_floating,
+    check_same_dtype as check_same_dtype,
+)
+from mt_tensor.recording.function import (
+    common_backend as common_backend,
+    require_tensors as require_tensors,
+)
+
+# Where elements are: the arguments `backend=` and `device=`.
+from mt_tensor.backends.devices import (
+    Backend as Backend,
+    Device as Device,
+    place as place,
+)
+
+# Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
+from mt_tensor.fused import (
+    FUSED as FUSED,
+    FusedKernel as FusedKernel,
+    by_kernel as by_kernel,
+)
+from mt_tensor.movement.apart import apart as apart
+from mt_tensor.movement.padding import Embed as Embed
+from mt_tensor.movement.views import Fold as Fold
+from mt_tensor.reductions.sums import wide as wide
+
+# The recorded graph.
+from mt_tensor.pointwise.fusing import operator_of as operator_of
+from mt_tensor.recording.graph import (
+    Node as Node,
+    RemovableHandle as RemovableHandle,
+)
+
+# Random numbers, beside `Generator` and `manual_seed`.
+from mt_tensor.randomness.generator import (
+    fork_rng as fork_rng,
+    generator as generator,
+    numbers_of as numbers_of,
+    seed as seed,
+    use_generator as use_generator,
+)
+
+# Comparing tensors in tests.
+from mt_tensor.pointwise.comparing import assert_close as assert_close
