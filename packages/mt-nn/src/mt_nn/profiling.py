@@ -1,9 +1,7 @@
 """`profile`: how much time each operation on tensors takes, forward and backward.
 
-Nothing is counted unless a profile runs. While one does, the methods of `Tensor`, the functions of
-mt-tensor and mt-nn, the kernels of backends and the chain rule of recorded nodes are replaced by
-ones that look at the clock, wherever a module has them, and are put back afterwards. So no
-operation is slower for it when it is off.
+Nothing is counted unless a profile runs. While one does, every function that runs an operation is
+replaced by one that looks at the clock. So no operation is slower for it when it is off.
 
 Only the outermost operation counts: what `softmax` is composed of belongs to `softmax`. Work that a
 backend does in its own time, as a GPU, is waited for.
@@ -13,44 +11,17 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, Self
 
-import mt_tensor
-from mt_autodiff import derivatives
 from mt_nn import functional
 from mt_nn.errors import SettingError
 from mt_nn.files.writing import write_atomically
-from mt_tensor import Function, Tensor, linalg
-from mt_tensor.extending import Node, by_kernel
-from mt_tensor.pointwise.elementwise import ElementwiseOperation
-from mt_tensor.pointwise.fusing_in_place import Change
-
-_NO_METHODS_FROM = (
-    "mt_tensor.exchange.printing",
-    "mt_tensor.questions",
-    "mt_tensor.recording",
-    "mt_tensor.tensor",
-)
-"""Modules whose methods of `Tensor` are no operations."""
-
-_NOT_FROM = (
-    "mt_autodiff",
-    "mt_tensor.backends",
-    "mt_tensor.dtypes",
-    "mt_tensor.exchange.printing",
-    "mt_tensor.fused",
-    "mt_tensor.autograd.gradcheck",
-    "mt_tensor.pointwise.fusing",
-    "mt_tensor.randomness.generator",
-)
-"""Modules whose public functions are no operations."""
+from mt_tensor.instrumentation import instrument
 
 
 class Event(NamedTuple):
@@ -120,7 +91,7 @@ class profile:  # noqa: N801 - torch's name
         self._backward = 0  # how many backwards are under way
         self._thread = 0
         self._began = 0.0
-        self._undo: list[Callable[[], None]] = []
+        self._undo: Callable[[], None] = lambda: None
 
     # --- On and off -----------------------------------------------------------------------------
 
@@ -133,8 +104,7 @@ class profile:  # noqa: N801 - torch's name
         self._before = profile._inherited.set(self)
         self._thread, self._inside, self._backward = threading.get_ident(), False, 0
         try:
-            self._replace_methods()
-            self._replace_functions()
+            self._undo = instrument(self._timed, self._in_backward, [functional])
         except BaseException:
             self.__exit__()
             raise
@@ -143,44 +113,9 @@ class profile:  # noqa: N801 - torch's name
 
     def __exit__(self, *_: object) -> None:
         """Put everything back."""
-        while self._undo:
-            self._undo.pop()()
+        self._undo()
         profile._inherited.reset(self._before)
         profile._running = None
-
-    def _replace_methods(self) -> None:
-        for attribute, method in list(vars(Tensor).items()):
-            if isinstance(method, FunctionType) and _is_operation(attribute, method):
-                timed = self._timed(method, _always(_shown(attribute)))
-                self._set(Tensor, attribute, timed)
-        operation = self._timed(ElementwiseOperation.__call__, lambda args: args[0].operator.name)
-        self._set(ElementwiseOperation, "__call__", operation)
-        change = self._timed(Change.__call__, lambda args: args[0].formula.name)
-        self._set(Change, "__call__", change)
-        apply = self._timed(Function.apply.__func__, lambda args: args[0].__name__)  # type: ignore[attr-defined]
-        self._set(Function, "apply", classmethod(apply))
-        for kind in _with_subclasses(Node):
-            if "chain_rule" in vars(kind):
-                rule = self._timed(vars(kind)["chain_rule"], lambda args: str(args[0].name))
-                self._set(kind, "chain_rule", rule)
-
-    def _replace_functions(self) -> None:
-        """Replace functions in all modules that hold them, those of users included."""
-        replacements: dict[int, Any] = {
-            id(function): self._timed(function, _always(name)) for name, function in _operations()
-        }
-        replacements[id(by_kernel)] = self._timed(by_kernel, lambda args: str(args[0]))
-        replacements[id(derivatives)] = self._in_backward(derivatives)
-        for module in list(sys.modules.values()):
-            if isinstance(module, ModuleType):
-                for name, value in list(vars(module).items()):
-                    if id(value) in replacements:  # values are not asked what they are: some answer
-                        self._set(module, name, replacements[id(value)])
-
-    def _set(self, owner: Any, name: str, value: Any) -> None:
-        """Replace an attribute until the profile ends."""
-        self._undo.append(functools.partial(setattr, owner, name, vars(owner)[name]))
-        setattr(owner, name, value)
 
     # --- Taking the time ------------------------------------------------------------------------
 
@@ -274,44 +209,6 @@ class profile:  # noqa: N801 - torch's name
             for event in self.events
         ]
         write_atomically(path, json.dumps({"traceEvents": events}).encode())
-
-
-def _operations() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the public functions that compute with tensors, with their names."""
-    for module in (mt_tensor, linalg, functional):
-        for name in module.__all__:
-            function = getattr(module, name)
-            if isinstance(function, FunctionType) and not function.__module__.startswith(_NOT_FROM):
-                yield name, function
-
-
-def _is_operation(attribute: str, method: FunctionType) -> bool:
-    """Whether a method of this name may compute: a public one, or an operator of Python's."""
-    if attribute.startswith("_") and not attribute.startswith("__"):
-        return False
-    return attribute not in ("__hash__", "__bool__") and not method.__module__.startswith(
-        _NO_METHODS_FROM
-    )
-
-
-def _shown(attribute: str) -> str:
-    """Return what to call a method: `x - 1` and `1 - x` are sub, `x -= 1` is sub_."""
-    if not attribute.startswith("__"):
-        return attribute
-    forward = f"__{attribute.removeprefix('__r')}"  # of __rsub__, __sub__
-    method: Any = vars(Tensor).get(forward, vars(Tensor)[attribute])
-    name: str = method.__name__
-    return name.strip("_") if name.startswith("__") else name
-
-
-def _always(name: str) -> Callable[[tuple[Any, ...]], str]:
-    return lambda _: name
-
-
-def _with_subclasses(kind: type[Any]) -> Iterator[type[Any]]:
-    yield kind
-    for below in kind.__subclasses__():
-        yield from _with_subclasses(below)
 
 
 def _wait_for(result: Any, args: tuple[Any, ...]) -> None:

@@ -3,7 +3,8 @@
 It is the border of this stage. Beyond it, a package uses the names that users import: those of
 `mt_tensor`, its errors, `mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for
 its tests `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without
-notice. Whoever makes a backend finds more in `mt_tensor.backends.extending`.
+notice. Whoever makes a backend finds more in `mt_tensor.backends.extending`, and whoever watches
+programs run in `mt_tensor.instrumentation`.
 
 Some attributes belong to the border too, though their names begin with an underscore, since users
 have no use for them.
