@@ -273,11 +273,12 @@ class Module(mt_operators.Module):
                     holder.update(value.detach())
         return keys
 
-    def _saved_holders(self) -> Iterator[tuple[str, Holder]]:
-        yield from super()._saved_holders()
-        for path, module in self.named_modules(remove_duplicate=False):
-            if isinstance(module, Module) and type(module).get_extra_state is not _NO_EXTRA_STATE:
-                yield f"{path}.{_EXTRA_STATE}" if path else _EXTRA_STATE, _ExtraState(module)
+    def _own_saved(self) -> dict[str, Holder]:
+        """Return what is saved of this module itself, by name, with its extra state at the end."""
+        saved = super()._own_saved()
+        if type(self).get_extra_state is not _NO_EXTRA_STATE:
+            saved[_EXTRA_STATE] = _ExtraState(self)
+        return saved
 
     # --- All tensors at once --------------------------------------------------------------------
 

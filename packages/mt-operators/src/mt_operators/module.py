@@ -383,13 +383,18 @@ class Module:
         """
         return load(type(self).__name__, dict(self._saved_holders()), state_dict, strict)
 
-    def _saved_holders(self) -> Iterator[tuple[str, Holder]]:
-        for path, module in self.named_modules(remove_duplicate=False):
-            for name, parameter in module._parameters.items():
-                yield _joined(path, name), parameter
-            for name, buffer in module._buffers.items():
-                if buffer.persistent and buffer.value is not None:
-                    yield _joined(path, name), buffer
+    def _saved_holders(self) -> list[tuple[str, Holder]]:
+        """Return what is saved of the tree, with dotted names."""
+        return [
+            (_joined(path, name), holder)
+            for path, module in self.named_modules(remove_duplicate=False)
+            for name, holder in module._own_saved().items()
+        ]
+
+    def _own_saved(self) -> dict[str, Holder]:
+        """Return what is saved of this module itself, by name."""
+        saved = {n: b for n, b in self._buffers.items() if b.persistent and b.value is not None}
+        return {**self._parameters, **saved}
 
     # --- Running and showing --------------------------------------------------------------------
 

@@ -31,7 +31,8 @@ class Holder:
 
     def state(self) -> Any:
         """Return the value as a state dictionary holds it: detached, if it records anything."""
-        return self.value.detach() if hasattr(self.value, "detach") else self.value
+        value = self.value
+        return value.detach() if hasattr(value, "detach") else value
 
     def fitting(self, saved: Any) -> Any:
         """Return a saved value as `load` takes it: a copy that later changes of either spare.
