@@ -20,12 +20,10 @@ OTHER_NAMES = {
     "diff-append": "cat",
     "diff-prepend": "cat",
     "logdet": "slogdet",
-    "ones_like": "full_like",
     "pinverse": "pinv",
     "true_divide": "div",
     "vdot": "dot",
     "vector_norm": "norm",
-    "zeros_like": "full_like",
 }
 """Functions that only call another one, which then names itself."""
 

@@ -21,7 +21,7 @@ from mt_nn.files.writing import replacing
 from mt_nn.saving import layout, seal
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
-from mt_tensor import Tensor, tensor
+from mt_tensor import Tensor, as_tensor
 from mt_tensor.errors import DTypeError
 from mt_tensor.extending import DTYPES, Array, Backend, Device, place
 
@@ -152,7 +152,7 @@ def _flat_state(
 
 def _tensor(array: Array, backend: Any, name: str, source: str) -> Tensor:
     try:
-        return tensor(array, backend=backend)
+        return as_tensor(array, backend=backend)
     except DTypeError as error:
         raise FileError(
             f"{name} in {source} has elements of {array.dtype}, which tensors have not: they have "

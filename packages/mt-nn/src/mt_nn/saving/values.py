@@ -30,7 +30,7 @@ import numpy as np
 from mt_nn.files.limits import current_limits
 from mt_nn.saving.layout import KINDS, METADATA
 from mt_operators import StateDictError
-from mt_tensor import DType, Tensor, device, tensor
+from mt_tensor import DType, Tensor, as_tensor, device
 from mt_tensor.extending import DTYPES, Array
 
 Path = tuple[Any, ...]
@@ -230,7 +230,7 @@ class Decoder:
         """Return what holds no other values."""
         match kind:
             case "tensor" | "leaf":
-                value = tensor(self._arrays.pop(content), backend=self._backend)
+                value = as_tensor(self._arrays.pop(content), backend=self._backend)
                 return value.requires_grad_() if kind == "leaf" else value
             case "array":
                 return self._arrays.pop(content)

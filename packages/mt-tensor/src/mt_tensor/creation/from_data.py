@@ -30,11 +30,11 @@ from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 
-def from_values(values: Array, dtype: Any, backend: Backend, requires_grad: bool) -> Tensor:
+def from_values(values: Array, dtype: DType, backend: TensorBackend, requires_grad: bool) -> Tensor:
     """Return a tensor of the elements of an array, converted; may share its memory."""
-    chosen = get_backend(backend)
-    converted = silently(values.astype, as_dtype(dtype).numpy, copy=False)
-    return new_leaf(chosen.upload(converted), chosen, requires_grad)
+    if values.dtype != dtype.numpy:
+        values = silently(values.astype, dtype.numpy)
+    return new_leaf(backend.upload(values), backend, requires_grad)
 
 
 def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
@@ -71,35 +71,51 @@ def tensor(
         ShapeError: the sequences are ragged.
         DTypeError: an element is no number, or the element type has no counterpart.
     """
+    home = None
     if isinstance(data, Tensor):
-        chosen = place(backend, device, data.backend)
-        copied = np.array(data.backend.as_array(data._tensor))
-        kind = data.dtype if dtype is None else dtype
-        return from_values(copied, kind, chosen, requires_grad)
-    if hasattr(type(data), "__array__"):  # an array, or what another library has for one
-        data = np.asarray(data)
-    typed = isinstance(data, np.ndarray)
-    leaves = [data] if typed else _leaves(data)
+        home = data.backend
+        values, own = np.array(home.as_array(data._tensor)), data.dtype
+    elif hasattr(type(data), "__array__"):  # an array, or what another library has for one
+        values = np.array(np.asarray(data))
+        own = as_dtype(values.dtype)
+    else:
+        values, own = _of_sequences(data, dtype)
+    kind = own if dtype is None else as_dtype(dtype)
+    return from_values(values, kind, place(backend, device, home), requires_grad)
+
+
+def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
+    """Return the elements of a number or of nested sequences, and their common type.
+
+    Args:
+        data: the sequences.
+        dtype: the type they are to be converted to; None for the common one.
+
+    Raises:
+        ShapeError: the sequences are ragged.
+        DTypeError: an element is no number, or does not fit the type.
+    """
+    leaves = _leaves(data)
     try:
         values = np.array(_without_tensors(data))
     except ValueError as error:
         raise ShapeError(
             f"nested sequences must have equal lengths at each level ({error})."
         ) from None
-    if not typed and values.dtype.kind not in "biuf":
+    if values.dtype.kind not in "biuf":
         wrong = next(filter(lambda leaf: not _is_number(leaf), leaves), data)
         raise DTypeError(
             f"a tensor is made of numbers of at most 64 bits; {wrong!r} of type "
             f"{type(wrong).__name__} was given."
         )
-    if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f" and not typed:
+    if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f":
         values = np.array(_without_tensors(data), object)  # floats are NumPy's way to [1, 2**63]
     own = _common_type(leaves, values)
-    chosen_dtype = own if dtype is None else as_dtype(dtype)
-    if not typed and values.size and chosen_dtype.kind == "integer":
+    kind = own if dtype is None else as_dtype(dtype)
+    if values.size and kind.kind == "integer":
         for extreme in (values.min(), values.max()):
-            chosen_dtype.checked(extreme)
-    return from_values(values, chosen_dtype, place(backend, device), requires_grad)
+            kind.checked(extreme)
+    return values, own
 
 
 def _leaves(data: Any) -> list[Any]:
@@ -187,7 +203,8 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
         )
     dtype = as_dtype(array.dtype)
     chosen = get_backend(backend)
-    if isinstance(chosen, HostBackend) and _can_be_shared(array):
+    in_rows = array.flags.c_contiguous  # which every backend of the host shares
+    if not in_rows and isinstance(chosen, HostBackend) and _can_be_shared(array):
         return Tensor._make(_sharing(array, dtype, chosen), chosen)
     return from_values(array, dtype, chosen, False)
 

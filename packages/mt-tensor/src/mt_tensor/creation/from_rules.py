@@ -109,7 +109,7 @@ def full(
 
 
 def _filled(
-    shape: Shape, value: Number, dtype: DType, backend: TensorBackend, requires_grad: bool
+    shape: Shape, value: Number, dtype: DType, backend: TensorBackend, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor of a shape that has been checked, filled with a number that fits."""
     return new_leaf(backend.full(shape, dtype, value), backend, requires_grad)
@@ -162,12 +162,13 @@ class Options(TypedDict, total=False):
     device: Device
 
 
-def after(model: Tensor, options: Options) -> Options:
+def after(model: Tensor, options: Options) -> dict[str, Any]:
     """Return options in which what is left out, or None, is the model's."""
-    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    backend = place(given.pop("backend", None), given.pop("device", None), model.backend)
-    merged: Any = {"dtype": model.dtype, **given, "backend": backend}
-    return merged  # type: ignore[no-any-return]
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    backend, device = chosen.pop("backend", None), chosen.pop("device", None)
+    chosen["backend"] = place(backend, device, model.backend)
+    chosen["dtype"] = as_dtype(chosen["dtype"]) if "dtype" in chosen else model.dtype
+    return chosen
 
 
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
@@ -185,17 +186,21 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
         **options: another `dtype` or `backend`, and `requires_grad`, as in `full`.
     """
     require_tensors("full_like", input)
-    return full(input.shape, fill_value, **after(input, options))
+    chosen = after(input, options)
+    number = chosen["dtype"].checked(_number("fill_value", fill_value))
+    return _filled(input.shape, number, **chosen)
 
 
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return zeros, by default of the shape, type and backend of `input`."""
-    return full_like(input, 0, **options)
+    require_tensors("zeros_like", input)
+    return _filled(input.shape, 0, **after(input, options))
 
 
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return ones, by default of the shape, type and backend of `input`."""
-    return full_like(input, 1, **options)
+    require_tensors("ones_like", input)
+    return _filled(input.shape, 1, **after(input, options))
 
 
 # --- Evenly spaced ------------------------------------------------------------------------------
