@@ -9,13 +9,15 @@ The claims are checked on what a user gets, never on the source tree:
 2. *Source in the wheel*: no import, however deep inside a function, names a later stage; a stage
    that needs no third party imports nothing outside the standard library, the stages below it
    and what its extras bring.
-3. *Parts of a stage*: its lesson imports neither its library nor what is for tests, its library
+3. *Borders*: what it imports from another stage is that package itself, or a module that this
+   declares to be public; the same for the examples, which are no package.
+4. *Parts of a stage*: its lesson imports neither its library nor what is for tests, its library
    nothing that is for tests; the README lists every file of the lesson, each below those that it
    imports.
-4. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
+5. *Installing* a stage into an empty environment brings exactly the stages that it builds on and
    the third-party packages which these declare, with their own needs. The same for each extra
    that adds stages.
-5. *Importing* a stage, also where every stage is installed, loads no later stage and no
+6. *Importing* a stage, also where every stage is installed, loads no later stage and no
    third-party package that the stage does not declare.
 
 What is expected is derived from each package's `pyproject.toml`; there is no list here.
@@ -41,7 +43,8 @@ from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filen
 
 from mt.errors import ToolError
 from mt.programs import output
-from mt.source.modules import Library
+from mt.source.borders import trespasses
+from mt.source.modules import Library, Module
 from mt.source.reading import disordered, misdirected, reading_order
 from mt.workspace import ROOT, Stage, Workspace, WorkspaceError
 
@@ -116,24 +119,57 @@ class Wheel:
                         yield module, f"{name}:{line}"
 
 
-def check_parts(wheel: Wheel) -> Iterator[str]:
+def unpacked(wheels: Iterable[Wheel], folder: Path) -> Library:
+    """Return the source of all stages as their wheels hold it, which is put into a folder."""
+    packages = {}
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel.path) as archive:
+            archive.extractall(folder)
+        packages[wheel.stage.import_name] = folder / wheel.stage.import_name
+    return Library(packages)
+
+
+def check_borders(workspace: Workspace, stage: Stage, library: Library) -> Iterator[str]:
+    """Judge what the files of a stage use of other stages.
+
+    Args:
+        workspace: All stages.
+        stage: The one whose files are looked at.
+        library: The files of all.
+
+    Yields:
+        A message for each use of what is inside of another package.
+    """
+    for module in library.modules(stage.import_name):
+        for message in trespasses(library, module, workspace.public):
+            yield f"{stage.import_name}/{library.path(module)}, {message}"
+
+
+def check_examples(workspace: Workspace, root: Path, library: Library) -> Iterator[str]:
+    """Judge what the programs below a folder use of the stages, in the same way."""
+    for file in sorted(root.rglob("*.py")):
+        text = file.read_text(encoding="utf-8")
+        program = Module(file.stem, file, text, ast.parse(text, str(file)))
+        for message in trespasses(library, program, workspace.public):
+            yield f"{file.relative_to(root.parent)}, {message}"
+
+
+def check_parts(stage: Stage, library: Library) -> Iterator[str]:
     """Judge what the files of a stage import from each other, and the order in which it is read.
 
     A stage whose README gives no order is not asked yet.
 
     Args:
-        wheel: What holds its files.
+        stage: The one whose files are looked at.
+        library: What holds them.
 
     Yields:
         A message for each import in a wrong direction, and for each file in a wrong place.
     """
-    package, order = wheel.stage.import_name, reading_order(wheel.stage.folder / "README.md")
+    package, order = stage.import_name, reading_order(stage.folder / "README.md")
     if order:
-        with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel.path) as archive:
-            archive.extractall(folder)
-            library = Library({package: Path(folder, package)})
-            yield from misdirected(library, package)
-            yield from disordered(library, package, order)
+        yield from misdirected(library, package)
+        yield from disordered(library, package, order)
 
 
 def imported_modules(source: bytes | str, filename: str) -> Iterator[tuple[str, int]]:
@@ -370,6 +406,7 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
     """
     report = Report()
     with tempfile.TemporaryDirectory(prefix="layering-") as folder:
+        library = unpacked(wheels, Path(folder, "source"))
         everything = Environment(Path(folder, "everything"))
         for stage in workspace.stages.values():
             everything.install(wheels, stage.name)
@@ -384,8 +421,12 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
                 forbidden_imports(workspace, stage, wheel.imports()),
             )
             report.check(
+                "it uses nothing that is inside of another package",
+                check_borders(workspace, stage, library),
+            )
+            report.check(
                 "its lesson does without its library, and is read from top to bottom",
-                check_parts(wheel),
+                check_parts(stage, library),
             )
             alone = Environment(Path(folder, stage.name))
             alone.install(wheels, stage.name)
@@ -413,6 +454,11 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
                         f"{asked} brings {', '.join(came)}",
                         check_installed(workspace, stage, [extra], installed),
                     )
+        examples = ROOT / "examples"
+        report.check(
+            "the examples use nothing that is inside of a package",
+            check_examples(workspace, examples, library),
+        )
     return report
 
 

@@ -51,6 +51,7 @@ class Stage:
         extras: What each of its extras adds.
         pythons: The Pythons that it promises to run on, the oldest first: `3.11`.
         plugins: The backends of tensors that it announces by entry points.
+        public: The modules that other packages may import from, as in `errors` or `testing.*`.
     """
 
     name: NormalizedName
@@ -59,6 +60,7 @@ class Stage:
     extras: Mapping[str, tuple[Requirement, ...]]
     pythons: tuple[str, ...]
     plugins: tuple[str, ...]
+    public: tuple[str, ...]
 
     @property
     def short(self) -> str:
@@ -135,6 +137,11 @@ class Workspace:
         """Return the source of all stages."""
         return Library({stage.import_name: stage.source for stage in self.stages.values()})
 
+    @property
+    def public(self) -> dict[str, tuple[str, ...]]:
+        """The modules of each package, by its import name, that others may import from."""
+        return {stage.import_name: stage.public for stage in self.stages.values()}
+
     @cached_property
     def _direct(self) -> dict[NormalizedName, set[NormalizedName]]:
         return {
@@ -178,9 +185,10 @@ class Workspace:
 
 
 def _read_stage(file: Path) -> Stage:
-    """Read one package's table `[project]`."""
+    """Read one package's tables `[project]` and `[tool.mt]`."""
     try:
-        project: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
+        tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        project: dict[str, Any] = tables["project"]
         return Stage(
             name=canonicalize_name(project["name"]),
             folder=file.parent,
@@ -191,6 +199,7 @@ def _read_stage(file: Path) -> Stage:
             },
             pythons=_pythons(project.get("classifiers", [])),
             plugins=tuple(project.get("entry-points", {}).get(PLUGINS, {})),
+            public=tuple(tables.get("tool", {}).get("mt", {}).get("public", ())),
         )
     except tomllib.TOMLDecodeError as error:
         message = f"{file} is not valid TOML: {error}"

@@ -9,6 +9,8 @@ import pytest
 from check_layering import (
     LayeringError,
     Wheel,
+    check_borders,
+    check_examples,
     check_installed,
     check_parts,
     closure,
@@ -16,12 +18,13 @@ from check_layering import (
     forbidden_imports,
     imported_modules,
     third_party,
+    unpacked,
 )
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from mt.programs import ProgramError
-from mt.workspace import Workspace
+from mt.workspace import ROOT, Stage, Workspace
 
 WORKSPACE = Workspace.read()
 
@@ -77,22 +80,103 @@ def test_a_wheel_that_lacks_something_is_named(tmp_path: Path, lost: str) -> Non
 def test_a_lesson_of_a_wheel_that_needs_its_library_is_named(tmp_path: Path) -> None:
     readme = tmp_path / "README.md"
     stage = replace(WORKSPACE["tensor"], folder=tmp_path)
-    path = wheel(
+    lesson = wheel(
         tmp_path,
         "tensor",
         {
             "mt_tensor/low.py": "from mt_tensor.library import more\n",
             "mt_tensor/library/more.py": "x = 1\n",
         },
-    ).path
+    )
+    library = unpacked([lesson], tmp_path / "source")
     readme.write_text("# No order yet\n")
-    assert list(check_parts(Wheel(stage, path))) == []
+    assert list(check_parts(stage, library)) == []
     readme.write_text("## Reading order\n\n1. [high](src/mt_tensor/high.py) - all.\n")
-    assert list(check_parts(Wheel(stage, path))) == [
+    assert list(check_parts(stage, library)) == [
         "low.py (lesson), line 1, imports library/more.py (library)",
         "the reading order lacks low.py",
         "the reading order has high.py, which is no file of the lesson",
     ]
+
+
+TENSOR_FILES = {
+    "mt_tensor/__init__.py": "import mt_tensor.linalg\nfrom mt_tensor.strides import size_of\n",
+    "mt_tensor/errors.py": "class TensorError(Exception): ...\n",
+    "mt_tensor/extending.py": "from mt_tensor.strides import Shape as Shape\n",
+    "mt_tensor/linalg/__init__.py": "from mt_tensor.linalg.norms import norm\n",
+    "mt_tensor/linalg/norms.py": "def norm(): ...\n",
+    "mt_tensor/strides.py": "Shape = tuple\ndef size_of(): ...\n",
+    "mt_tensor/testing/samples.py": "SAMPLES = []\n",
+}
+
+INSIDE = [
+    ("from mt_tensor.strides import size_of", "mt_tensor.strides"),
+    ("from mt_tensor import strides", "mt_tensor.strides"),
+    ("import mt_tensor.strides", "mt_tensor.strides"),
+    ("import mt_tensor.strides as s", "mt_tensor.strides"),
+    ("from mt_tensor.strides import *", "mt_tensor.strides"),
+    ("from mt_tensor.linalg.norms import norm", "mt_tensor.linalg.norms"),
+    ("from mt_tensor.linalg import norms", "mt_tensor.linalg.norms"),
+    ("import mt_tensor as mt; mt.strides.size_of()", "mt_tensor.strides"),
+    ("import mt_tensor; mt_tensor.strides.size_of()", "mt_tensor.strides"),
+    ("if 1: from mt_tensor.strides import Shape", "mt_tensor.strides"),
+    ("def f(): from mt_tensor.strides import Shape", "mt_tensor.strides"),
+]
+
+PUBLIC = """
+import mt_tensor as mt
+import mt_tensor.errors
+from mt_tensor import errors, linalg, size_of, unknown_to_readers_of_text
+from mt_tensor import *
+from mt_tensor.errors import TensorError
+from mt_tensor.extending import Shape
+from mt_tensor.linalg import norm
+from mt_tensor.testing.samples import SAMPLES
+mt.size_of(), mt.errors.TensorError, mt.linalg.norm
+from mt_nn import inside
+from mt_nn.inside import x
+import numpy.linalg
+"""
+
+
+def test_what_is_public_may_be_used(tmp_path: Path) -> None:
+    nn = {"mt_nn/__init__.py": PUBLIC, "mt_nn/inside.py": "x = 1\n"}
+    wheels = [wheel(tmp_path, "tensor", TENSOR_FILES), wheel(tmp_path, "nn", nn)]
+    library = unpacked(wheels, tmp_path / "source")
+    for stage in ("tensor", "nn"):
+        assert list(check_borders(WORKSPACE, WORKSPACE[stage], library)) == []
+
+
+@pytest.mark.parametrize(("text", "inside"), INSIDE)
+def test_a_use_of_another_packages_inside_is_named(tmp_path: Path, text: str, inside: str) -> None:
+    nn = {"mt_nn/__init__.py": "", "mt_nn/deep/file.py": f"{text}\n"}
+    wheels = [wheel(tmp_path, "tensor", TENSOR_FILES), wheel(tmp_path, "nn", nn)]
+    library = unpacked(wheels, tmp_path / "source")
+    complaint = f"line 1 uses {inside}, which is inside of mt_tensor"
+    assert list(check_borders(WORKSPACE, WORKSPACE["nn"], library)) == [
+        f"mt_nn/deep/file.py, {complaint}"
+    ]
+    (tmp_path / "examples" / "mine").mkdir(parents=True)
+    (tmp_path / "examples" / "mine" / "program.py").write_text(text)
+    assert list(check_examples(WORKSPACE, tmp_path / "examples", library)) == [
+        f"examples/mine/program.py, {complaint}"
+    ]
+
+
+@pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
+def test_a_stage_keeps_to_what_is_public(stage: Stage) -> None:
+    assert list(check_borders(WORKSPACE, stage, WORKSPACE.library())) == []
+
+
+def test_the_examples_keep_to_what_is_public() -> None:
+    assert list(check_examples(WORKSPACE, ROOT / "examples", WORKSPACE.library())) == []
+
+
+@pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
+def test_what_a_stage_declares_public_is_there(stage: Stage) -> None:
+    library = WORKSPACE.library()
+    for place in stage.public:
+        assert library.module(f"{stage.import_name}.{place.removesuffix('.*')}") is not None
 
 
 def test_imports_are_found_wherever_they_hide() -> None:

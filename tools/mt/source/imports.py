@@ -1,4 +1,4 @@
-"""Which modules of a package import which: at their top, inside functions, and for types only."""
+"""Which modules import which: at their top, inside functions, and for types only."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from mt.source.modules import Imported, Library, Module
 
 
 def imports(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
-    """Yield the modules of its own package that a module imports, each with the line.
+    """Yield the modules of its own package that a module imports, each with the line."""
+    package = module.name.partition(".")[0]
+    for other, line in imported(library, module):
+        if other.name.partition(".")[0] == package:
+            yield other, line
+
+
+def imported(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
+    """Yield all modules of a library that a module imports, each with the line.
 
     That is the module which the statement names, or the one in which the imported name is bound.
     """
-    package = module.name.partition(".")[0]
     for node in ast.walk(module.tree):
         match node:
             case ast.Import(names=names):
@@ -24,7 +31,7 @@ def imports(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
             case _:
                 continue
         for other in dict.fromkeys(found):
-            if other is not None and other.name.partition(".")[0] == package:
+            if other is not None:
                 yield other, node.lineno
 
 

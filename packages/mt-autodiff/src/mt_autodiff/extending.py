@@ -1,7 +1,7 @@
 """What later stages make differentiable values with, beside the names that users import.
 
-It is the border of this stage: the names of `mt_autodiff`, this module, `mt_autodiff.errors` and
-`mt_autodiff.drawing` are for other packages, everything else may change without notice.
+It is the border of this stage. Errors, drawing and the examples are for other packages too;
+everything else may change without notice.
 """
 
 # What a function of variables must offer to be recorded in a `History`.

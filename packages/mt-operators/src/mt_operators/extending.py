@@ -1,8 +1,7 @@
 """What later stages build on operators and modules with, beside the names that users import.
 
-It is the border of this stage: the names of `mt_operators`, this module, and the modules
-`elementary`, `tracing`, `errors`, `datasets`, `documentation` and `testing` are for other packages,
-everything else may change without notice.
+It is the border of this stage. The modules that its README shows are for other packages too, with
+`elementary`, `tracing` and `testing` among them; everything else may change without notice.
 """
 
 # Formulas: the constant partials, and what elementary functions are where a formula runs.
