@@ -226,12 +226,12 @@ def test_the_benchmark_measures_everything(capsys, monkeypatch):
 @pytest.mark.parametrize("size", [1, 255, 1 << 20, (1 << 24) + 3])
 def test_sizes(gpu_ops, size):
     values = np.random.default_rng(size).standard_normal(size).astype("f4")
-    x, out = gpu_ops.upload(values), gpu_ops.allocate((size,), mt.float32)
+    x, out = gpu_ops.from_host(values), gpu_ops.empty((size,), mt.float32)
     gpu_ops.elementwise(OPERATORS["neg"].value, (x,), (out,))
-    assert np.array_equal(gpu_ops.as_array(out), -values)
-    total = gpu_ops.allocate((1,), mt.float32)
+    assert np.array_equal(gpu_ops.to_host(out), -values)
+    total = gpu_ops.empty((1,), mt.float32)
     gpu_ops.reduce(OPERATORS["add"], x, total, (0,))
-    assert gpu_ops.as_array(total)[0] == pytest.approx(values.sum(dtype="f8"), rel=1e-4, abs=1e-2)
+    assert gpu_ops.to_host(total)[0] == pytest.approx(values.sum(dtype="f8"), rel=1e-4, abs=1e-2)
 
 
 @pytest.mark.gpu
@@ -241,25 +241,25 @@ def test_large_products(gpu_ops, shape):
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(s).astype("f4") for s in ((n, m), (m, k)))
     for left, right in ((a, b), (np.array(a.T), b), (a, np.array(b.T))):
-        x, y = gpu_ops.upload(left), gpu_ops.upload(right)
+        x, y = gpu_ops.from_host(left), gpu_ops.from_host(right)
         x = x if left is a else x.permute(1, 0)
         y = y if right is b else y.permute(1, 0)
-        out = gpu_ops.allocate((n, k), mt.float32)
+        out = gpu_ops.empty((n, k), mt.float32)
         gpu_ops.matmul(x, y, out)
-        np.testing.assert_allclose(gpu_ops.as_array(out), a @ b, rtol=1e-3, atol=1e-2)
+        np.testing.assert_allclose(gpu_ops.to_host(out), a @ b, rtol=1e-3, atol=1e-2)
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("dims", [(0,), (1,), (0, 1)])
 def test_large_folds_repeat_exactly(gpu_ops, dims):
     values = np.random.default_rng(0).standard_normal((3000, 1031)).astype("f4")
-    x = gpu_ops.upload(values)
+    x = gpu_ops.from_host(values)
     shape = tuple(1 if d in dims else e for d, e in enumerate(values.shape))
     results = []
     for _ in range(3):
-        out = gpu_ops.allocate(shape, mt.float32)
+        out = gpu_ops.empty(shape, mt.float32)
         gpu_ops.reduce(OPERATORS["add"], x, out, dims)
-        results.append(gpu_ops.as_array(out))
+        results.append(gpu_ops.to_host(out))
     assert all(np.array_equal(result, results[0]) for result in results)
     wanted = values.sum(dims, dtype="f8", keepdims=True)
     np.testing.assert_allclose(results[0], wanted, rtol=1e-4, atol=1e-2)
@@ -272,8 +272,8 @@ def test_another_thread_may_compute(gpu_ops):
     results = []
 
     def work():
-        x = gpu_ops.upload(np.ones(10, "f4"))
-        results.append(gpu_ops.as_array(x).sum())
+        x = gpu_ops.from_host(np.ones(10, "f4"))
+        results.append(gpu_ops.to_host(x).sum())
 
     thread = threading.Thread(target=work)
     thread.start()

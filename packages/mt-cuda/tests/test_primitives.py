@@ -11,6 +11,7 @@ from mt_cuda.backend import CudaOps
 from mt_cuda.layout import index_type
 from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
+from mt_tensor import TensorData
 from mt_tensor.backends import get_backend
 from mt_tensor.extending import DTYPES
 
@@ -26,7 +27,7 @@ def numbers(shape, dtype, seed=0):
 
 
 def on(backend, array):
-    return backend.upload(array)
+    return backend.from_host(array)
 
 
 def permuted(data):
@@ -68,7 +69,7 @@ def both(ops, array, view):
 
 def same(ops, ours, theirs, tolerance=0.0):
     np.testing.assert_allclose(
-        ops.as_array(ours).astype("f8"), NUMPY.as_array(theirs).astype("f8"), tolerance, tolerance
+        ops.to_host(ours).astype("f8"), NUMPY.to_host(theirs).astype("f8"), tolerance, tolerance
     )
 
 
@@ -84,12 +85,12 @@ def test_operators_on_special_values(ops, spec, dtype):
     if spec.name == "where":
         arrays[0] = arrays[0] > 0
     out = mt.bool_ if OPERATORS[spec.name].result == "truth" else mt.dtypes.as_dtype(dtype)
-    ours = ops.allocate(arrays[0].shape, out)
+    ours = ops.empty(arrays[0].shape, out)
     ops.elementwise(OPERATORS[spec.name].value, [on(ops, a) for a in arrays], [ours])
     with np.errstate(all="ignore"):
         wanted = np.asarray(spec.oracle(np, *(a.astype("f8") for a in arrays))).astype(out.numpy)
     np.testing.assert_allclose(
-        ops.as_array(ours).astype("f8"), wanted.astype("f8"), TOLERANCE[dtype], TOLERANCE[dtype]
+        ops.to_host(ours).astype("f8"), wanted.astype("f8"), TOLERANCE[dtype], TOLERANCE[dtype]
     )
 
 
@@ -101,15 +102,15 @@ def test_fused_gradients(ops, spec):
     if spec.name == "where":
         arrays[0] = arrays[0] > 0.5
     upstream = rng.standard_normal((5, 9)).astype("f4")
-    out = NUMPY.allocate((5, 9), mt.float32)
+    out = NUMPY.empty((5, 9), mt.float32)
     NUMPY.elementwise(operator.value, [on(NUMPY, a) for a in arrays], [out])
-    known = [upstream, *arrays, np.array(NUMPY.as_array(out))]
+    known = [upstream, *arrays, np.array(NUMPY.to_host(out))]
     for view in ("contiguous", "shifted", "flipped"):
         formula = operator.gradient((True,) * operator.arity)
         results = []
         for backend in (ops, NUMPY):
             inputs = [VIEWS[view](on(backend, a)) for a in known]
-            results.append([backend.allocate(inputs[0].shape, mt.float32) for _ in arrays])
+            results.append([backend.empty(inputs[0].shape, mt.float32) for _ in arrays])
             backend.elementwise(formula, inputs, results[-1])
         for ours, theirs in zip(*results, strict=True):
             same(ops, ours, theirs, 2e-5)
@@ -125,10 +126,10 @@ def test_whole_numbers_up_to_the_extremes(ops, dtype):
         kept = (x >= 0) & (y >= 0) & (x < 100) & (y < 100) if name in ("gcd", "lcm") else y == y
         args = [np.array(each[kept]) for each in (x, y)][: OPERATORS[name].arity]
         views = [[on(backend, arg) for arg in args] for backend in (ops, NUMPY)]
-        outs = [b.allocate(args[0].shape, DTYPES[dtype]) for b in (ops, NUMPY)]
+        outs = [b.empty(args[0].shape, DTYPES[dtype]) for b in (ops, NUMPY)]
         for backend, inputs, out in zip((ops, NUMPY), views, outs, strict=True):
             backend.elementwise(OPERATORS[name].value, inputs, [out])
-        assert np.array_equal(ops.as_array(outs[0]), NUMPY.as_array(outs[1])), name
+        assert np.array_equal(ops.to_host(outs[0]), NUMPY.to_host(outs[1])), name
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -139,7 +140,7 @@ def test_layouts_and_element_types(ops, dtype, view):
         y, y_there = both(ops, numbers(shape, dtype, 1), view)
         for name in ("mul", "maximum", "lt"):
             out = mt.bool_ if name == "lt" else DTYPES[dtype]
-            ours, theirs = ops.allocate(x.shape, out), NUMPY.allocate(x.shape, out)
+            ours, theirs = ops.empty(x.shape, out), NUMPY.empty(x.shape, out)
             ops.elementwise(OPERATORS[name].value, [x, y], [ours])
             NUMPY.elementwise(OPERATORS[name].value, [x_there, y_there], [theirs])
             same(ops, ours, theirs)
@@ -164,7 +165,7 @@ def test_an_output_may_be_an_input(ops):
         array = numbers(shape, "float32")
         x, y = on(ops, array), on(ops, array)
         ops.elementwise(OPERATORS["mul"].value, [x, y], [x])
-        assert np.array_equal(ops.as_array(x), array * array)
+        assert np.array_equal(ops.to_host(x), array * array)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
@@ -174,7 +175,7 @@ def test_unaligned_rows(ops, dtype):
         x = on(ops, array).slice((start,), (1,), (end - start,))
         out = on(ops, np.zeros(48, array.dtype)).slice((start,), (1,), (end - start,))
         ops.elementwise(OPERATORS["neg"].value, [x], [out])
-        whole = ops.to_host(out.storage)
+        whole = ops.to_host(out.like((48,), (1,), 0))
         assert np.array_equal(whole[start:end], -array[start:end])
         assert not whole[:start].any()
         assert not whole[end:].any()
@@ -185,21 +186,21 @@ def test_indices_that_need_64_bits(ops, monkeypatch):
     monkeypatch.setattr("mt_cuda.layout.NARROW_LIMIT", 0)
     wide = CudaOps(ops.machine)
     x, y = (on(wide, numbers((3, 4, 5), "float32", seed)).permute(2, 0, 1) for seed in (0, 1))
-    out = wide.allocate((5, 3, 4), mt.float32)
+    out = wide.empty((5, 3, 4), mt.float32)
     wide.elementwise(OPERATORS["mul"].value, [x, y], [out])
-    assert np.array_equal(wide.as_array(out), wide.as_array(x) * wide.as_array(y))
-    total = wide.allocate((5, 1, 4), mt.float32)
+    assert np.array_equal(wide.to_host(out), wide.to_host(x) * wide.to_host(y))
+    total = wide.empty((5, 1, 4), mt.float32)
     wide.reduce(OPERATORS["add"], x, total, (1,))
-    assert np.array_equal(wide.as_array(total), wide.as_array(x).sum(1, keepdims=True))
+    assert np.array_equal(wide.to_host(total), wide.to_host(x).sum(1, keepdims=True))
 
 
 def test_powers_of_whole_numbers(ops):
     cases = itertools.product((-3, -1, 0, 1, 2, 7), (0, 1, 2, 5), ("int64", "int32", "int8"))
     for base, exponent, dtype in cases:
         x, y = (on(ops, np.array([v], dtype)) for v in (base, exponent))
-        out = ops.allocate((1,), DTYPES[dtype])
+        out = ops.empty((1,), DTYPES[dtype])
         ops.elementwise(OPERATORS["pow"].value, [x, y], [out])
-        assert ops.as_array(out) == np.array([base], dtype) ** exponent
+        assert ops.to_host(out) == np.array([base], dtype) ** exponent
 
 
 # --- Copies -------------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ def test_conversions(ops, source, target):
     array = np.array([[0, 1, 2, 100, 127], [0.5, 1.5, -1, -2, 3]]).astype(DTYPES[source].numpy)
     for view in ("contiguous", "permuted"):
         x, x_there = both(ops, array, view)
-        ours, theirs = (b.allocate(x.shape, DTYPES[target]) for b in (ops, NUMPY))
+        ours, theirs = (b.empty(x.shape, DTYPES[target]) for b in (ops, NUMPY))
         ops.copy(x, ours)
         NUMPY.copy(x_there, theirs)
         same(ops, ours, theirs)
@@ -218,11 +219,12 @@ def test_conversions(ops, source, target):
 
 def test_the_host_gets_a_copy(ops):
     array = np.arange(5.0)
-    storage = ops.from_host(array)
+    data = ops.from_host(array)
     array[0] = 9
-    ops.to_host(storage)[1] = 9
-    assert ops.to_host(storage).tolist() == [0, 1, 2, 3, 4]
-    assert ops.to_host(ops.empty(0, mt.float32)).shape == (0,)
+    ops.to_host(data)[1] = 9
+    assert ops.to_host(data).tolist() == [0, 1, 2, 3, 4]
+    assert ops.to_host(data.like((2,), (-2,), 3)).tolist() == [3, 1]
+    assert ops.to_host(ops.empty((0,), mt.float32)).shape == (0,)
 
 
 # --- Reductions ---------------------------------------------------------------------------------
@@ -235,7 +237,7 @@ def test_reductions(ops, dtype, name):
     for view, dims in itertools.product(VIEWS, ((), (0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2))):
         x, x_there = both(ops, array, view)
         shape = tuple(1 if d in dims else e for d, e in enumerate(x.shape))
-        ours, theirs = (b.allocate(shape, DTYPES[dtype]) for b in (ops, NUMPY))
+        ours, theirs = (b.empty(shape, DTYPES[dtype]) for b in (ops, NUMPY))
         with np.errstate(all="ignore"):
             ops.reduce(OPERATORS[name], x, ours, dims)
             NUMPY.reduce(OPERATORS[name], x_there, theirs, dims)
@@ -246,9 +248,9 @@ def test_reductions(ops, dtype, name):
 def test_long_folds(ops, length):
     array = numbers((length, 3), "float32")
     for dims in ((0,), (0, 1)):
-        out = ops.allocate((1, 1 if 1 in dims else 3), mt.float32)
+        out = ops.empty((1, 1 if 1 in dims else 3), mt.float32)
         ops.reduce(OPERATORS["add"], on(ops, array), out, dims)
-        assert np.array_equal(ops.as_array(out), array.sum(dims, keepdims=True))
+        assert np.array_equal(ops.to_host(out), array.sum(dims, keepdims=True))
 
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or"])
@@ -257,16 +259,16 @@ def test_logical_reductions(ops, dtype, name):
     array = np.array([[0, 0, 0], [0, 2, 0], [3, 1, 2]]).astype(DTYPES[dtype].numpy)
     fold = {"logical_and": np.all, "logical_or": np.any}[name]
     for out_type in ("bool", dtype):
-        out = ops.allocate((3, 1), DTYPES[out_type])
+        out = ops.empty((3, 1), DTYPES[out_type])
         ops.reduce(OPERATORS[name], on(ops, array), out, (1,))
-        assert np.array_equal(ops.as_array(out), fold(array, axis=1, keepdims=True))
+        assert np.array_equal(ops.to_host(out), fold(array, axis=1, keepdims=True))
 
 
 def test_nothing_folded_is_the_identity(ops):
     for name, wanted in (("add", 0), ("mul", 1)):
         out = on(ops, numbers((4, 1), "float32"))
-        ops.reduce(OPERATORS[name], ops.allocate((4, 0), mt.float32), out, (1,))
-        assert (ops.as_array(out) == wanted).all()
+        ops.reduce(OPERATORS[name], ops.empty((4, 0), mt.float32), out, (1,))
+        assert (ops.to_host(out) == wanted).all()
 
 
 @pytest.mark.parametrize("place", [0, 7, 70, 99])
@@ -275,19 +277,19 @@ def test_nan_and_infinity_survive(ops, name, place):
     for value in (np.nan, np.inf, -np.inf):
         array = np.ones(100, "f4")
         array[place] = value
-        out = ops.allocate((1,), mt.float32)
+        out = ops.empty((1,), mt.float32)
         ops.reduce(OPERATORS[name], on(ops, array), out, (0,))
         wanted = {"add": np.add, "maximum": np.maximum, "minimum": np.minimum}[name].reduce(array)
-        np.testing.assert_equal(ops.as_array(out)[0], wanted)
+        np.testing.assert_equal(ops.to_host(out)[0], wanted)
 
 
 def test_sums_repeat_exactly(ops):
     array = np.random.default_rng(0).standard_normal((3, 999)).astype("f4")
     results = set()
     for _ in range(3):
-        out = ops.allocate((1, 1), mt.float32)
+        out = ops.empty((1, 1), mt.float32)
         ops.reduce(OPERATORS["add"], on(ops, array), out, (0, 1))
-        results.add(ops.as_array(out).item())
+        results.add(ops.to_host(out).item())
     assert len(results) == 1
 
 
@@ -303,7 +305,7 @@ def test_products(ops, dtype):
         for backend in (ops, NUMPY):
             a = on(backend, numbers((m, n) if a_turned else (n, m), dtype))
             b = on(backend, numbers((k, m) if b_turned else (m, k), dtype, 1))
-            out = backend.allocate((n, k), DTYPES[dtype])
+            out = backend.empty((n, k), DTYPES[dtype])
             backend.matmul(permuted(a) if a_turned else a, permuted(b) if b_turned else b, out)
             results.append(out)
         same(ops, *results)
@@ -337,7 +339,7 @@ def test_gather_and_scatter(ops, dtype, dim):
             at = 2 - dim if view == "permuted" else dim
             table = way(on(backend, numbers((4, 3, 5), dtype)))
             where, values = way(on(backend, index)), way(on(backend, numbers(part, dtype, 1)))
-            picked = backend.allocate(where.shape, DTYPES[dtype])
+            picked = backend.empty(where.shape, DTYPES[dtype])
             backend.gather(table, at, where, picked)
             with np.errstate(all="ignore"):
                 backend.scatter(values, at, where, table, OPERATORS[name])
@@ -350,7 +352,7 @@ def test_scatter_replaces(ops):
     out = on(ops, np.zeros((2, 3), "f4"))
     index = on(ops, np.array([[2, 0], [1, 2]]))
     ops.scatter(on(ops, np.array([[1, 2], [3, 4]], "f4")), 1, index, out)
-    assert ops.as_array(out).tolist() == [[2, 0, 1], [0, 3, 4]]
+    assert ops.to_host(out).tolist() == [[2, 0, 1], [0, 3, 4]]
 
 
 def test_many_repetitions_all_count(ops):
@@ -358,24 +360,29 @@ def test_many_repetitions_all_count(ops):
         out = on(ops, np.zeros(2, dtype))
         index = on(ops, np.arange(1000) % 2)
         ops.scatter(on(ops, np.ones(1000, dtype)), 0, index, out, OPERATORS["add"])
-        assert ops.as_array(out).tolist() == [500, 500]
+        assert ops.to_host(out).tolist() == [500, 500]
 
 
 def test_nan_survives_scatter(ops):
     out = on(ops, np.zeros(2, "f4"))
     source, index = np.array([np.nan, 1, 2, 3], "f4"), np.array([0, 0, 1, 1])
     ops.scatter(on(ops, source), 0, on(ops, index), out, OPERATORS["maximum"])
-    np.testing.assert_equal(ops.as_array(out), [np.nan, 3])
+    np.testing.assert_equal(ops.to_host(out), [np.nan, 3])
 
 
 def test_the_same_bytes_as_another_type(ops):
     from mt_tensor import float32, int8, int64
 
     values = np.array([1.0, -2.0, 3.0], np.float32)
-    memory = ops.from_host(values)
+    memory = ops.from_host(values).storage
     small, large = ops.reinterpreted(memory, int8), ops.reinterpreted(memory, int64)
-    assert ops.to_host(small).tobytes() == values.tobytes()
-    assert ops.to_host(large).tobytes() == values.tobytes()[:8]
+
+    def elements(storage, size, dtype):
+        return ops.to_host(TensorData(storage, (size,), dtype=dtype))
+
+    assert elements(small, 12, int8).tobytes() == values.tobytes()
+    assert elements(large, 1, int64).tobytes() == values.tobytes()[:8]
     assert ops.same_memory(memory, small)
-    assert not ops.same_memory(memory, ops.from_host(values))
-    assert ops.to_host(ops.reinterpreted(small, float32)).tolist() == values.tolist()
+    assert not ops.same_memory(memory, ops.from_host(values).storage)
+    again = ops.reinterpreted(small, float32)
+    assert elements(again, 3, float32).tolist() == values.tolist()

@@ -19,7 +19,7 @@ def run(body, order="forward", count=THREADS, grid=(1, 1), threads=THREADS):
     x = machine.upload(np.arange(count, dtype=np.float32))
     y = machine.upload(np.full(count, -1, np.float32))
     machine.launch(machine.load(kernel), grid, threads, (count,), (x, 0, y, 0))
-    return machine.download(y).tolist()
+    return machine.download(y, count).tolist()
 
 
 BACKWARDS = """
@@ -82,7 +82,7 @@ def test_the_reduction_without_a_barrier_is_found():
                     machine.launch(*launch)
             else:
                 machine.launch(*launch)
-                assert machine.download(y) == 50
+                assert machine.download(y, 1) == 50
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -130,8 +130,8 @@ def test_a_launch_that_nobody_runs_is_refused(grid, threads):
 
 def test_memory_that_nobody_wrote_shows():
     machine = Simulator()
-    assert np.isnan(machine.download(machine.allocate(3, mt.float64))).all()
-    assert set(machine.download(machine.allocate(3, mt.int32))) == {0x55}
+    assert np.isnan(machine.download(machine.allocate(3, mt.float64), 3)).all()
+    assert set(machine.download(machine.allocate(3, mt.int32), 3)) == {0x55}
     assert np.isnan(run("row = cuda.shared.array(8, float32)\ny[0] = row[0]")[0])
 
 
@@ -165,4 +165,4 @@ def test_atomics_count_every_thread():
     )
     y = machine.upload(np.zeros(1, np.int64))
     machine.launch(machine.load(kernel), (3, 2), 4, (), (y, 0))
-    assert machine.download(y) == 24
+    assert machine.download(y, 1) == 24

@@ -38,7 +38,7 @@ def _both(name: str, inputs: Any, shape: Any, dtype: Any = float32) -> tuple[Any
     expected = FAST.compute(formula, inputs, shape, dtype)
     assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
     assert found.is_contiguous()
-    assert np.array_equal(FAST.as_array(found), FAST.as_array(expected))
+    assert np.array_equal(FAST.to_host(found), FAST.to_host(expected))
     return found, short
 
 
@@ -73,7 +73,7 @@ def test_types() -> None:
     assert _both("exp", (double,), (6,), float64)[1] is True
     found, short = _both("lt", (ROW, NUMBER), (6,), bool_)
     assert short
-    assert FAST.as_array(found).tolist() == [True, True, False, False, False, False]
+    assert FAST.to_host(found).tolist() == [True, True, False, False, False, False]
     chosen = _both("where", (found, ROW, NUMBER), (6,))
     assert chosen[1] is True
 
@@ -82,7 +82,7 @@ def test_large_tensors_go_the_short_way_on_all_threads() -> None:
     large = mt.zeros(FAST.parallel_from, backend="fast")._tensor  # type: ignore[attr-defined]
     found, short = _both("exp", (large,), large.shape)
     assert short
-    assert np.all(FAST.as_array(found) == 1.0)
+    assert np.all(FAST.to_host(found) == 1.0)
 
 
 def test_one_element_over_and_over() -> None:
@@ -123,8 +123,8 @@ def test_several_results() -> None:
     formula = OPERATORS["mul"].gradient((True, True))
     call = calls.calling(formula, FAST, lambda *given: FAST.compute(formula, *given))
     left, right = call(ROW, ROW, PART, ROW, (6,), float32)
-    assert FAST.as_array(left).tolist() == (np.arange(6.0) * np.arange(2.0, 8.0)).tolist()
-    assert FAST.as_array(right).tolist() == (np.arange(6.0) ** 2).tolist()
+    assert FAST.to_host(left).tolist() == (np.arange(6.0) * np.arange(2.0, 8.0)).tolist()
+    assert FAST.to_host(right).tolist() == (np.arange(6.0) ** 2).tolist()
 
 
 def test_results_can_be_changed_and_viewed() -> None:

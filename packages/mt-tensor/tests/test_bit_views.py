@@ -7,7 +7,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends.numpy.backend import NumpyOps
-from mt_tensor.dtypes import DTYPES
+from mt_tensor.dtypes import DTYPES, as_dtype
+from mt_tensor.tensor_data import TensorData
 
 NAMES = [name for name in DTYPES if name != "bool"]
 
@@ -90,14 +91,8 @@ class Elsewhere(NumpyOps):
 
     name = "elsewhere"
 
-    def empty(self, size: int, dtype: Any) -> Any:
-        return [super().empty(size, dtype)]
-
-    def from_host(self, values: Any) -> Any:
-        return [values.copy()]
-
-    def to_host(self, storage: Any) -> Any:
-        return storage[0].copy()
+    def from_host(self, array: Any) -> TensorData:
+        return TensorData([array.reshape(-1)], array.shape, dtype=as_dtype(array.dtype))
 
 
 def test_a_backend_that_cannot_says_what_to_do() -> None:

@@ -13,23 +13,23 @@ import pytest
 import mt_tensor as mt
 from mt_autodiff import GradientError, NoGradientError
 from mt_tensor import errors
-from mt_tensor.backends.numpy.backend import NumpyOps
-from mt_tensor.dtypes import DTYPES, DType
+from mt_tensor.backends import TensorBackend
+from mt_tensor.dtypes import DTYPES, as_dtype
+from mt_tensor.tensor_data import TensorData, as_array
 
 
-class FarOps(NumpyOps):
-    """A backend that keeps its elements out of reach, as a GPU does."""
+class FarOps(TensorBackend):
+    """A backend that keeps its elements out of reach, as a GPU does, and does nothing with them."""
 
     name = "far"
+    empty = elementwise = reduce = matmul = gather = scatter = copy = None  # type: ignore[assignment]
 
-    def empty(self, size: int, dtype: DType) -> Any:
-        return [super().empty(size, dtype)]
+    def from_host(self, array: npt.NDArray[Any]) -> TensorData:
+        row = array.flatten()
+        return TensorData([row], array.shape, dtype=as_dtype(array.dtype))
 
-    def from_host(self, values: npt.NDArray[Any]) -> Any:
-        return [values.copy()]
-
-    def to_host(self, storage: Any) -> npt.NDArray[Any]:
-        return storage[0].copy()
+    def to_host(self, data: TensorData) -> npt.NDArray[Any]:
+        return as_array(data.storage[0], data.layout).copy()
 
 
 mt.register_backend("far", FarOps)

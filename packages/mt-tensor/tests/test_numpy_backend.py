@@ -31,7 +31,7 @@ def _warnings_are_errors() -> Iterator[None]:
 
 
 def _view(values: object, dtype: DType = float32) -> TensorData:
-    return mt.get_backend("numpy").upload(np.asarray(values, dtype.numpy))
+    return mt.get_backend("numpy").from_host(np.asarray(values, dtype.numpy))
 
 
 def _divide_by_zero() -> bool:

@@ -46,7 +46,7 @@ class WrongValue(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         super().elementwise(formula, inputs, outputs)
         if formula.name == "tanh":
-            self.as_array(outputs[0])[...] *= 1.001
+            self.to_host(outputs[0])[...] *= 1.001
 
 
 @found_by("test_elementwise::test_operator_values")
@@ -62,7 +62,7 @@ class FactorMissingInFusedGradient(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         super().elementwise(formula, inputs, outputs)
         if formula.name.startswith("sin_gradient"):
-            self.as_array(outputs[0])[...] = np.cos(self.as_array(inputs[1]))
+            self.to_host(outputs[0])[...] = np.cos(self.to_host(inputs[1]))
 
 
 @found_by("test_elementwise::test_operator_gradients")
@@ -70,7 +70,7 @@ class InexactGradient(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         super().elementwise(formula, inputs, outputs)
         if formula.name == "sigmoid_gradient_0":
-            self.as_array(outputs[0])[...] *= 0.999
+            self.to_host(outputs[0])[...] *= 0.999
 
 
 @found_by("test_elementwise::test_operator_special_values")
@@ -78,7 +78,7 @@ class NanLostByMaximum(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         super().elementwise(formula, inputs, outputs)
         if formula.name == "maximum":
-            np.fmax(*map(self.as_array, inputs), out=self.as_array(outputs[0]))
+            np.fmax(*map(self.to_host, inputs), out=self.to_host(outputs[0]))
 
 
 @found_by("test_elementwise::test_operator_values")
@@ -86,7 +86,7 @@ class InputOverwritten(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         super().elementwise(formula, inputs, outputs)
         if formula.name == "exp":
-            self.as_array(inputs[0])[...] = 0
+            self.to_host(inputs[0])[...] = 0
 
 
 @found_by("test_elementwise::test_large_integers_are_exact")
@@ -94,8 +94,8 @@ class IntegersComputedAsFloats(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         super().elementwise(formula, inputs, outputs)
         if formula.name == "add" and outputs[0].dtype.kind == "integer":
-            a, b = (self.as_array(data).astype(np.float64) for data in inputs)
-            self.as_array(outputs[0])[...] = (a + b).astype(np.int64)
+            a, b = (self.to_host(data).astype(np.float64) for data in inputs)
+            self.to_host(outputs[0])[...] = (a + b).astype(np.int64)
 
 
 @found_by("test_elementwise::test_integers_stay_integers_and_wrap")
@@ -103,15 +103,15 @@ class IntegersStopAtTheLargest(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         super().elementwise(formula, inputs, outputs)
         if formula.name == "add" and outputs[0].dtype.name == "int8":
-            total = sum(self.as_array(data).astype(np.int64) for data in inputs)
-            self.as_array(outputs[0])[...] = np.clip(total, -128, 127)
+            total = sum(self.to_host(data).astype(np.int64) for data in inputs)
+            self.to_host(outputs[0])[...] = np.clip(total, -128, 127)
 
 
 @found_by("test_updates::test_all_results_are_computed_before_the_first_is_written")
 class ResultsWrittenOneByOne(NumpyOps):
     def elementwise(self, formula, inputs, outputs):
         for number, out in enumerate(outputs):
-            results = [self.allocate(each.shape, each.dtype) for each in outputs]
+            results = [self.empty(each.shape, each.dtype) for each in outputs]
             super().elementwise(formula, inputs, results)
             self.copy(results[number], out)
 
@@ -178,7 +178,7 @@ class WrongFoldOfNothing(NumpyOps):
     def reduce(self, operator, source, out, dims):
         super().reduce(operator, source, out, dims)
         if source.size == 0:
-            self.as_array(out)[...] = 0
+            self.to_host(out)[...] = 0
 
 
 @found_by("test_primitives::test_reduce_with_nan_and_infinity")
@@ -186,8 +186,8 @@ class NanLostByFold(NumpyOps):
     def reduce(self, operator, source, out, dims):
         super().reduce(operator, source, out, dims)
         if operator.name == "maximum":
-            values = np.fmax.reduce(self.as_array(source), axis=dims, keepdims=True)
-            self.as_array(out)[...] = values
+            values = np.fmax.reduce(self.to_host(source), axis=dims, keepdims=True)
+            self.to_host(out)[...] = values
 
 
 @found_by("test_primitives::test_sums_keep_their_digits")
@@ -195,8 +195,8 @@ class HalfAddedUpInHalf(NumpyOps):
     def reduce(self, operator, source, out, dims):
         super().reduce(operator, source, out, dims)
         if operator.name == "add" and source.dtype.name == "float16" and dims:
-            running = np.add.accumulate(self.as_array(source).reshape(-1))
-            self.as_array(out)[...] = running[-1]
+            running = np.add.accumulate(self.to_host(source).reshape(-1))
+            self.to_host(out)[...] = running[-1]
 
 
 @found_by("test_primitives::test_matmul_of_each_batch")
@@ -204,7 +204,7 @@ class BatchIgnored(NumpyOps):
     def matmul(self, a, b, out):
         super().matmul(a, b, out)
         if out.ndim > 2 and out.size:
-            product = self.as_array(out)
+            product = self.to_host(out)
             product[...] = product[(0,) * (out.ndim - 2)]
 
 
@@ -221,8 +221,8 @@ class GatherOffByOne(NumpyOps):
     def gather(self, source, dim, index, out):
         super().gather(source, dim, index, out)
         last = source.shape[dim] - 1
-        where = np.minimum(self.as_array(index) + 1, last)
-        super().gather(source, dim, self.upload(where), out)
+        where = np.minimum(self.to_host(index) + 1, last)
+        super().gather(source, dim, self.from_host(where), out)
 
 
 @found_by("test_primitives::test_gather_and_scatter")
@@ -234,10 +234,10 @@ class ScatterOverwrites(NumpyOps):
 @found_by("test_primitives::test_gather_and_scatter")
 class RepetitionsCountedOnce(NumpyOps):
     def scatter(self, source, dim, index, out, operator=None):
-        before = self.as_array(out).copy()
+        before = self.to_host(out).copy()
         super().scatter(source, dim, index, out)
         if operator is not None:
-            now = self.as_array(out)
+            now = self.to_host(out)
             now[...] = np.where(now != before, UFUNCS[operator.name](before, now), before)
 
 

@@ -28,12 +28,12 @@ SHAPES = array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 
 
 def data_of(array: np.ndarray[Any, Any]) -> TensorData:
-    return SimpleOps().upload(array.astype(np.float64))
+    return SimpleOps().from_host(array.astype(np.float64))
 
 
 def elements(data: TensorData | None) -> Any:
     assert data is not None
-    return SimpleOps().as_array(data)
+    return SimpleOps().to_host(data)
 
 
 @given(SHAPES)

@@ -70,13 +70,13 @@ class Narrow(SimpleOps):
 
     full = TensorBackend.full  # by what it holds data with
 
-    def empty(self, size: int, dtype: DType) -> Any:
+    def empty(self, shape: Any, dtype: DType) -> Any:
         self.check(dtype)
-        return super().empty(size, dtype)
+        return super().empty(shape, dtype)
 
-    def from_host(self, values: Any) -> Any:
-        self.check(as_dtype(values.dtype))
-        return super().from_host(values)
+    def from_host(self, array: Any) -> Any:
+        self.check(as_dtype(array.dtype))
+        return super().from_host(array)
 
     def check(self, dtype: DType) -> None:
         if dtype.kind == "integer" and not dtype.is_signed:

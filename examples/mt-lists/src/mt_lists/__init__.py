@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,9 @@ import numpy.typing as npt
 
 from mt_operators import Formula, Operator
 from mt_tensor import DType, TensorBackend, TensorData
-from mt_tensor.extending import as_dtype
+from mt_tensor.extending import Shape, as_dtype
 
 Index = tuple[int, ...]
-
-
-@dataclass
-class Row:
-    """A storage: elements and their type."""
-
-    values: list[Any]
-    dtype: DType
 
 
 def indices(data: TensorData) -> Iterator[Index]:
@@ -42,7 +34,7 @@ def position(data: TensorData, index: Index) -> int:
 
 def read(data: TensorData, index: Index) -> Any:
     """Return an element."""
-    return data.storage.values[position(data, index)]
+    return data.storage[position(data, index)]
 
 
 def write(data: TensorData, index: Index, value: Any) -> None:
@@ -50,7 +42,7 @@ def write(data: TensorData, index: Index, value: Any) -> None:
     converted = data.dtype.convert(value)
     if data.dtype.is_floating_point:
         converted = data.dtype.numpy.type(converted).item()
-    data.storage.values[position(data, index)] = converted
+    data.storage[position(data, index)] = converted
 
 
 def at(index: Index, dim: int, where: int) -> Index:
@@ -70,17 +62,18 @@ class ListOps(TensorBackend):
 
     name = "lists"
 
-    def empty(self, size: int, dtype: DType) -> Row:
-        """Return a row of zeros."""
-        return Row([0] * size, dtype)
+    def empty(self, shape: Shape, dtype: DType) -> TensorData:
+        """Return zeros."""
+        return TensorData([0] * math.prod(shape), shape, dtype=dtype)
 
-    def from_host(self, values: npt.NDArray[Any]) -> Row:
+    def from_host(self, array: npt.NDArray[Any]) -> TensorData:
         """Copy an array into a list."""
-        return Row(values.tolist(), as_dtype(values.dtype))
+        return TensorData(array.reshape(-1).tolist(), array.shape, dtype=as_dtype(array.dtype))
 
-    def to_host(self, storage: Row) -> npt.NDArray[Any]:
-        """Copy a list into an array."""
-        return np.array(storage.values, storage.dtype.numpy)
+    def to_host(self, data: TensorData) -> npt.NDArray[Any]:
+        """Copy elements into an array."""
+        row = np.array([read(data, index) for index in indices(data)], data.dtype.numpy)
+        return row.reshape(data.shape)
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from mt_cuda import elementwise, indexed, matrix, reduction
@@ -27,7 +28,8 @@ from mt_fast.extending import computation_type
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.tracing import Graph, trace
 from mt_tensor import DType, TensorBackend, TensorData
-from mt_tensor.extending import strides_from_shape
+from mt_tensor.backends.extending import MOST_DIMENSIONS, not_an_array
+from mt_tensor.extending import Shape, as_dtype, size_of, strides_from_shape
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""
@@ -85,17 +87,25 @@ class CudaOps(TensorBackend):
 
     # --- Holding data ---------------------------------------------------------------------------
 
-    def empty(self, size: int, dtype: DType) -> Any:
+    def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return new device memory."""
-        return self.machine.allocate(size, dtype)
+        return TensorData(self.machine.allocate(size_of(shape), dtype), shape, dtype=dtype)
 
-    def from_host(self, values: npt.NDArray[Any]) -> Any:
+    def from_host(self, array: npt.NDArray[Any]) -> TensorData:
         """Return device memory with a copy of the elements."""
-        return self.machine.upload(values)
+        dtype = as_dtype(array.dtype)
+        row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)
+        return TensorData(self.machine.upload(row), array.shape, dtype=dtype)
 
-    def to_host(self, storage: Any) -> npt.NDArray[Any]:
+    def to_host(self, data: TensorData) -> npt.NDArray[Any]:
         """Wait for the device, and return a copy of the elements."""
-        return self.machine.download(storage)
+        if len(data.shape) > MOST_DIMENSIONS:
+            raise not_an_array(data.shape)
+        row = data
+        if not data.layout.from_start:
+            row = self.empty(data.shape, data.dtype)
+            self.copy(data, row)
+        return self.machine.download(row.storage, data.size).reshape(data.shape)
 
     def reinterpreted(self, storage: Any, dtype: DType) -> Any:
         """Return the same device memory as elements of another type."""
@@ -185,7 +195,7 @@ class CudaOps(TensorBackend):
         if second is None:
             self._launch(first, (source, out))
             return
-        partial = self.allocate((out.size * chunks,), computed(source.dtype))
+        partial = self.empty((out.size * chunks,), computed(source.dtype))
         self._launch(first, (source, partial))
         self._launch(second, (partial, out))
 

@@ -101,7 +101,7 @@ class Bench:
         )
         for title, dims in (("all", (0, 1)), ("over rows", (1,)), ("over columns", (0,))):
             kept = tuple(1 if d in dims else extent for d, extent in enumerate(shape))
-            total = self.ops.allocate(kept, float32)
+            total = self.ops.empty(kept, float32)
             fold = functools.partial(self.ops.reduce, add, x, total, dims)
             self.moves(f"sum {title}", count, fold)
 
@@ -126,7 +126,7 @@ class Bench:
         self.ops.synchronize()
         start = time.perf_counter()
         for _ in range(count):
-            self.ops.allocate((64,), float32)
+            self.ops.empty((64,), float32)
         allocated = (time.perf_counter() - start) / count
         print(f"{'host time of one operation':<34}{1e6 * taken:9.2f} µs")
         print(f"{'host time of one allocation':<34}{1e6 * allocated:9.2f} µs")

@@ -114,7 +114,7 @@ class Gpu(Machine):
         try:
             memory = self.allocate(1, float32)
             self.launch(self.load(kernel), (1, 1), 1, (1,), (memory, 0))
-            worked = self.download(memory)[0] == 1.0
+            worked = self.download(memory, 1)[0] == 1.0
         except KernelError as error:
             reason = str(error).splitlines()[0]
             unavailable(f"kernels do not run on {self.device.name}: {reason}", f"Try {EXTRAS}.")
@@ -145,10 +145,10 @@ class Gpu(Machine):
             self.synchronize()
         return memory
 
-    def download(self, memory: Memory) -> Array:
-        """Wait for the device, and copy a memory to the host."""
+    def download(self, memory: Memory, count: int) -> Array:
+        """Wait for the device, and copy the first elements of a memory to the host."""
         self._make_current()
-        values = np.empty(memory.count, memory.dtype.numpy)
+        values = np.empty(count, memory.dtype.numpy)
         if values.size:
             self._check(
                 self._driver.cuMemcpyDtoHAsync(

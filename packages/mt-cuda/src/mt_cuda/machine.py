@@ -64,8 +64,8 @@ class Machine(ABC):
         """Return memory with the elements of a contiguous 1-D array; the array is copied."""
 
     @abstractmethod
-    def download(self, memory: Any) -> npt.NDArray[Any]:
-        """Wait for all work, and return the elements of a memory as a new 1-D array."""
+    def download(self, memory: Any, count: int) -> npt.NDArray[Any]:
+        """Wait for all work, and return the first `count` elements as a new 1-D array."""
 
     @abstractmethod
     def reinterpreted(self, memory: Any, dtype: DType) -> Any:

@@ -76,9 +76,9 @@ class Simulator(Machine):
         dtype = next(d for d in DTYPES.values() if d.numpy == values.dtype)
         return Memory(values.view(stored_type(dtype)).copy(), dtype)
 
-    def download(self, memory: Memory) -> Array:
-        """Copy a memory."""
-        return memory.elements.view(memory.dtype.numpy).copy()
+    def download(self, memory: Memory, count: int) -> Array:
+        """Copy the first elements of a memory."""
+        return memory.elements[:count].view(memory.dtype.numpy).copy()
 
     def reinterpreted(self, memory: Memory, dtype: DType) -> Memory:
         """Return the same bytes as whole elements of another type."""

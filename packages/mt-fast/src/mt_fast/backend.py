@@ -34,7 +34,7 @@ from mt_tensor.backends.extending import (
     silently,
 )
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import Array, FusedKernel, Number
+from mt_tensor.extending import Array, FusedKernel, Number, Shape, size_of
 
 _ADD = OPERATORS["add"]
 
@@ -69,24 +69,21 @@ class FastOps(HostBackend):
         start_threads()
         self.parallel_from = PARALLEL_FROM
 
-    def empty(self, size: int, dtype: DType) -> Array:
+    def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new row of memory, from the start of a cache line on if it is long."""
+        size = size_of(shape)
         try:
-            return empty(size, dtype.numpy)
+            return TensorData(empty(size, dtype.numpy), shape, dtype=dtype)
         except ValueError as error:
             raise not_an_array((size,)) from error
 
-    def upload(self, array: Array) -> TensorData:
+    def from_host(self, array: Array) -> TensorData:
         """Return a contiguous view with the elements of an array, placed like other tensors."""
-        found = super().upload(array)
-        storage = aligned(found.storage)
-        if storage is found.storage:
-            return found
-        return TensorData(storage, found.shape, dtype=found.dtype)
-
-    def from_host(self, values: Array) -> Array:
-        """Return the array itself, or a copy where kernels could not write into it."""
-        return values if values.flags.behaved else values.copy()
+        data = super().from_host(array)
+        storage = aligned(data.storage)
+        return (
+            data if storage is data.storage else TensorData(storage, data.shape, dtype=data.dtype)
+        )
 
     def elementwise(
         self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
@@ -179,7 +176,7 @@ class FastOps(HostBackend):
             self.matmul(self._widened(a), self._widened(b), result)
             self._rounded(result, out)
             return
-        left, right, product = (self.as_array(data) for data in (a, b, out))
+        left, right, product = (self.to_host(data) for data in (a, b, out))
         products.matmul(left, right, product, self._parallel(out.size * a.shape[-1]))
 
     def product(self, a: TensorData, b: TensorData) -> TensorData:
@@ -260,7 +257,7 @@ class FastOps(HostBackend):
 
     def _float32(self, view: TensorData) -> TensorData:
         """Return room for the results of a float16 view; another view is returned itself."""
-        return self.allocate(view.shape, float32) if view.dtype is float16 else view
+        return self.empty(view.shape, float32) if view.dtype is float16 else view
 
     def _widened(self, view: TensorData) -> TensorData:
         """Return a float16 view as float32, repeated elements once; another view itself."""
@@ -270,13 +267,13 @@ class FastOps(HostBackend):
             1 if stride == 0 else extent
             for extent, stride in zip(view.shape, view.strides, strict=True)
         )
-        array = self.as_array(view.like(once, view.strides, view.offset))
-        return self.upload(array.astype(np.float32, order="C")).expand(view.shape)
+        array = self.to_host(view.like(once, view.strides, view.offset))
+        return self.from_host(array.astype(np.float32, order="C")).expand(view.shape)
 
     def _rounded(self, result: TensorData, out: TensorData) -> None:
         """Store a view in one of another type, with NumPy."""
         if result is not out:
-            silently(np.copyto, self.as_array(out), self.as_array(result), casting="unsafe")
+            silently(np.copyto, self.to_host(out), self.to_host(result), casting="unsafe")
 
 
 def create_backend() -> FastOps:

@@ -76,7 +76,7 @@ class TensorOps:
             self._check("reduce", a)
             dims = (normalize_dim(dim, a.ndim),) if a.ndim else ()
             shape = tuple(1 if d in dims else extent for d, extent in enumerate(a.shape))
-            out = self.backend.allocate(shape, a.dtype)
+            out = self.backend.empty(shape, a.dtype)
             self.backend.reduce(operator, a._tensor, out, dims)
             return a._with(out)
 
@@ -100,7 +100,7 @@ class TensorOps:
         shape = operands[0].shape
         for operand in operands[1:]:
             shape = shape_broadcast(shape, operand.shape)
-        out = self.backend.allocate(shape, operands[0].dtype)
+        out = self.backend.empty(shape, operands[0].dtype)
         views = [operand._tensor.expand(shape) for operand in operands]
         self.backend.elementwise(formula, views, (out,))
         return operands[0]._with(out)

@@ -114,7 +114,7 @@ class Tensor(Methods):
         """Return an array as a constant tensor on the same backend, by default of its own dtype."""
         if dtype is not None:
             elements = elements.astype(dtype.numpy, copy=False)
-        return Tensor._make(self.backend.upload(elements), self.backend)
+        return Tensor._make(self.backend.from_host(elements), self.backend)
 
     def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
         """Return a constant tensor of one number on the same backend, by default of this dtype."""

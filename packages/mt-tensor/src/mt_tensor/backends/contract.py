@@ -36,16 +36,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mt_operators import Formula, Operator
-from mt_tensor.dtypes import Array, DType, Number, as_dtype, float16, float32
+from mt_tensor.dtypes import Array, DType, Number, float16, float32
 from mt_tensor.errors import ExchangeError
-from mt_tensor.strides import Shape, shape_broadcast, size_of
-from mt_tensor.tensor_data import TensorData, as_array
+from mt_tensor.strides import Shape, shape_broadcast
+from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.fused import FusedKernel
 
 _FOLLOWS = {
-    "to_host": ("as_array",),
     "elementwise": ("compute", "computing", "on_arrays", "update"),
     "compute": ("computing", "on_arrays"),
     "computing": ("on_arrays",),
@@ -80,16 +79,16 @@ class TensorBackend(ABC):
     # --- Holding data ---------------------------------------------------------------------------
 
     @abstractmethod
-    def empty(self, size: int, dtype: DType) -> Any:
-        """Return a new storage of `size` elements with arbitrary content.
+    def empty(self, shape: Shape, dtype: DType) -> TensorData:
+        """Return a new contiguous view with arbitrary content.
 
         Raises:
             DTypeError: the backend has no elements of this type; the message says which it has.
         """
 
     @abstractmethod
-    def from_host(self, values: Array) -> Any:
-        """Return a storage with the elements of a contiguous 1-D array.
+    def from_host(self, array: Array) -> TensorData:
+        """Return a contiguous view with the elements of an array of any strides and byte order.
 
         It may share the array's memory if that can be written to; else it copies.
 
@@ -98,8 +97,12 @@ class TensorBackend(ABC):
         """
 
     @abstractmethod
-    def to_host(self, storage: Any) -> Array:
-        """Return all elements of a storage as a 1-D array; may share its memory."""
+    def to_host(self, data: TensorData) -> Array:
+        """Return the elements of a view as an array of its shape; may share its memory.
+
+        Raises:
+            ShapeError: there are more dimensions than arrays can have.
+        """
 
     # --- The six primitives ---------------------------------------------------------------------
 
@@ -204,7 +207,7 @@ class TensorBackend(ABC):
         Returns:
             A TensorData, or a list of them if the formula has several outputs.
         """
-        outputs = [self.allocate(shape, dtype) for _ in range(formula.outputs)]
+        outputs = [self.empty(shape, dtype) for _ in range(formula.outputs)]
         self.elementwise(formula, [view.expand(shape) for view in inputs], outputs)
         return outputs[0] if formula.outputs == 1 else outputs
 
@@ -263,7 +266,7 @@ class TensorBackend(ABC):
             self.elementwise(formula, views, targets)
             return
         wide = [view if view.dtype is dtype else self.converted(view, dtype) for view in views]
-        results = [self.allocate(first.shape, dtype) for _ in targets]
+        results = [self.empty(first.shape, dtype) for _ in targets]
         self.elementwise(formula, wide, results)
         for result, target in zip(results, targets, strict=True):
             self.copy(result, target)
@@ -280,7 +283,7 @@ class TensorBackend(ABC):
             keepdim: whether the folded dimensions stay, with extent 1, or are left out.
         """
         shape = tuple([1 if d in dims else extent for d, extent in enumerate(source.shape)])
-        out = self.allocate(shape, source.dtype)
+        out = self.empty(shape, source.dtype)
         self.reduce(operator, source, out, dims)
         if keepdim:
             return out
@@ -301,7 +304,7 @@ class TensorBackend(ABC):
         batch = shape_broadcast(left.shape[:-2], right.shape[:-2])
         left, right = (each.expand((*batch, *each.shape[-2:])) for each in (left, right))
         n, k = left.shape[-2], right.shape[-1]
-        out = self.allocate((*batch, n, k), a.dtype)
+        out = self.empty((*batch, n, k), a.dtype)
         self.matmul(left, right, out)
         kept = (*batch, *((n,) if a.ndim > 1 else ()), *((k,) if b.ndim > 1 else ()))
         return TensorData(out.storage, kept, dtype=out.dtype)
@@ -317,13 +320,13 @@ class TensorBackend(ABC):
         row = index if index.is_contiguous() else self.converted(index, index.dtype)
         before, after = source.shape[:dim], source.shape[dim + 1 :]
         strides = (*(0,) * len(before), 1, *(0,) * len(after))
-        out = self.allocate((*before, index.size, *after), source.dtype)
+        out = self.empty((*before, index.size, *after), source.dtype)
         self.gather(source, dim, row.like(out.shape, strides, row.offset), out)
         return TensorData(out.storage, (*before, *index.shape, *after), dtype=out.dtype)
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return a contiguous copy of a view, of a type that may be another; see `copy`."""
-        out = self.allocate(source.shape, dtype)
+        out = self.empty(source.shape, dtype)
         self.copy(source, out)
         return out
 
@@ -336,30 +339,20 @@ class TensorBackend(ABC):
         """
         first = parts[0]
         extent = sum(part.shape[dim] for part in parts)
-        out = self.allocate((*first.shape[:dim], extent, *first.shape[dim + 1 :]), first.dtype)
+        out = self.empty((*first.shape[:dim], extent, *first.shape[dim + 1 :]), first.dtype)
         starts = [0] * out.ndim
         for part in parts:
             self.copy(part, out.slice(tuple(starts), (1,) * out.ndim, part.shape))
             starts[dim] += part.shape[dim]
         return out
 
-    def allocate(self, shape: Shape, dtype: DType) -> TensorData:
-        """Return a new contiguous view with arbitrary content."""
-        return TensorData(self.empty(size_of(shape), dtype), shape, dtype=dtype)
-
-    def upload(self, array: Array) -> TensorData:
-        """Return a contiguous view with the elements of an array; may share its memory."""
-        dtype = as_dtype(array.dtype)
-        row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)  # in this machine's byte order
-        return TensorData(self.from_host(row), array.shape, dtype=dtype)
-
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         with np.errstate(over="ignore"):
-            number = self.upload(np.asarray(dtype.convert(value), dtype.numpy))
+            number = self.from_host(np.asarray(dtype.convert(value), dtype.numpy))
         if shape == ():
             return number
-        out = self.allocate(shape, dtype)
+        out = self.empty(shape, dtype)
         self.copy(number.expand(shape), out)
         return out
 
@@ -400,14 +393,6 @@ class TensorBackend(ABC):
 
     def synchronize(self) -> None:  # noqa: B027 - most backends have nothing to wait for
         """Wait until all work given to this backend has been done."""
-
-    def as_array(self, data: TensorData) -> Array:
-        """Return a view as an array on the host; shares memory where `to_host` does.
-
-        Raises:
-            ShapeError: there are more dimensions than arrays can have.
-        """
-        return as_array(self.to_host(data.storage), data.layout)
 
     # --- One instance in a process --------------------------------------------------------------
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array, DType, Number
-from mt_tensor.strides import Shape
+from mt_tensor.dtypes import Array, DType, Number, as_dtype
+from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData, not_an_array
 
 MOST_KEPT = 31 * 2**20
@@ -37,22 +37,22 @@ class HostBackend(TensorBackend):
         keep_freed_memory()
         self.parallel_from = sys.maxsize  # with the instance, where it is found at once
 
-    def empty(self, size: int, dtype: DType) -> Array:
+    def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new row of memory."""
+        size = size_of(shape)
         try:
-            return np.empty(size, dtype.numpy)
+            return TensorData(np.empty(size, dtype.numpy), shape, dtype=dtype)
         except ValueError as error:
             raise not_an_array((size,)) from error
 
-    def from_host(self, values: Array) -> Array:
-        """Return the array itself, or a copy if it cannot be written to."""
-        return values if values.flags.writeable else values.copy()
+    def from_host(self, array: Array) -> TensorData:
+        """Return a view of the array itself, or of a copy if it is none that tensors can be."""
+        dtype = as_dtype(array.dtype)
+        row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)  # in this machine's byte order
+        storage = row if row.flags.behaved else row.copy()
+        return TensorData(storage, array.shape, dtype=dtype)
 
-    def to_host(self, storage: Array) -> Array:
-        """Return the storage itself: it is on the host."""
-        return storage
-
-    def as_array(self, data: TensorData) -> Array:
+    def to_host(self, data: TensorData) -> Array:
         """Return the view's array under a shape of its own, which the caller may change."""
         return data.array.view()
 

@@ -192,7 +192,7 @@ def test_products_of_vectors(backend: TensorBackend, shapes: Any) -> None:
     for layout in LAYOUTS.values():
         product = backend.product(*(layout(each, backend)._tensor for each in (a, b)))
         assert product.is_contiguous()
-        assert np.array_equal(backend.as_array(product), a @ b)
+        assert np.array_equal(backend.to_host(product), a @ b)
 
 
 @pytest.mark.parametrize(("n", "m", "k"), [(19, 35, 17), (18, 18, 18)])
@@ -262,7 +262,7 @@ def test_slices_taken_by_index(backend: TensorBackend, layout: str, part: tuple[
     for dim in range(3):
         found = backend.gathered(source, dim, where)
         assert found.is_contiguous()
-        assert np.array_equal(backend.as_array(found), np.take(array, index, dim))
+        assert np.array_equal(backend.to_host(found), np.take(array, index, dim))
 
 
 def test_scatter_replaces(backend: TensorBackend) -> None:

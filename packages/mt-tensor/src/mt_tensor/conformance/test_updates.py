@@ -120,7 +120,7 @@ def test_all_results_are_computed_before_the_first_is_written(
     backend.elementwise(formula, replaced, replaced)
     backend.update(formula, updated, (0, 1))
     for view, right in zip([*replaced, *updated], [*wanted, *wanted], strict=True):
-        np.testing.assert_allclose(backend.as_array(view), right, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(backend.to_host(view), right, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -34,7 +34,7 @@ def from_values(values: Array, dtype: DType, backend: TensorBackend, requires_gr
     """Return a tensor of the elements of an array, converted; may share its memory."""
     if values.dtype != dtype.numpy:
         values = silently(values.astype, dtype.numpy)
-    return new_leaf(backend.upload(values), backend, requires_grad)
+    return new_leaf(backend.from_host(values), backend, requires_grad)
 
 
 def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
@@ -74,7 +74,7 @@ def tensor(
     home = None
     if isinstance(data, Tensor):
         home = data.backend
-        values, own = np.array(home.as_array(data._tensor)), data.dtype
+        values, own = np.array(home.to_host(data._tensor)), data.dtype
     elif hasattr(type(data), "__array__"):  # an array, or what another library has for one
         values = np.array(np.asarray(data))
         own = as_dtype(values.dtype)
@@ -137,7 +137,7 @@ def _is_number(leaf: Any) -> bool:
 def _without_tensors(data: Any) -> Any:
     """Return the same nested sequences with arrays in the place of tensors."""
     if isinstance(data, Tensor):
-        return data.backend.as_array(data._tensor)
+        return data.backend.to_host(data._tensor)
     if isinstance(data, list | tuple) and any(isinstance(leaf, Tensor) for leaf in _leaves(data)):
         return [_without_tensors(each) for each in data]
     return data
@@ -203,9 +203,9 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
         )
     dtype = as_dtype(array.dtype)
     chosen = get_backend(backend)
-    in_rows = array.flags.c_contiguous  # which every backend of the host shares
-    if not in_rows and isinstance(chosen, HostBackend) and _can_be_shared(array):
-        return Tensor._make(_sharing(array, dtype, chosen), chosen)
+    if isinstance(chosen, HostBackend) and _can_be_shared(array):
+        chosen.empty((0,), dtype)  # raises where there are no such elements
+        return Tensor._make(_sharing(array, dtype), chosen)
     return from_values(array, dtype, chosen, False)
 
 
@@ -252,12 +252,17 @@ def _can_be_shared(array: Array) -> bool:
         and array.flags.writeable
         and array.flags.aligned
         and array.dtype.isnative
-        and all(stride % array.itemsize == 0 for stride in array.strides)
+        and (
+            array.flags.c_contiguous
+            or all(stride % array.itemsize == 0 for stride in array.strides)
+        )
     )
 
 
-def _sharing(array: Array, dtype: DType, backend: TensorBackend) -> TensorData:
+def _sharing(array: Array, dtype: DType) -> TensorData:
     """Return a view over the row of memory from an array's lowest element to its highest."""
+    if array.flags.c_contiguous:
+        return TensorData.of(array, array.shape, dtype)
     strides = tuple(stride // array.itemsize for stride in array.strides)
     steps = [(extent - 1) * s for extent, s in zip(array.shape, strides, strict=True)]
     forwards: Any = (slice(None, None, -1 if step < 0 else 1) for step in steps)
@@ -266,4 +271,4 @@ def _sharing(array: Array, dtype: DType, backend: TensorBackend) -> TensorData:
         lowest, (1 + sum(map(abs, steps)),), (array.itemsize,), writeable=True
     )
     offset = -sum(step for step in steps if step < 0)
-    return TensorData(backend.from_host(row), array.shape, strides, offset, dtype=dtype)
+    return TensorData(row, array.shape, strides, offset, dtype=dtype)

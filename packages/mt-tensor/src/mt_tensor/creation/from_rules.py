@@ -69,7 +69,7 @@ def empty(
         ShapeError: an extent is negative.
     """
     chosen = place(backend, device)
-    data = chosen.allocate(new_shape(sizes, size), _or_default(dtype))
+    data = chosen.empty(new_shape(sizes, size), _or_default(dtype))
     return new_leaf(data, chosen, requires_grad)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+import numpy as np
+
 from mt_autodiff.drawing.svg import Svg, document, text, text_width
 from mt_tensor.dtypes import Array
 from mt_tensor.recording.function import require_tensors
@@ -80,7 +82,17 @@ def draw_storage(tensor: Tensor) -> Svg:
         TypeError: `tensor` is none.
     """
     require_tensors("draw_storage", tensor)
-    return _Picture(tensor.backend.to_host(tensor._tensor.storage), tensor._tensor).drawn()
+    return _Picture(_storage(tensor), tensor._tensor).drawn()
+
+
+def _storage(tensor: Tensor) -> Array:
+    """Return the elements of the storage; of one that is elsewhere, as far as the view reaches."""
+    data = tensor._tensor
+    if isinstance(data.storage, np.ndarray):
+        return data.storage
+    ends = [step * (extent - 1) for extent, step in zip(data.shape, data.strides, strict=True)]
+    size = 1 + data.offset + sum(end for end in ends if end > 0) if data.size else 0
+    return tensor.backend.to_host(data.like((size,), (1,), 0))
 
 
 @dataclass

@@ -48,8 +48,8 @@ class Move(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, backend: TensorBackend) -> Tensor:
         ctx.backend = x.backend
-        elements = np.array(x.backend.as_array(x._tensor))  # a copy: memory is never shared
-        return Tensor._make(backend.upload(elements), backend)
+        elements = np.array(x.backend.to_host(x._tensor))  # a copy: memory is never shared
+        return Tensor._make(backend.from_host(elements), backend)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:

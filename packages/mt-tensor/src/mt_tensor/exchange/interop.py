@@ -67,7 +67,7 @@ def restored(
     grad: Tensor | None,
 ) -> Any:
     """Return the leaf that was copied or pickled."""
-    made = Tensor._make(backend.upload(elements), backend)
+    made = Tensor._make(backend.from_host(elements), backend)
     return _leaf(cls, made, requires_grad, grad)
 
 
@@ -121,7 +121,7 @@ class InteropMethods(Tensor):
             NoGradientError: the tensor was computed, so that it would lose its history.
         """
         self._check_leaf()
-        elements = np.array(self.backend.as_array(self._tensor))
+        elements = np.array(self.backend.to_host(self._tensor))
         return restored, (type(self), elements, self.backend, self.requires_grad, self.grad)
 
     # --- Python numbers -------------------------------------------------------------------------
@@ -136,11 +136,11 @@ class InteropMethods(Tensor):
             raise ShapeError(
                 f"item() needs exactly one element; shape {self.shape} has {self.numel()}."
             )
-        return self.backend.as_array(self._tensor).item()
+        return self.backend.to_host(self._tensor).item()
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
-        return self.backend.as_array(self._tensor).tolist()
+        return self.backend.to_host(self._tensor).tolist()
 
     def __contains__(self, element: Any) -> builtins.bool:
         """Whether any element equals a number, or one of a tensor that is broadcast."""
@@ -209,7 +209,7 @@ class InteropMethods(Tensor):
                 "numpy() of a tensor that requires grad would lose its history: use "
                 "x.detach().numpy()."
             )
-        return self.backend.as_array(self._tensor)
+        return self.backend.to_host(self._tensor)
 
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Array:
         """Let NumPy read the elements.
@@ -239,7 +239,7 @@ class InteropMethods(Tensor):
         """Where the elements lie; only there if they can be shared."""
         if self.requires_grad or not self._is_on_host():
             raise AttributeError("__array_interface__")  # NumPy then asks __array__, which says why
-        return self.backend.as_array(self._tensor).__array_interface__
+        return self.backend.to_host(self._tensor).__array_interface__
 
     # --- DLPack ---------------------------------------------------------------------------------
 
@@ -280,7 +280,7 @@ class InteropMethods(Tensor):
                 f"the elements cannot be exported to DLPack device {dl_device}: they are in this "
                 f"machine's memory, which is ({CPU}, 0)."
             )
-        array = self.backend.as_array(self._tensor)
+        array = self.backend.to_host(self._tensor)
         if copy:
             array = array.copy()
         # A capsule without a version is what a consumer has to expect of an older producer.

@@ -204,7 +204,7 @@ def tensor_text(x: Tensor) -> str:
     """Return the text that shows a tensor."""
     prefix = "tensor("
     indent = len(prefix)
-    array = x.backend.as_array(x._tensor)
+    array = x.backend.to_host(x._tensor)
     text = prefix + (_elements(array, indent) if array.size else "[]")
     column = len(text) - text.rfind("\n") + 1
     for note in _notes(x):

@@ -26,7 +26,7 @@ class Gather(Function):
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
         ctx.dim, ctx.shape = dim, x.shape
         ctx.save_for_backward(index)
-        out = x.backend.allocate(index.shape, x.dtype)
+        out = x.backend.empty(index.shape, x.dtype)
         x.backend.gather(x._tensor, dim, index._tensor, out)
         return x._with(out)
 
@@ -113,7 +113,7 @@ def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
 
 def lowest_and_highest(index: Tensor) -> tuple[int, int]:
     """Return the limits between which the indices of a tensor lie, which has elements."""
-    array = index.backend.as_array(index._tensor)  # a look costs less than two reductions
+    array = index.backend.to_host(index._tensor)  # a look costs less than two reductions
     return int(array.min()), int(array.max())
 
 
@@ -121,7 +121,7 @@ def lies_within(index: Tensor, extent: int) -> bool:
     """Whether all indices of int64 are between 0 and `extent` - 1."""
     if index.dtype is not int64 or not index.numel():
         return False
-    array = index.backend.as_array(index._tensor)
+    array = index.backend.to_host(index._tensor)
     return int(array.view(np.uint64).max()) < extent  # as these, negative ones are the largest
 
 

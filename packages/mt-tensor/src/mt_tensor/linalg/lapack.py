@@ -54,7 +54,7 @@ def lapack(problem: str, function: Callable[..., Array], *tensors: Tensor) -> Te
         LinAlgError: there is no result, for what `problem` says.
     """
     first = tensors[0]
-    arrays = [np.asarray(x.backend.as_array(x._tensor), np.float64) for x in tensors]
+    arrays = [np.asarray(x.backend.to_host(x._tensor), np.float64) for x in tensors]
     try:
         with np.errstate(all="ignore"):
             result = np.asarray(function(*arrays))

@@ -48,7 +48,7 @@ def unique(
     """
     require_tensors("unique", input)
     check_flags(sorted=sorted, return_inverse=return_inverse, return_counts=return_counts)
-    array = input.backend.as_array(input._tensor)
+    array = input.backend.to_host(input._tensor)
     axis = None if dim is None else existing_dim("unique", dim, input.shape)
     values, inverse, counts = np.unique(
         array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False
@@ -74,7 +74,7 @@ def unique_consecutive(
     """
     require_tensors("unique_consecutive", input)
     check_flags(return_inverse=return_inverse, return_counts=return_counts)
-    array = input.backend.as_array(input._tensor)
+    array = input.backend.to_host(input._tensor)
     axis = 0 if dim is None else normalize_dim(dim, input.ndim)
     slices = array.reshape(-1) if dim is None else np.moveaxis(np.atleast_1d(array), axis, 0)
     other = (slices[1:] != slices[:-1]).any(tuple(range(1, slices.ndim)))
@@ -145,7 +145,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
     check_floating("histc", input)
     bins = as_integer("bins", bins, least=1)
     check_addressable((bins,))
-    array = input.backend.as_array(input._tensor).reshape(-1)
+    array = input.backend.to_host(input._tensor).reshape(-1)
     values = array.astype(np.float32) if array.dtype == np.float16 else array
     low, high = float(as_number("min", min)), float(as_number("max", max))
     if low == high and values.size:

@@ -25,7 +25,7 @@ def on_host(function: Callable[..., Array], *tensors: Tensor, dtype: DType) -> T
         dtype: the element type of the result.
     """
     first = tensors[0]
-    arrays = [np.array(x.backend.as_array(x._tensor), ndmin=1) for x in tensors]
+    arrays = [np.array(x.backend.to_host(x._tensor), ndmin=1) for x in tensors]
     with np.errstate(all="ignore"):
         result = function(*arrays).astype(dtype.numpy, copy=False)
     return first._uploaded(result.reshape(first.shape))

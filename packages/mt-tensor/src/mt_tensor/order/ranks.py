@@ -160,7 +160,7 @@ def _shares(name: str, input: Tensor, q: Any) -> Any:
             )
         if q.ndim > 1:
             raise ShapeError(f"{name}() takes a number or a 1-D tensor as q; got {q.shape}.")
-        shares = np.array(q.backend.as_array(q._tensor))
+        shares = np.array(q.backend.to_host(q._tensor))
     else:
         shares = np.asarray(as_number("q", q), input.dtype.numpy)
     if not np.all((shares >= 0) & (shares <= 1)):

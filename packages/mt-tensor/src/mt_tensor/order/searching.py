@@ -45,7 +45,7 @@ def searchsorted(
     require_tensors("searchsorted", sorted_sequence)
     check_flags(out_int32=out_int32, right=right)
     check_choice("side", side, (None, "right") if right else (None, "left", "right"))
-    sequence = sorted_sequence.backend.as_array(sorted_sequence._tensor)
+    sequence = sorted_sequence.backend.to_host(sorted_sequence._tensor)
     if sorter is not None:
         sequence = _in_order(sorted_sequence, sequence, sorter)
     return _found(
@@ -76,7 +76,7 @@ def bucketize(
     check_flags(out_int32=out_int32, right=right)
     if boundaries.ndim != 1:
         raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
-    sequence = boundaries.backend.as_array(boundaries._tensor)
+    sequence = boundaries.backend.to_host(boundaries._tensor)
     return _found("bucketize", boundaries, sequence, input, right, out_int32)
 
 
@@ -115,7 +115,7 @@ def isin(
 def _array(values: Any) -> Array:
     """Return the elements of a tensor, or a number, as an array."""
     if isinstance(values, Tensor):
-        return np.asarray(values.backend.as_array(values._tensor))
+        return np.asarray(values.backend.to_host(values._tensor))
     return np.asarray(values)
 
 
@@ -130,7 +130,7 @@ def _in_order(model: Tensor, sequence: Array, sorter: Tensor) -> Array:
             f"searchsorted() takes a sorter of the shape of the sequences, {model.shape}; "
             f"{sorter.shape} was given."
         )
-    order = sorter.backend.as_array(sorter._tensor)
+    order = sorter.backend.to_host(sorter._tensor)
     if order.size and not 0 <= order.min() <= order.max() < model.shape[-1]:
         raise IndexingError(
             f"an index of the sorter is out of range for {model.shape[-1]} element(s)."

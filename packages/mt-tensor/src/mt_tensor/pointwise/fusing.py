@@ -156,15 +156,15 @@ class Scribe(TensorBackend):
             value = Call(OPERATORS["where"], (value, Constant(1.0), Constant(0.0)))
         return TensorData(value, (), dtype=dtype)
 
-    def empty(self, size: int, dtype: DType) -> Any:
+    def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Refuse to hold elements."""
         _refuse("makes a tensor of its own")
 
-    def from_host(self, values: Array) -> Any:
+    def from_host(self, array: Array) -> TensorData:
         """Refuse to hold elements."""
         _refuse("makes a tensor of its own")
 
-    def to_host(self, storage: Any) -> Array:
+    def to_host(self, data: TensorData) -> Array:
         """Refuse to show elements: there are none."""
         _refuse("looks at an element, as in `if x > 0` or x.item()")
 

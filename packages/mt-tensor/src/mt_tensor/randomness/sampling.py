@@ -96,7 +96,7 @@ def bernoulli(
     require_tensors("bernoulli", input)
     if p is None:
         check_floating("bernoulli", input)
-    chances = input.backend.as_array(input._tensor) if p is None else as_number("p", p)
+    chances = input.backend.to_host(input._tensor) if p is None else as_number("p", p)
     outcomes = _outcomes(numbers_of(generator), input.shape, chances)
     return input._uploaded(outcomes, input.dtype)
 
@@ -138,7 +138,7 @@ def multinomial(
             f"one category; {input.shape} was given."
         )
     check_addressable((*input.shape[:-1], num_samples))
-    weights = np.asarray(input.backend.as_array(input._tensor), np.float64)
+    weights = np.asarray(input.backend.to_host(input._tensor), np.float64)
     if not np.all(np.isfinite(weights) & (weights >= 0)):
         raise DomainError("weights are finite and not negative; others, or nan, were given.")
     choices = int(np.min(np.count_nonzero(weights, axis=-1), initial=weights.shape[-1]))
@@ -210,7 +210,7 @@ class SamplingMethods(Tensor):
         if isinstance(p, Tensor):
             check_floating("bernoulli_", p)
             common_backend(self, p)
-            p = p.backend.as_array(p._tensor.expand(self.shape))
+            p = p.backend.to_host(p._tensor.expand(self.shape))
         else:
             p = as_number("p", p)
         return self._filled(_outcomes(numbers_of(generator), self.shape, p))

@@ -109,7 +109,7 @@ class AliasMethods(Tensor):
     def _index_in(self, base: Tensor) -> Tensor:
         """Return which elements of its base a view shows, as a row of int64."""
         index = shown_elements(base._tensor, self._tensor)
-        return self._with(self.backend.upload(np.ascontiguousarray(index)))
+        return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
     def _refresh(self) -> None:
         """Give a view a new node if its memory has been changed since it got its last one."""
