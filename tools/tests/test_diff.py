@@ -22,7 +22,7 @@ from mt.diff.kinship import KIN, STRANGERS, VERSIONS
 from mt.diff.names import compared_names
 from mt.diff.printing import show
 from mt.source.modules import Library
-from mt.source.parts import lines_of_code
+from mt.source.parts import FOR_USERS, LESSON, Part, lines_of_code
 from mt.source.symbols import Symbols
 from mt.testing import Shape, check_shape
 from mt.workspace import Workspace
@@ -60,6 +60,14 @@ FIRST = '''
                 x = x + self.first
             return x
 '''
+LIBRARY_OF_SECOND = '''
+    """What the second stage has besides."""
+    __all__ = ["only"]
+
+
+    def only(x):
+        return tau
+'''
 SECOND = '''
     """The second stage."""
     __all__ = ["Shared", "fresh", "kept", "volume"]
@@ -91,14 +99,24 @@ SECOND = '''
 
 @pytest.fixture
 def symbols(tmp_path: Path) -> Symbols:
-    for name, text in (("first", FIRST), ("second", SECOND)):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text(textwrap.dedent(text))
+    for path, text in (
+        ("first/__init__.py", FIRST),
+        ("second/__init__.py", SECOND),
+        ("second/library/__init__.py", LIBRARY_OF_SECOND),
+    ):
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_text(textwrap.dedent(text))
     return Symbols(Library({name: tmp_path / name for name in ("first", "second")}))
 
 
-def test_each_function_meets_its_fate(symbols: Symbols) -> None:
-    changes = compared_code(symbols.library, ["first"], "second")
+@pytest.mark.parametrize(
+    ("parts", "beyond"),
+    [(LESSON, {}), (FOR_USERS, {"second.library.only": ("same", "first.only")})],
+)
+def test_each_function_meets_its_fate(
+    symbols: Symbols, parts: tuple[Part, ...], beyond: dict[str, tuple[str, str]]
+) -> None:
+    changes = compared_code(symbols.library, ["first"], "second", parts)
     found = {
         change.after.name: (change.fate, change.before.name if change.before else None)
         for change in changes
@@ -108,12 +126,16 @@ def test_each_function_meets_its_fate(symbols: Symbols) -> None:
         "second.volume": ("renamed", "first.area"),
         "second.fresh": ("new idea", None),
         "second.Shared.step": ("rewritten", "first.Shared.step"),
+        **beyond,
     }
-    assert "-    for _ in range(3):" in changes[-1].lines()
-    assert "+    for _ in range(4):" in changes[-1].lines()
+    (step,) = (change for change in changes if change.after.name == "second.Shared.step")
+    assert "-    for _ in range(3):" in step.lines()
+    assert "+    for _ in range(4):" in step.lines()
 
 
 def test_names_are_added_defined_anew_or_left(symbols: Symbols) -> None:
+    everything = compared_names(symbols, ["first"], "second", FOR_USERS)
+    assert list(everything.added) == ["fresh", "volume", "library.only"]
     names = compared_names(symbols, ["first"], "second")
     assert list(names.added) == ["fresh", "volume"]
     assert [change.name for change in names.changed] == ["Shared", "kept"]
@@ -144,7 +166,7 @@ LIBRARY = WORKSPACE.library()
 def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
     """Return the fate of each function, and its counterpart's name."""
     below = [stage.import_name for stage in reversed(WORKSPACE.upstream(WORKSPACE[before]))]
-    changes = compared_code(LIBRARY, below, WORKSPACE[after].import_name)
+    changes = compared_code(LIBRARY, below, WORKSPACE[after].import_name, FOR_USERS)
     return {
         change.after.name: (change.fate, change.before.name if change.before else None)
         for change in changes
@@ -224,7 +246,7 @@ def test_a_function_has_one_version_and_most_are_ideas_of_their_stage(
 
 
 def test_the_tables_of_kinship_name_what_there_is() -> None:
-    names = {function for stage in LIBRARY.folders for function in functions(LIBRARY, stage)}
+    names = {each for stage in LIBRARY.folders for each in functions(LIBRARY, stage, FOR_USERS)}
     owners = {function.owner for function in names}
     assert {owner for pair in KIN for owner in pair} <= owners
     known = {function.name for function in names}
@@ -233,7 +255,9 @@ def test_the_tables_of_kinship_name_what_there_is() -> None:
 
 
 def test_names_that_stages_below_have_are_defined_anew() -> None:
-    names = compared_names(Symbols(LIBRARY), ["mt_tensor", "mt_autodiff", "mt_operators"], "mt_nn")
+    names = compared_names(
+        Symbols(LIBRARY), ["mt_tensor", "mt_autodiff", "mt_operators"], "mt_nn", FOR_USERS
+    )
     changed = {change.name: change.before.name for change in names.changed}
     assert changed["Module"] == "mt_operators.module.Module"
     assert changed["Parameter"] == "mt_operators.parameter.Parameter"
@@ -336,6 +360,7 @@ OUTCOME = {"worked": bool, "seconds": float, "output": str}
 COMPARISON: Shape = {
     "before": str,
     "after": str,
+    "parts": [str],
     "text": str,
     "dependencies": [{"requirement": str, "brings": ([str], None)}],
     "names": {
@@ -370,7 +395,7 @@ def test_the_json_of_experiments_is_as_described() -> None:
 
 
 def test_the_command_finds_names_and_sizes(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", "operators", "autodiff", "--json", "--no-run"]) == 0
+    assert main(["diff", "operators", "autodiff", "--all", "--json", "--no-run"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["names"]["added"]["Scalar"]["symbol"] == "mt_autodiff.scalar.Scalar"
     assert "operators.zipWith" in found["names"]["left"]

@@ -41,7 +41,7 @@ def package(root: Path, files: dict[str, str]) -> Library:
         ("p.library", "library"),
         ("p.library.deep.er", "library"),
         ("p.examples.one", "library"),
-        ("p.course", "library"),
+        ("p.bench", "library"),
         ("p.__main__", "library"),
         ("p.testing", "conformance"),
         ("p.conformance.kit", "conformance"),

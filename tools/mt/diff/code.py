@@ -19,6 +19,7 @@ from typing import Literal
 from mt.diff.functions import Function, functions
 from mt.diff.kinship import VERSIONS, are_kin
 from mt.source.modules import Library
+from mt.source.parts import FOR_USERS, LESSON, Part
 
 Fate = Literal["same", "renamed", "rewritten", "new idea"]
 
@@ -61,16 +62,19 @@ class CodeChange:
         return list(found)[3:] or [f" {line}" for line in after]
 
 
-def compared_code(library: Library, before: Sequence[str], after: str) -> list[CodeChange]:
+def compared_code(
+    library: Library, before: Sequence[str], after: str, parts: tuple[Part, ...] = LESSON
+) -> list[CodeChange]:
     """Return what became of the code of some packages in another, function by function.
 
     Args:
         library: where the packages are.
-        before: the first stage, and those below it.
+        before: the first stage, and those below it, with all that they have for users.
         after: the second stage.
+        parts: which of its parts are compared.
     """
-    known = [function for package in before for function in functions(library, package)]
-    fresh = list(functions(library, after))
+    known = [each for package in before for each in functions(library, package, FOR_USERS)]
+    fresh = list(functions(library, after, parts))
     found = _unchanged(known, fresh)
     left = [function for function in fresh if function not in found]
     found |= _rewritten(known, left)

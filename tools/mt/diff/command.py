@@ -11,6 +11,7 @@ from rich.console import Console
 from mt.diff.comparison import compared, pair
 from mt.diff.printing import show
 from mt.errors import reported
+from mt.source.parts import FOR_USERS, LESSON
 from mt.source.symbols import Symbols
 from mt.workspace import Workspace
 
@@ -20,6 +21,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="mt diff", description="What AFTER adds to BEFORE.")
     parser.add_argument("before", metavar="BEFORE", help="a stage: mt-operators, or operators")
     parser.add_argument("after", metavar="AFTER", help="another one")
+    parser.add_argument(
+        "--all", action="store_true", help="compare libraries, too, and not the lessons alone"
+    )
     parser.add_argument("--code", action="store_true", help="show every function, too")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--no-run", action="store_true", help="do not run the experiment")
@@ -28,7 +32,14 @@ def main(arguments: Sequence[str]) -> int:
         workspace = Workspace.read()
         before, after = pair(workspace, options.before, options.after)
         symbols = Symbols(workspace.library())
-        comparison = compared(workspace, symbols, before, after, run=not options.no_run)
+        comparison = compared(
+            workspace,
+            symbols,
+            before,
+            after,
+            parts=FOR_USERS if options.all else LESSON,
+            run=not options.no_run,
+        )
     if options.json:
         print(json.dumps(comparison.as_json(), indent=1))
     else:

@@ -16,6 +16,7 @@ from mt.diff.names import Names, compared_names
 from mt.diff.size import Size, size_of
 from mt.errors import ToolError
 from mt.source.modules import lines_of
+from mt.source.parts import LESSON, Part
 from mt.source.symbols import Symbol, Symbols
 from mt.workspace import Stage, Workspace
 
@@ -50,6 +51,7 @@ class Comparison:
     Attributes:
         before: the first stage.
         after: the second.
+        parts: the parts of both that are compared.
         text: what the second is, in words of its own.
         dependencies: what the second needs and the first does not.
         names: their public names.
@@ -60,6 +62,7 @@ class Comparison:
 
     before: Stage
     after: Stage
+    parts: tuple[Part, ...]
     text: str
     dependencies: tuple[Dependency, ...]
     names: Names
@@ -74,7 +77,7 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """Return it as what JSON knows.
 
-        - `before`, `after`: the names of both stages.
+        - `before`, `after`: the names of both stages; `parts`: which of theirs are compared.
         - `text`: what the second is, the docstring of its package.
         - `dependencies`: a list of `requirement` and `brings`, a list of names; null if the package
           is not installed.
@@ -90,6 +93,7 @@ class Comparison:
         return {
             "before": self.before.name,
             "after": self.after.name,
+            "parts": list(self.parts),
             "text": self.text,
             "dependencies": [asdict(each) for each in self.dependencies],
             "names": {
@@ -131,7 +135,13 @@ def _code(change: CodeChange) -> dict[str, Any]:
 
 
 def compared(
-    workspace: Workspace, symbols: Symbols, before: Stage, after: Stage, *, run: bool = True
+    workspace: Workspace,
+    symbols: Symbols,
+    before: Stage,
+    after: Stage,
+    *,
+    parts: tuple[Part, ...] = LESSON,
+    run: bool = True,
 ) -> Comparison:
     """Return what a stage adds to another one.
 
@@ -140,18 +150,21 @@ def compared(
         symbols: their source.
         before: the first stage.
         after: the second.
+        parts: the parts of both that are compared.
         run: whether experiments are run, which can take half a minute.
     """
     below = [stage.import_name for stage in reversed(workspace.upstream(before))]
     return Comparison(
         before=before,
         after=after,
+        parts=parts,
         text=symbols.find(after.import_name).docstring,
         dependencies=gained(before, after),
-        names=compared_names(symbols, below, after.import_name),
-        code=compared_code(symbols.library, below, after.import_name),
+        names=compared_names(symbols, below, after.import_name, parts),
+        code=compared_code(symbols.library, below, after.import_name, parts),
         sizes={
-            stage.name: size_of(symbols.library, stage.import_name) for stage in (before, after)
+            stage.name: size_of(symbols.library, stage.import_name, parts)
+            for stage in (before, after)
         },
         experiments=tuple(experiments(workspace, before, after)) if run else (),
     )

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 
 from mt.source.modules import Library, Module
 from mt.source.normal import definitions, folded, shape_of, text_of
-from mt.source.parts import part_of
+from mt.source.parts import Part, part_of
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 
@@ -58,14 +58,14 @@ class Function:
 
 
 @cache
-def functions(library: Library, package: str) -> tuple[Function, ...]:
-    """Return the functions and methods of a package, without what it has for tests."""
-    return tuple(_functions(library, package))
+def functions(library: Library, package: str, parts: tuple[Part, ...]) -> tuple[Function, ...]:
+    """Return the functions and methods of some parts of a package."""
+    return tuple(_functions(library, package, parts))
 
 
-def _functions(library: Library, package: str) -> Iterator[Function]:
+def _functions(library: Library, package: str, parts: tuple[Part, ...]) -> Iterator[Function]:
     for module in library.modules(package):
-        if part_of(module.name) == "conformance":
+        if part_of(module.name) not in parts:
             continue
         plain = definitions(folded(module), module.name)
         for (name, node), (_, left) in zip(

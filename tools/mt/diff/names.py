@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mt.source.parts import LESSON, Part, part_of
 from mt.source.public import public_names
 from mt.source.symbols import Symbol, Symbols
 
@@ -41,15 +42,25 @@ class Names:
     left: dict[str, Symbol]
 
 
-def compared_names(symbols: Symbols, before: Sequence[str], after: str) -> Names:
+def compared_names(
+    symbols: Symbols, before: Sequence[str], after: str, parts: tuple[Part, ...] = LESSON
+) -> Names:
     """Return what becomes of the public names of some packages in another.
 
     Args:
         symbols: where they are looked up.
         before: the first stage, and those below it, which come with it.
         after: the second stage.
+        parts: where names of both are defined that are compared.
     """
-    first, second = public_names(symbols, before[0]), public_names(symbols, after)
+    first, second = (
+        {
+            name: symbol
+            for name, symbol in public_names(symbols, package).items()
+            if part_of(symbol.module.name) in parts
+        }
+        for package in (before[0], after)
+    )
     known = first
     for package in before[1:]:
         known = public_names(symbols, package) | known

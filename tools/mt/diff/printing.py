@@ -33,6 +33,7 @@ def show(comparison: Comparison, console: Console, *, code: bool) -> None:
     before, after = comparison.before.name, comparison.after.name
     console.rule(f"[bold]What {after} adds to {before}")
     console.print(_flowing(comparison.text), end="\n\n")
+    console.print(f"Compared: {' and '.join(comparison.parts)}")
     console.print(_sizes(comparison))
     if comparison.dependencies:
         needed = ", ".join(map(str, comparison.dependencies))

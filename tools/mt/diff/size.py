@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mt.source.modules import Library
-from mt.source.parts import lines_of_code, part_of
+from mt.source.parts import Part, lines_of_code, part_of
 
 ROUNDS = 5
 """How often a stage is imported, each time by a process of its own; the median counts."""
@@ -20,7 +20,7 @@ class Size:
     """How much a stage is.
 
     Attributes:
-        modules: how many files it has, without those for tests.
+        modules: how many files there are in the parts that are compared.
         lines: lines of code in them; comments, docstrings and empty ones do not count.
         import_seconds: what importing it takes, with all that it imports; None if it cannot be
             imported here.
@@ -38,9 +38,9 @@ class Size:
 
 
 @cache
-def size_of(library: Library, package: str) -> Size:
-    """Return how much a package is."""
-    modules = [m for m in library.modules(package) if part_of(m.name) != "conformance"]
+def size_of(library: Library, package: str, parts: tuple[Part, ...]) -> Size:
+    """Return how much some parts of a package are."""
+    modules = [m for m in library.modules(package) if part_of(m.name) in parts]
     return Size(len(modules), sum(map(lines_of_code, modules)), import_seconds(package))
 
 

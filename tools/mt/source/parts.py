@@ -1,8 +1,8 @@
 """What a file of a stage is, seen from where it lies; and how much of it is code.
 
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
-*library*, below the folder of this name; the programs that can be run, and what the course hands
-out, count as such, too. Kits and samples for tests are the third part, *conformance*.
+*library*, below the folder of this name; programs that can be run count as such, too. Kits and
+samples for tests are the third part, *conformance*.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from mt.source.modules import Module, documentation, lines_of
 
 Part = Literal["lesson", "library", "conformance"]
 PARTS: tuple[Part, ...] = get_args(Part)
+LESSON: tuple[Part, ...] = ("lesson",)
+FOR_USERS: tuple[Part, ...] = ("lesson", "library")
 
 _FOR_TESTS = {"conformance", "testing"}
-_BEYOND_THE_LESSON = {"library", "extending", "examples", "bench", "course", "__main__"}
+_BEYOND_THE_LESSON = {"library", "extending", "examples", "bench", "__main__"}
 
 _SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
