@@ -17,6 +17,7 @@ from mt.site.grouping import by_letter, new_ideas, outline, versions
 from mt.site.pages import concept_path, diff_path, rendered, stage_path, titled
 from mt.site.picture import picture
 from mt.site.readme import readme
+from mt.size.sizes import size_of
 from mt.skeleton.course import read_tasks
 from mt.source.modules import Module
 from mt.source.public import public_names
@@ -84,9 +85,13 @@ class _Site:
             compared(self.workspace, self.symbols, *pair, run=pair in tried)
             for pair in pairs(self.workspace)
         ]
-        self.modules = {
-            stage.name: list(self.symbols.library.modules(stage.import_name))
+        self.sizes = {
+            stage.name: size_of(self.symbols.library, stage)
             for stage in self.workspace.stages.values()
+        }
+        self.modules = {
+            name: [module for files in size.files.values() for module in files]
+            for name, size in self.sizes.items()
         }
         self.tasks = list(read_tasks().values())
         self.images: dict[str, Path] = {}
@@ -117,6 +122,7 @@ class _Site:
             stage_of={stage.short: stage for stage in stages},
             summaries={each.name: self.symbols.find(each.import_name).summary for each in stages},
             picture=picture(self.workspace),
+            sizes=self.sizes,
             with_tasks={task.stage for task in self.tasks},
             nearest=list(neighbours(self.workspace)),
             earlier=[
@@ -140,7 +146,7 @@ class _Site:
             stage.name,
             stage=stage,
             readme=text,
-            modules=self.modules[stage.name],
+            size=self.sizes[stage.name],
             tasks=[
                 (task, [self.symbols.find(name) for name in task.functions])
                 for task in self.tasks

@@ -23,13 +23,12 @@ def show(sizes: Sequence[StageSize], console: Console) -> None:
     console.print(table)
     for size in sizes:
         if size.order:
-            code = size.files["lesson"]
-            order = ", ".join(f"{path} {code.get(path, 0)}" for path in size.order)
+            files = (f"{file.path} {code}" for file, code in size.files["lesson"].items() if code)
             console.print(f"\n[bold]To read {size.stage}")
-            console.print(Padding(order, (0, 0, 0, 2)))
+            console.print(Padding(", ".join(files), (0, 0, 0, 2)))
 
 
 def _cell(sizes: Sequence[StageSize], part: Part) -> str:
     """Return the lines of code of a part, and its files."""
     code = sum(size.code(part) for size in sizes)
-    return f"{code:,} in {sum(len(size.files[part]) for size in sizes)}"
+    return f"{code:,} in {sum(size.count(part) for size in sizes)}"

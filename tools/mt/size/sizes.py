@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mt.source.modules import Library
+from mt.source.modules import Library, Module
 from mt.source.parts import PARTS, Part, lines_of_code, part_of
 from mt.source.reading import reading_order
 from mt.workspace import Stage
@@ -17,17 +17,21 @@ class StageSize:
 
     Attributes:
         stage: its short name.
-        files: by part, the lines of code of each file that has some, by its path in the package.
-        order: the paths of the lesson's files as they are read; empty if the README says nothing.
+        files: by part, the lines of code of each file; of the lesson, in the order of reading.
+        order: the paths of what is read, in order; empty if the README says nothing.
     """
 
     stage: str
-    files: dict[Part, dict[str, int]]
+    files: dict[Part, dict[Module, int]]
     order: tuple[str, ...]
 
     def code(self, part: Part) -> int:
         """Return how many lines of code a part has."""
         return sum(self.files[part].values())
+
+    def count(self, part: Part) -> int:
+        """Return how many files of a part have code."""
+        return sum(map(bool, self.files[part].values()))
 
     def as_json(self) -> dict[str, Any]:
         """Return it as what JSON knows: `stage`, and for each part `files` and `code`, both counts.
@@ -35,7 +39,7 @@ class StageSize:
         The lesson has its `order`, too: a list of paths.
         """
         parts: dict[str, dict[str, Any]] = {
-            part: {"files": len(self.files[part]), "code": self.code(part)} for part in PARTS
+            part: {"files": self.count(part), "code": self.code(part)} for part in PARTS
         }
         parts["lesson"]["order"] = list(self.order)
         return {"stage": self.stage, **parts}
@@ -43,9 +47,10 @@ class StageSize:
 
 def size_of(library: Library, stage: Stage) -> StageSize:
     """Return how large a stage is."""
-    files: dict[Part, dict[str, int]] = {part: {} for part in PARTS}
-    for module in library.modules(stage.import_name):
-        code = lines_of_code(module)
-        if code:
-            files[part_of(module.name)][library.path(module)] = code
-    return StageSize(stage.short, files, tuple(reading_order(stage.folder / "README.md")))
+    order = reading_order(stage.folder / "README.md")
+    place = {path: number for number, path in enumerate(order)}
+    files: dict[Part, dict[Module, int]] = {part: {} for part in PARTS}
+    modules = library.modules(stage.import_name)
+    for module in sorted(modules, key=lambda module: place.get(module.path, len(order))):
+        files[part_of(module.name)][module] = lines_of_code(module)
+    return StageSize(stage.short, files, tuple(order))

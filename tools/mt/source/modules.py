@@ -52,6 +52,16 @@ class Module:
     text: str = field(repr=False)
     tree: ast.Module = field(repr=False)
 
+    @property
+    def is_package(self) -> bool:
+        """Whether it is the `__init__` of a folder."""
+        return self.file.name == "__init__.py"
+
+    @property
+    def path(self) -> str:
+        """Where it lies below the folder of its package: `scalar.py`."""
+        return "/".join(self.file.parts[-self.name.count(".") - self.is_package :])
+
     @cached_property
     def names(self) -> Mapping[str, Statement | Imported]:
         """What each name of the module is; of several statements about one, the last."""
@@ -81,8 +91,7 @@ class Module:
         if not statement.level:
             return statement.module or ""
         parts = self.name.split(".")
-        is_package = self.file.name == "__init__.py"
-        above = parts[: len(parts) - statement.level + is_package]
+        above = parts[: len(parts) - statement.level + self.is_package]
         return ".".join([*above, *([statement.module] if statement.module else [])])
 
     def segment(self, node: ast.AST) -> str:
@@ -177,8 +186,3 @@ class Library:
             found = self.module(".".join([package, *parts]))
             if found is not None:
                 yield found
-
-    def path(self, module: Module) -> str:
-        """Return where a module lies below the folder of its package: `scalar.py`."""
-        folder = self.folders[module.name.partition(".")[0]]
-        return module.file.relative_to(folder).as_posix()

@@ -42,7 +42,7 @@ def misdirected(library: Library, package: str) -> Iterator[str]:
         }[part]
         for other, line in imports(library, module):
             if part_of(other.name) in forbidden:
-                where, what = library.path(module), library.path(other)
+                where, what = module.path, other.path
                 yield f"{where} ({part}), line {line}, imports {what} ({part_of(other.name)})"
 
 
@@ -52,7 +52,7 @@ def disordered(library: Library, package: str, order: Sequence[str]) -> Iterator
     Files without code, as of a folder that only says what it holds, need no place.
     """
     lesson = {
-        library.path(module): module
+        module.path: module
         for module in library.modules(package)
         if part_of(module.name) == "lesson" and lines_of_code(module)
     }
@@ -66,6 +66,6 @@ def disordered(library: Library, package: str, order: Sequence[str]) -> Iterator
             yield f"the reading order has {path}, which is no file of the lesson"
         else:
             for other, line in imports(library, lesson[path]):
-                needed = library.path(other)
+                needed = other.path
                 if needed in lesson and needed not in above:
                     yield f"{path}, line {line}, imports {needed}, which is read later"
