@@ -142,7 +142,7 @@ def check_borders(workspace: Workspace, stage: Stage, library: Library) -> Itera
     """
     for module in library.modules(stage.import_name):
         for message in trespasses(library, module, workspace.public):
-            yield f"{stage.import_name}/{library.path(module)}, {message}"
+            yield f"{stage.import_name}/{module.path}, {message}"
 
 
 def check_examples(workspace: Workspace, root: Path, library: Library) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """What a file of a stage is, seen from where it lies; and how much of it is code.
 
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
-*library*, below the folder of this name; programs that can be run count as such, too. Kits and
-samples for tests are the third part, *conformance*.
+*library*, below the folder of this name; programs that can be run count as such, too, and so do the
+names that later stages build with. Kits and samples for tests are the third part, *conformance*.
 """
 
 from __future__ import annotations
