@@ -214,17 +214,23 @@ class Decoder:
             return self._decode_all(encoded, depth + 1)
         ((kind, content),) = encoded.items()
         if kind in ("dict", "ordered"):
-            parts = self._decode_all([part for _, part in content], depth + 1)
-            keys = self._decode_all([key for key, _ in content], 0)
-            if not set(map(type, keys)) <= _KEYS:
-                raise TypeError("keys are no strings or numbers")
-            return (dict if kind == "dict" else OrderedDict)(zip(keys, parts, strict=True))
+            entries = self._decode_entries(content, depth + 1)
+            return entries if kind == "dict" else OrderedDict(entries)
         if kind == "tuple":
             return tuple(self._decode_all(content, depth + 1))
         return self._decode_single(kind, content)
 
     def _decode_all(self, encoded: list[Any], depth: int) -> list[Any]:
         return [part if type(part) in _KEYS else self.decode(part, depth) for part in encoded]
+
+    def _decode_entries(self, encoded: list[list[Any]], depth: int) -> dict[Any, Any]:
+        entries = {}
+        for key, part in encoded:
+            name = key if type(key) in _KEYS else self.decode(key)
+            if type(name) not in _KEYS:
+                raise TypeError(f"{name!r} is no key")
+            entries[name] = part if type(part) in _KEYS else self.decode(part, depth)
+        return entries
 
     def _decode_single(self, kind: str, content: Any) -> Any:
         """Return what holds no other values."""

@@ -112,7 +112,9 @@ def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> 
         UnknownBackendError: there is no such backend or device.
     """
     if where is None:
-        return own if backend is None and own is not None else get_backend(backend)
+        if own is not None and (backend is None or backend is own):
+            return own
+        return get_backend(backend)
     if backend is not None:
         raise TypeError(f"a place was given twice, as backend={backend!r} and device={where!r}.")
     chosen = device(where)

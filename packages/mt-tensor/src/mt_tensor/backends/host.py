@@ -48,9 +48,9 @@ class HostBackend(TensorBackend):
     def from_host(self, array: Array) -> TensorData:
         """Return a view of the array itself, or of a copy if it is none that tensors can be."""
         dtype = as_dtype(array.dtype)
-        row = np.ascontiguousarray(array, dtype.numpy).reshape(-1)  # in this machine's byte order
-        storage = row if row.flags.behaved else row.copy()
-        return TensorData(storage, array.shape, dtype=dtype)
+        shape, rows = array.shape, np.ascontiguousarray(array, dtype.numpy)  # of this byte order
+        own = rows.reshape(shape) if rows.flags.behaved else rows.reshape(shape).copy()
+        return TensorData.of(own, shape, dtype)
 
     def to_host(self, data: TensorData) -> Array:
         """Return the view's array under a shape of its own, which the caller may change."""

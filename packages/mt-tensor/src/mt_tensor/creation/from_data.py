@@ -182,7 +182,7 @@ def as_tensor(
         moved = data.to(place(backend, device, data.backend))
         return moved if dtype is None else moved.to(as_dtype(dtype))
     if isinstance(data, np.ndarray):
-        shared = from_numpy(data, place(backend, device))
+        shared = _shared(data, place(backend, device))
         return shared if dtype is None else shared.to(as_dtype(dtype))
     return tensor(data, dtype, backend, device=device)
 
@@ -201,12 +201,7 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
         raise TypeError(
             f"from_numpy() takes a NumPy array; a {type(array).__name__} was given. Use tensor()."
         )
-    dtype = as_dtype(array.dtype)
-    chosen = get_backend(backend)
-    if isinstance(chosen, HostBackend) and _can_be_shared(array):
-        chosen.empty((0,), dtype)  # raises where there are no such elements
-        return Tensor._make(_sharing(array, dtype), chosen)
-    return from_values(array, dtype, chosen, False)
+    return _shared(array, get_backend(backend))
 
 
 def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
@@ -246,6 +241,15 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     return from_numpy(array, backend)
 
 
+def _shared(array: Array, backend: TensorBackend) -> Tensor:
+    """Return a tensor over the memory of an array if that can be, else over a copy."""
+    dtype = as_dtype(array.dtype)
+    if isinstance(backend, HostBackend) and _can_be_shared(array):
+        backend.empty((0,), dtype)  # raises where there are no such elements
+        return Tensor._make(_sharing(array, dtype), backend)
+    return from_values(array, dtype, backend, False)
+
+
 def _can_be_shared(array: Array) -> bool:
     return (
         array.size > 0
@@ -262,7 +266,7 @@ def _can_be_shared(array: Array) -> bool:
 def _sharing(array: Array, dtype: DType) -> TensorData:
     """Return a view over the row of memory from an array's lowest element to its highest."""
     if array.flags.c_contiguous:
-        return TensorData.of(array, array.shape, dtype)
+        return TensorData.of(array.view(np.ndarray), array.shape, dtype)
     strides = tuple(stride // array.itemsize for stride in array.strides)
     steps = [(extent - 1) * s for extent, s in zip(array.shape, strides, strict=True)]
     forwards: Any = (slice(None, None, -1 if step < 0 else 1) for step in steps)
