@@ -84,7 +84,7 @@ def test_a_lesson_of_a_wheel_that_needs_its_library_is_named(tmp_path: Path) -> 
         tmp_path,
         "tensor",
         {
-            "mt_tensor/low.py": "from mt_tensor.library import more\n",
+            "mt_tensor/low.py": "from mt_tensor.library import more\nx = more\n",
             "mt_tensor/library/more.py": "x = 1\n",
         },
     )

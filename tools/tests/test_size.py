@@ -1,5 +1,6 @@
 """What a file is, what may import what, and what is read after what: each mistake is named."""
 
+import ast
 import json
 import textwrap
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from mt.__main__ import main
 from mt.source.imports import import_graph
-from mt.source.modules import Library
+from mt.source.modules import Library, Module
 from mt.source.parts import part_of
 from mt.source.reading import disordered, misdirected, reading_order
 from mt.workspace import Stage, Workspace
@@ -32,8 +33,12 @@ def package(root: Path, files: dict[str, str]) -> Library:
     return Library({"p": root / "p"})
 
 
+def module(name: str, text: str) -> Module:
+    return Module(name, Path(f"{name.rpartition('.')[2]}.py"), text, ast.parse(text))
+
+
 @pytest.mark.parametrize(
-    ("module", "part"),
+    ("name", "part"),
     [
         ("p", "lesson"),
         ("p.low", "lesson"),
@@ -48,8 +53,25 @@ def package(root: Path, files: dict[str, str]) -> Library:
         ("p.library.testing.samples", "conformance"),
     ],
 )
-def test_the_folders_of_a_file_say_what_it_is(module: str, part: str) -> None:
-    assert part_of(module) == part
+def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
+    assert part_of(module(name, "x = 1")) == part
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "part"),
+    [
+        ("p.more", '"""More."""\nfrom p.library.more import a as a, b as b\n', "library"),
+        ("p.more", "from __future__ import x\nfrom p.library import m\n__all__ = []", "library"),
+        ("p.more", "from .library.more import a\n", "library"),
+        ("p.more", "from p.library.more import a\nc = a\n", "lesson"),
+        ("p.more", "from p.library.more import a\nfrom p.low import b\n", "lesson"),
+        ("p.more", "from q.library.more import a\n", "lesson"),
+        ("p.more", '"""Nothing."""\n', "lesson"),
+        ("p", "from p.library.more import a\n", "lesson"),
+    ],
+)
+def test_what_only_passes_on_the_library_belongs_to_it(name: str, text: str, part: str) -> None:
+    assert part_of(module(name, text)) == part
 
 
 def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def functions(library: Library, package: str, parts: tuple[Part, ...]) -> tuple[
 
 def _functions(library: Library, package: str, parts: tuple[Part, ...]) -> Iterator[Function]:
     for module in library.modules(package):
-        if part_of(module.name) not in parts:
+        if part_of(module) not in parts:
             continue
         plain = definitions(folded(module), module.name)
         for (name, node), (_, left) in zip(

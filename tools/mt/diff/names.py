@@ -57,7 +57,7 @@ def compared_names(
         {
             name: symbol
             for name, symbol in public_names(symbols, package).items()
-            if part_of(symbol.module.name) in parts
+            if part_of(symbol.module) in parts
         }
         for package in (before[0], after)
     )

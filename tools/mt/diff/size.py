@@ -40,7 +40,7 @@ class Size:
 @cache
 def size_of(library: Library, package: str, parts: tuple[Part, ...]) -> Size:
     """Return how much some parts of a package are."""
-    modules = [m for m in library.modules(package) if part_of(m.name) in parts]
+    modules = [m for m in library.modules(package) if part_of(m) in parts]
     return Size(len(modules), sum(map(lines_of_code, modules)), import_seconds(package))
 
 

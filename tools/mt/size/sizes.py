@@ -52,5 +52,5 @@ def size_of(library: Library, stage: Stage) -> StageSize:
     files: dict[Part, dict[Module, int]] = {part: {} for part in PARTS}
     modules = library.modules(stage.import_name)
     for module in sorted(modules, key=lambda module: place.get(module.path, len(order))):
-        files[part_of(module.name)][module] = lines_of_code(module)
+        files[part_of(module)][module] = lines_of_code(module)
     return StageSize(stage.short, files, tuple(order))

@@ -1,8 +1,9 @@
 """What a file of a stage is, seen from where it lies; and how much of it is code.
 
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
-*library*, below the folder of this name; programs that can be run count as such, too, and so do the
-names that later stages build with. Kits and samples for tests are the third part, *conformance*.
+*library*, below the folder of this name. A file outside that only passes on what lies there, under
+a name that users know, counts as such, too, and so do programs that can be run and the names that
+later stages build with. Kits and samples for tests are the third part, *conformance*.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import tokenize
 from collections.abc import Iterator
 from typing import Literal, get_args
 
-from mt.source.modules import Module, documentation, lines_of
+from mt.source.modules import Module, defined, documentation, lines_of
 
 Part = Literal["lesson", "library", "conformance"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -29,12 +30,30 @@ _SILENT = {
 }
 
 
-def part_of(module: str) -> Part:
-    """Return what a module is, by the folders that its name tells."""
-    folders = set(module.split(".")[1:])
+def part_of(module: Module) -> Part:
+    """Return what a module is, by where it lies."""
+    folders = set(module.name.split(".")[1:])
     if folders & _FOR_TESTS:
         return "conformance"
-    return "library" if folders & _BEYOND_THE_LESSON else "lesson"
+    beyond = folders & _BEYOND_THE_LESSON or (folders and _passes_on_the_library(module))
+    return "library" if beyond else "lesson"
+
+
+def _passes_on_the_library(module: Module) -> bool:
+    """Return whether a module does nothing but import, from the library of its package."""
+    library = f"{module.name.partition('.')[0]}.library."
+    sources = [
+        f"{module.absolute(statement)}."
+        for statement in module.tree.body
+        if isinstance(statement, ast.ImportFrom) and statement.module != "__future__"
+    ]
+    silent = all(
+        isinstance(statement, ast.ImportFrom)
+        or documentation(statement)
+        or defined(statement) == ["__all__"]
+        for statement in module.tree.body
+    )
+    return bool(sources) and silent and all(source.startswith(library) for source in sources)
 
 
 def lines_of_code(module: Module) -> int:

@@ -2,7 +2,7 @@
 
 What the examples of its README import belongs to them, too: a name of a module that has no
 `__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
-`mt_operators.operators`.
+`mt_operators.operators`. Names keep the place where users know them, though they lie in `library`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
     found: dict[str, Symbol] = {}
     for module in symbols.library.modules(package):
         names = exported(module)
-        if names is not None and not _is_for_tests(module.name):
+        if names is not None and part_of(module) != "conformance":
             for name in names:
                 if not name.startswith("__"):
                     found |= _named(symbols, package, module, name)
@@ -45,11 +45,7 @@ def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
 def _is_module(symbols: Symbols, name: str) -> bool:
     """Return whether a name is that of a module without `__all__`, which is not for tests."""
     module = symbols.library.module(name)
-    return module is not None and exported(module) is None and not _is_for_tests(name)
-
-
-def _is_for_tests(module: str) -> bool:
-    return part_of(module) == "conformance"
+    return module is not None and exported(module) is None and part_of(module) != "conformance"
 
 
 def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[str, Symbol]:
@@ -60,7 +56,7 @@ def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[st
             f"{module.name} ({module.file.name}) does not define {name!r}, which `__all__` or an "
             "example of the README names."
         )
-    path = f"{module.name}.{name}".removeprefix(f"{package}.")
+    path = f"{module.name}.{name}".removeprefix(f"{package}.").removeprefix("library.")
     found = {path: symbol}
     if symbol.kind == "module" and exported(symbol.module) is None:
         for inner in _defined_in(symbols, symbol.module):

@@ -34,16 +34,16 @@ def misdirected(library: Library, package: str) -> Iterator[str]:
     package's own `__init__`, which gives users all names, takes some from its library.
     """
     for module in library.modules(package):
-        part = part_of(module.name)
+        part = part_of(module)
         forbidden = {
             "lesson": {"conformance"} if module.name == package else {"conformance", "library"},
             "library": {"conformance"},
             "conformance": set[str](),
         }[part]
         for other, line in imports(library, module):
-            if part_of(other.name) in forbidden:
+            if part_of(other) in forbidden:
                 where, what = module.path, other.path
-                yield f"{where} ({part}), line {line}, imports {what} ({part_of(other.name)})"
+                yield f"{where} ({part}), line {line}, imports {what} ({part_of(other)})"
 
 
 def disordered(library: Library, package: str, order: Sequence[str]) -> Iterator[str]:
@@ -54,7 +54,7 @@ def disordered(library: Library, package: str, order: Sequence[str]) -> Iterator
     lesson = {
         module.path: module
         for module in library.modules(package)
-        if part_of(module.name) == "lesson" and lines_of_code(module)
+        if part_of(module) == "lesson" and lines_of_code(module)
     }
     for path in sorted(lesson.keys() - set(order)):
         yield f"the reading order lacks {path}"
