@@ -69,6 +69,13 @@ def pytest_report_header() -> str:
     return f"libraries: {', '.join(installed) or 'none'}"
 
 
+def pytest_make_parametrize_id(val: object) -> str:
+    """Name parameters by their content, so that a new row changes no other's id."""
+    from mt_operators.testing.ids import sample_id
+
+    return sample_id(val)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item,

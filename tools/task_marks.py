@@ -12,8 +12,8 @@ which `mt skeleton STAGE --mark` writes:
     test_views = ["simple-3", "*-float64"]
 
 That is every test of a file, or of a function, or those with some parameters, where a star stands
-for any text. This module stands alone: it goes with the tests into a student's folder, and there
-makes sure that the student's code is what is tested.
+for any text, and `[*]` for a star. This module stands alone: it goes with the tests into a
+student's folder, and there makes sure that the student's code is what is tested.
 """
 
 from __future__ import annotations
@@ -96,12 +96,18 @@ def meant(patterns: Patterns, test: str) -> bool:
 
 def matches(pattern: str, parameters: str) -> bool:
     """Whether a pattern means the parameters of a test."""
-    return pattern == parameters or ("*" in pattern and bool(_wild(pattern).fullmatch(parameters)))
+    return _compiled(pattern).fullmatch(parameters) is not None
 
 
 @cache
-def _wild(pattern: str) -> re.Pattern[str]:
-    return re.compile(re.escape(pattern).replace(r"\*", ".*"), re.DOTALL)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    stars = (".*".join(map(re.escape, part.split("*"))) for part in pattern.split("[*]"))
+    return re.compile(r"\*".join(stars), re.DOTALL)
+
+
+def literal(parameters: str) -> str:
+    """Return the pattern that means some parameters and nothing else."""
+    return parameters.replace("*", "[*]")
 
 
 def marks_of(marks: Marks, name: str) -> list[str]:

@@ -143,14 +143,17 @@ def test_kernels_have_as_many_parameters_as_are_passed():
 @pytest.mark.parametrize(
     ("driver", "reason"),
     [
-        (PretendedDriver("CUDA_ERROR_NO_DEVICE"), "finds no GPU"),
-        (PretendedDriver(devices=0), "finds no GPU"),
-        (PretendedDriver(SimpleNamespace(name="CUDA_ERROR_UNKNOWN")), "CUDA_ERROR_UNKNOWN"),
-        (PretendedDriver(RuntimeError("no libcuda.so.1.\nmore")), r"driver .* \(no libcuda.so.1\)"),
+        (lambda: PretendedDriver("CUDA_ERROR_NO_DEVICE"), "finds no GPU"),
+        (lambda: PretendedDriver(devices=0), "finds no GPU"),
+        (lambda: PretendedDriver(SimpleNamespace(name="CUDA_ERROR_UNKNOWN")), "CUDA_ERROR_UNKNOWN"),
+        (
+            lambda: PretendedDriver(RuntimeError("no libcuda.so.1.\nmore")),
+            r"driver .* \(no libcuda.so.1\)",
+        ),
     ],
 )
 def test_drivers_without_a_device(monkeypatch, driver, reason):
-    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore({}), driver))
+    monkeypatch.setattr(gpu, "_import_cuda", lambda: (PretendedCore({}), driver()))
     with pytest.raises(BackendUnavailableError, match=f"{reason}.*MT_CUDA_SIM=1"):
         gpu.Gpu()
 

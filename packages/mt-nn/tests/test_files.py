@@ -328,11 +328,7 @@ REACHED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("limit", "most", "read", "content"),
-    REACHED,
-    ids=[f"{row[0]}-{row[1]}-{at}" for at, row in enumerate(REACHED)],
-)
+@pytest.mark.parametrize(("limit", "most", "read", "content"), REACHED)
 def test_every_limit_can_be_reached_and_raised(
     tmp_path: Path, limit: str, most: float, read: Callable[[Path], object], content: bytes
 ) -> None:

@@ -45,7 +45,7 @@ def test_distributions(name: str, settings: dict[str, Any], mean: float, std: fl
     np.testing.assert_allclose(values[50:-50:100], ranks[50:-50:100], atol=0.12 * std)
 
 
-@pytest.mark.parametrize("name", [name for name, *_ in FILLED])
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in FILLED))
 def test_a_seed_gives_the_same_numbers_on_every_backend(name: str) -> None:
     mt.manual_seed(1)
     first = getattr(init, name)(mt.zeros(3, 4))

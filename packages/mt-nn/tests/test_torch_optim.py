@@ -13,6 +13,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import optim
 from mt_nn.conformance.drawing import draw
+from mt_operators.testing.ids import sample_id
 
 torch = pytest.importorskip("torch")
 
@@ -440,9 +441,9 @@ SCHEDULERS: dict[str, list[dict[str, Any]]] = {
 }
 
 SCHEDULES = [
-    pytest.param(name, settings, id=f"{name}-{number}")
+    pytest.param(name, settings, id=sample_id(name, settings))
     for name, all_settings in SCHEDULERS.items()
-    for number, settings in enumerate(all_settings)
+    for settings in all_settings
 ]
 
 

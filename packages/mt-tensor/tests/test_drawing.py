@@ -71,12 +71,17 @@ def test_more_dimensions_are_several_grids():
 
 @pytest.mark.parametrize(
     ("tensor", "count"),
-    [(mt.tensor(3.5), 2), (mt.zeros(0, 3), 0), (mt.arange(4.0), 8), (mt.ones(1, 1, 1, 1), 2)],
+    [
+        (lambda: mt.tensor(3.5), 2),
+        (lambda: mt.zeros(0, 3), 0),
+        (lambda: mt.arange(4.0), 8),
+        (lambda: mt.ones(1, 1, 1, 1), 2),
+    ],
 )
 def test_small_and_empty_tensors(tensor, count):
-    picture = draw_storage(tensor)
+    picture = draw_storage(tensor())
     assert len(cells(picture)) == count
-    assert ("the view has no elements" in picture) == (tensor.numel() == 0)
+    assert ("the view has no elements" in picture) == (tensor().numel() == 0)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ TENSORS_ONLY = ("atan2", "gcd", "hypot", "lcm", "logical_and", "logical_or", "lo
 
 POINTWISE = [
     name
-    for name in (*UNARY.split(), *BINARY.split(), *OTHER_NAMES)
+    for name in dict.fromkeys((*UNARY.split(), *BINARY.split(), *OTHER_NAMES))
     if name != "ldexp"  # torch rounds 2 ** other to the dtype of other
     and hasattr(mt.Tensor, f"{name}_")
     and hasattr(torch.Tensor, f"{name}_")

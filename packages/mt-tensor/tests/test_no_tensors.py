@@ -30,7 +30,7 @@ OTHER_NAMES = {
 
 def calls():
     """Yield functions with arguments, of which one that must be a tensor is none."""
-    for module in (mt, mt.linalg):
+    for module, place in ((mt, ""), (mt.linalg, "linalg.")):
         for name, function in inspect.getmembers(module, callable):
             if name.startswith("_") or inspect.isclass(function) or name == "Size":
                 continue
@@ -41,12 +41,12 @@ def calls():
                 if p.kind is p.KEYWORD_ONLY and p.default is p.empty
             }
             if any(p.kind is p.VAR_POSITIONAL and p.name == "tensors" for p in parameters):
-                yield pytest.param(function, ["text", X], {}, id=f"{name}-tensors")
+                yield pytest.param(function, ["text", X], {}, id=f"{place}{name}-tensors")
             needed = sum(p.default is p.empty for p in parameters)
             for p in parameters:
                 if p.kind is p.KEYWORD_ONLY and str(p.annotation).strip("'") in TENSORS:
                     yield pytest.param(
-                        function, [X] * needed, {p.name: "text"}, id=f"{name}-{p.name}"
+                        function, [X] * needed, {p.name: "text"}, id=f"{place}{name}-{p.name}"
                     )
             placed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
             types = [str(parameter.annotation).strip("'") for parameter in placed]
@@ -57,7 +57,8 @@ def calls():
                     for p, kind in zip(placed, types, strict=True)
                 ][: max(needed, *(n + 1 for n, kind in enumerate(types) if "Tensor" in kind))]
                 arguments[wrong] = "text"
-                yield pytest.param(function, arguments, named, id=f"{name}-{placed[wrong].name}")
+                called = f"{place}{name}-{placed[wrong].name}"
+                yield pytest.param(function, arguments, named, id=called)
 
 
 @pytest.mark.parametrize(("function", "arguments", "named"), list(calls()))

@@ -3,15 +3,16 @@
 import pytest
 
 import mt_tensor as mt
+from mt_operators.testing.ids import sample_id
 from mt_tensor.conformance.kernels import assert_agrees_with_composition
 from mt_tensor.fused import FUSED
 from mt_tensor.testing.compositions import COMPOSED, SAMPLES
 
 KERNELS = {name: mt.get_backend("numpy").kernel(name) for name in {*COMPOSED, *FUSED, *SAMPLES}}
 CALLS = [
-    pytest.param(name, arguments, id=f"{name}-{number}")
+    pytest.param(name, arguments, id=sample_id(name, arguments))
     for name, samples in SAMPLES.items()
-    for number, arguments in enumerate(samples)
+    for arguments in samples
     if KERNELS[name] is not None
 ]
 

@@ -165,7 +165,7 @@ class Largest:
         return np.full(shape, high - 1)
 
 
-@pytest.mark.parametrize("dtype", [mt.float16, mt.float32, mt.float64])
+@pytest.mark.parametrize("dtype", [mt.float16, mt.float32, mt.float64], ids=lambda d: d.name)
 def test_the_upper_end_is_never_reached(dtype: mt.DType) -> None:
     largest: Any = Largest()
     one = unit_values(largest, (2,), dtype)

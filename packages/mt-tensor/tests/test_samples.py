@@ -1,13 +1,15 @@
 """The sample table is complete: nothing that computes is public and untested."""
 
 import inspect
+import runpy
 
 import pytest
 
 import mt_tensor as mt
 from mt_operators.testing import SPECS, WHOLE_SPECS
+from mt_tensor.conformance import test_operations
 from mt_tensor.pointwise.in_place import OTHER_NAMES
-from mt_tensor.testing import TENSOR_SPECS
+from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec
 
 SAMPLED = {*SPECS, *WHOLE_SPECS, *(spec.name for spec in TENSOR_SPECS)}
 
@@ -162,3 +164,21 @@ def test_functions_take_the_arguments_of_their_methods(name):
     method = list(inspect.signature(getattr(mt.Tensor, name)).parameters.values())
     assert function[0].name == "input"
     assert [(p.name, p.default) for p in function[1:]] == [(p.name, p.default) for p in method[1:]]
+
+
+def ids_of_the_kit():
+    tables = runpy.run_path(test_operations.__file__)
+    return [[row.id for row in tables[name]] for name in ("ROWS", "SMOOTH", "BAD_CALLS")]
+
+
+def test_a_row_more_changes_no_id(monkeypatch):
+    before = ids_of_the_kit()
+    bad = (lambda x: x.exp(3), TypeError, "takes 1")
+    row = TensorOpSpec("exp", lambda x: x.exp(), lambda x: x, (((2, 3),),), errors=(bad,))
+    monkeypatch.setattr("mt_tensor.testing.TENSOR_SPECS", [row, *TENSOR_SPECS])
+    rows, smooth, bad_calls = ids_of_the_kit()
+    added = [["exp-x.exp()"], ["exp-x.exp()"], ["exp-x.exp(3)"]]
+    assert [rows, smooth, bad_calls] == [
+        [*more, *ids] for more, ids in zip(added, before, strict=True)
+    ]
+    assert all(len(ids) == len(set(ids)) for ids in before)

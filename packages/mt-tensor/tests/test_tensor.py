@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -88,22 +89,23 @@ def test_random() -> None:
 @pytest.mark.parametrize(
     ("operands", "wanted"),
     [
-        ((mt.ones(2), 2), "float32"),
-        ((mt.ones(2, dtype="int32"), 2), "int32"),
-        ((mt.ones(2, dtype="int32"), 2.0), "float32"),
-        ((mt.ones(2, dtype="bool"), 2), "int64"),
-        ((mt.ones(2, dtype="float16"), 2.0), "float16"),
-        ((mt.ones(2, dtype="float16"), mt.ones(2, dtype="int64")), "float16"),
-        ((mt.ones(2, dtype="float16"), mt.ones((), dtype="float64")), "float16"),
-        ((mt.ones(2, dtype="int8"), mt.ones((), dtype="float64")), "float64"),
-        ((mt.ones(2, dtype="int8"), mt.ones(2, dtype="uint8")), "int16"),
-        ((mt.ones((), dtype="int32"), 2.5), "float32"),
-        ((mt.ones(2, dtype="float32"), mt.ones(2, dtype="float64")), "float64"),
+        (lambda: (mt.ones(2), 2), "float32"),
+        (lambda: (mt.ones(2, dtype="int32"), 2), "int32"),
+        (lambda: (mt.ones(2, dtype="int32"), 2.0), "float32"),
+        (lambda: (mt.ones(2, dtype="bool"), 2), "int64"),
+        (lambda: (mt.ones(2, dtype="float16"), 2.0), "float16"),
+        (lambda: (mt.ones(2, dtype="float16"), mt.ones(2, dtype="int64")), "float16"),
+        (lambda: (mt.ones(2, dtype="float16"), mt.ones((), dtype="float64")), "float16"),
+        (lambda: (mt.ones(2, dtype="int8"), mt.ones((), dtype="float64")), "float64"),
+        (lambda: (mt.ones(2, dtype="int8"), mt.ones(2, dtype="uint8")), "int16"),
+        (lambda: (mt.ones((), dtype="int32"), 2.5), "float32"),
+        (lambda: (mt.ones(2, dtype="float32"), mt.ones(2, dtype="float64")), "float64"),
     ],
 )
-def test_promotion(operands: tuple[Any, Any], wanted: str) -> None:
-    assert mt.result_type(*operands).name == wanted
-    assert (operands[0] + operands[1]).dtype.name == wanted
+def test_promotion(operands: Callable[[], tuple[Any, Any]], wanted: str) -> None:
+    x, y = operands()
+    assert mt.result_type(x, y).name == wanted
+    assert (x + y).dtype.name == wanted
 
 
 def test_conversions() -> None:

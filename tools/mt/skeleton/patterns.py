@@ -8,12 +8,12 @@ parameters of one test.
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from mt.errors import ToolError
-from task_marks import ALL, Marks, Parameters, Patterns, matches
+from task_marks import ALL, Marks, Parameters, Patterns, literal, matches
 
 T = TypeVar("T")
 
@@ -27,6 +27,9 @@ HEAD = """\
 
 WIDTH = 100
 """How long a line may be."""
+
+JOINT = re.compile(r"(?<![\s(\[{,=*-])(?<!\de)-(?![\s>])")
+"""What pytest joins parameters with; not a minus, nor an arrow."""
 
 
 def shortened(marks: Mapping[str, str], tests: Iterable[str]) -> Table:
@@ -64,7 +67,6 @@ def _of_file(wanted: Collection[str], names: Collection[str]) -> Patterns:
         )
         if inside and outside:
             found[function] = list(_of_function(inside, outside))
-            _check(function, found[function], outside)
         elif inside:
             found[function] = ALL
     return found
@@ -82,7 +84,7 @@ def _of_function(inside: list[str], outside: list[str]) -> Iterator[str]:
     exact = {
         pattern: parameters
         for pattern, parameters in starred.items()
-        if len(parameters) > 1 and not any(matches(pattern, other) for other in outside)
+        if not any(matches(pattern, other) for other in outside)
     }
     left = dict.fromkeys(inside)
     while exact:
@@ -91,29 +93,24 @@ def _of_function(inside: list[str], outside: list[str]) -> Iterator[str]:
         for parameters in covered:
             del left[parameters]
         still = {pattern: [p for p in those if p in left] for pattern, those in exact.items()}
-        exact = {pattern: those for pattern, those in still.items() if len(those) > 1}
-    yield from left
-
-
-def _check(function: str, patterns: Iterable[str], outside: Iterable[str]) -> None:
-    """Raise ToolError if a star, which some parameters have in their name, means others too."""
-    for pattern in patterns:
-        for other in outside:
-            if matches(pattern, other):
-                raise ToolError(
-                    f"{function}[{pattern}] cannot be told from {function}[{other}], which waits "
-                    "for something else: a star means any text. Give the parameters another id."
-                )
+        exact = {pattern: those for pattern, those in still.items() if those}
+    yield from map(literal, left)
 
 
 def _starred(parameters: str) -> Iterator[str]:
-    """Yield patterns that keep one part of some parameters, or two that are neighbours."""
-    parts = parameters.split("-")
+    """Yield patterns that keep one part of some parameters, or two that are neighbours.
+
+    Of the last of them it may be what is called alone, as in `x.sum(*`.
+    """
+    parts = JOINT.split(literal(parameters))
     for width in (1, 2):
         for begin in range(len(parts) - width + 1):
             before = "*-" if begin else ""
             after = "-*" if begin + width < len(parts) else ""
             yield f"{before}{'-'.join(parts[begin : begin + width])}{after}"
+            called, bracket, _ = parts[begin + width - 1].partition("(")
+            if bracket:
+                yield f"{before}{'-'.join([*parts[begin : begin + width - 1], called])}(*"
 
 
 # --- Writing --------------------------------------------------------------------------------------

@@ -8,15 +8,16 @@ import pytest
 
 import mt_nn  # noqa: F401 - it names the operations
 from mt_nn.conformance.kernels import SAMPLES
+from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.extending import FUSED
 
 CALLS = [
-    pytest.param(name, arguments, id=f"{name}-{number}")
+    pytest.param(name, arguments, id=sample_id(name, arguments))
     for name, samples in SAMPLES.items()
-    for number, arguments in enumerate(samples())
+    for arguments in samples()
 ]
 
 

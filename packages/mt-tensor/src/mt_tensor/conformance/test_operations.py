@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
+from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS, contiguous
@@ -22,17 +23,18 @@ ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]
 
 IN_TURN = list(LAYOUTS.values())
 
-ROWS = [pytest.param(row, id=f"{row.name}-{i}") for i, row in enumerate(TENSOR_SPECS)]
+ROWS = [pytest.param(row, id=sample_id(row.name, row.call)) for row in TENSOR_SPECS]
 SMOOTH = [
-    pytest.param(row, id=f"{row.name}-{i}")
-    for i, row in enumerate(TENSOR_SPECS)
+    pytest.param(row, id=sample_id(row.name, row.call))
+    for row in TENSOR_SPECS
     if row.differentiable
 ]
-BAD_CALLS = [
-    pytest.param(bad, id=f"{row.name}-{i}")
-    for row in TENSOR_SPECS
-    for i, bad in enumerate(row.errors)
-]
+
+_BAD_CALLS = {
+    (sample_id(row.name, bad[0]), *bad[1:]): bad for row in TENSOR_SPECS for bad in row.errors
+}
+BAD_CALLS = [pytest.param(bad, id=name) for (name, *_), bad in _BAD_CALLS.items()]
+"""Calls that must raise, once where several rows of a name have the same."""
 
 
 @pytest.fixture(autouse=True)

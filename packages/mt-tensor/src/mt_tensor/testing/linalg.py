@@ -119,8 +119,8 @@ row(
 )
 row(
     "solve",
-    lambda x, y: mt.linalg.solve(leaning(x), y),
-    lambda x, y: np.linalg.solve(leaning_array(x), y[..., None])[..., 0],
+    lambda x, vectors: mt.linalg.solve(leaning(x), vectors),
+    lambda x, vectors: np.linalg.solve(leaning_array(x), vectors[..., None])[..., 0],
     ((3, 2, 2), (3, 2)),
     dtypes="wide float",
 )

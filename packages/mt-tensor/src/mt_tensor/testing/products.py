@@ -117,7 +117,7 @@ row(
     errors=((lambda x: x.inner(x.T), ShapeError, "last extents that are equal"),),
     dtypes="number",
 )
-row("inner", lambda x, y: x.inner(y), np.inner, ((), (2, 2)))
+row("inner", lambda number, y: number.inner(y), np.inner, ((), (2, 2)))
 row("kron", lambda x, y: x.kron(y), np.kron, ((2, 3), (2, 2)), ((2,), (2, 1, 3)), ((), (3,)))
 row(
     "cross",

@@ -44,7 +44,7 @@ row(
 )
 row(
     "cumulative_trapezoid",
-    mt.cumulative_trapezoid,
+    lambda y, x: mt.cumulative_trapezoid(y, x=x),
     lambda y, x: np.cumsum((y[..., 1:] + y[..., :-1]) / 2 * np.diff(x), -1),
     ((2, 3), (3,)),
     ((2, 3), (1, 3)),

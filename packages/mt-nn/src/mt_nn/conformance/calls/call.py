@@ -17,6 +17,7 @@ import numpy as np
 import mt_nn
 import mt_tensor as mt
 from mt_nn import Module
+from mt_operators.testing.ids import text
 from mt_tensor.extending import Array
 
 SOME = 0.5
@@ -58,13 +59,16 @@ class Call:
         return self.name.startswith("functional.")
 
     def __str__(self) -> str:
-        """Name the call, for a test's name."""
-        shapes = "x".join(str(array.shape) for array in arrays_of(self.inputs))
-        settings = ",".join(
-            f"{key}={getattr(value, 'shape', value)}"
-            for key, value in (*self.settings.items(), *self.constants.items())
+        """Write the call, for a test's name."""
+        settings = {**self.settings, **self.constants, **self.options}
+        arguments = (
+            *map(text, self.inputs),
+            *(
+                f"{key}={value if isinstance(value, Call) else text(value)}"
+                for key, value in settings.items()
+            ),
         )
-        return f"{self.name}{shapes}{settings}".replace(" ", "")
+        return f"{self.name}({', '.join(arguments)}){'' if self.in_training else '.eval()'}"
 
 
 def call(

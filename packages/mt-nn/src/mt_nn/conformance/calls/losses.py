@@ -290,7 +290,7 @@ OF_CLASSES = [
         "CrossEntropyLoss",
         *(SCORES, CLASSES),
         oracle=_cross_entropy,
-        settings=REDUCTIONS,
+        settings=[each for each in REDUCTIONS if each != NONE],  # which the rows above have
     ),
     *(
         row
@@ -342,7 +342,7 @@ OF_LABELS = [
     *pair("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", X, SOFT, oracle=_logistic),
     *(
         row
-        for inputs in ((X, LABELS), (X, SOFT), (X[0], SOFT[0]))
+        for inputs in ((X, LABELS), (X[:2], SOFT[:2]), (X[0], SOFT[0]))
         for row in pair(
             "binary_cross_entropy_with_logits",
             "BCEWithLogitsLoss",
@@ -498,7 +498,9 @@ REFUSED: list[Refused] = [
     refused("functional.cross_entropy", SCORES, CLASSES, label_smoothing=1.5, says="from 0 to 1"),
     refused("functional.multi_margin_loss", SCORES, CLASSES, p=3, says="p must be 1 or 2"),
     refused("functional.multi_margin_loss", draw(4, 5, 2), IMAGE_CLASSES, says="scores of shape"),
-    refused("functional.binary_cross_entropy", X, LABELS, says="probabilities, from 0 to 1"),
+    refused(
+        "functional.binary_cross_entropy", X[:2], LABELS[:2], says="probabilities, from 0 to 1"
+    ),
     refused("functional.binary_cross_entropy", PROBABILITIES, 2 + LABELS, says="from 0 to 1"),
     refused("functional.binary_cross_entropy", PROBABILITIES, LABELS[0], says=SHAPE),
     refused("functional.binary_cross_entropy_with_logits", X, LABELS[:2], says=SHAPE),

@@ -1,0 +1,187 @@
+"""Ids of tests by what their parameters say, and not by the number of a row.
+
+Reports, command lines and the marks of the course name a test by its id, `test_sum[x.sum(1)]`. An
+id by number, `test_sum[<lambda>3]`, is another one as soon as a row is put in front. These come
+from the content alone, so that no row changes the id of another; two that say the same have the
+same, which pytest refuses where it is strict.
+
+Nothing here calls code of a stage: what a test is about may not be written yet.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache, partial
+from pathlib import Path, PurePath
+from types import CodeType, FunctionType
+from typing import Any
+
+LONGEST = 80
+"""How many characters an id has at most; a checksum stands for the end of what is longer."""
+
+SHORT = 7
+"""How many characters the elements of an array have on average, or only its shape is said."""
+
+FEW = 8
+"""How many elements an array has at most, or only its shape is said."""
+
+SAYS_ITSELF = {*sys.stdlib_module_names, "numpy"}
+"""The packages of types whose `repr` is trusted to say the content."""
+
+
+def sample_id(*parts: Any) -> str:
+    """Return the id of a sample that has some parts, joined as pytest joins them.
+
+    A string stands for itself, a function without a name for what it returns, an array for its
+    elements or, where they are many, its shape. An object is said by its type, one of a dataclass
+    by its `name`, or else its type and fields.
+    """
+    return "-".join(_shortened(part if isinstance(part, str) else text(part)) for part in parts)
+
+
+def _shortened(said: str) -> str:
+    """Return a text in printable ASCII, and not too long."""
+    line = said.encode("unicode_escape").decode("ascii")
+    if len(line) <= LONGEST:
+        return line
+    return f"{line[: LONGEST - 10]}..{zlib.crc32(line.encode()):08x}"
+
+
+def text(value: Any) -> str:
+    """Return what a value says, in full: the same in every process, and on every machine."""
+    match value:
+        case FunctionType(__name__="<lambda>"):
+            return _body(value)
+        case FunctionType(__closure__=tuple()) if not hasattr(value, "__wrapped__"):
+            return f"{value.__name__}({', '.join(_named(_around(value)))})"
+        case partial():
+            arguments = [text(value.func), *map(text, value.args), *_named(value.keywords)]
+            return f"partial({', '.join(arguments)})"
+        case tuple() | list() | set() | frozenset():
+            return _collection(value)
+        case Mapping():
+            return f"{{{', '.join(f'{text(key)}: {text(each)}' for key, each in value.items())}}}"
+        case Enum():
+            return str(value)
+        case PurePath():
+            return value.name
+    name = getattr(value, "__name__", None)
+    return name if isinstance(name, str) else _object(value)
+
+
+def _named(values: Mapping[str, Any]) -> Iterator[str]:
+    return (f"{name}={text(value)}" for name, value in values.items())
+
+
+def _collection(values: tuple[Any, ...] | list[Any] | set[Any] | frozenset[Any]) -> str:
+    said = [text(each) for each in values]
+    if isinstance(values, list):
+        return f"[{', '.join(said)}]"
+    if isinstance(values, tuple):
+        return f"({', '.join(said)}{',' * (len(said) == 1)})"
+    return f"{{{', '.join(sorted(said))}}}"
+
+
+def _object(value: Any) -> str:
+    kind = type(value).__name__
+    if kind == "ndarray":
+        return _array(value)
+    if type(value).__module__.partition(".")[0] in SAYS_ITSELF:
+        said = repr(value)
+        return kind if " at 0x" in said else said
+    if not is_dataclass(value):
+        return kind
+    content = {field.name: getattr(value, field.name) for field in fields(value)}
+    name = content.get("name")
+    return name if isinstance(name, str) else f"{kind}({', '.join(_named(content))})"
+
+
+def _array(value: Any) -> str:
+    elements = str(value.tolist()) if value.size <= FEW else ""
+    said = 0 < len(elements) <= SHORT * value.size
+    return f"{value.dtype} {elements}" if said else f"{value.dtype}{text(value.shape)}"
+
+
+# --- Functions without a name ---------------------------------------------------------------------
+
+
+def _body(function: FunctionType) -> str:
+    """Return what a lambda returns, with the values of what it has from around it."""
+    node = _node(function.__code__)
+    if node is None:
+        return function.__name__
+    values = {
+        name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    values |= _around(function)
+    return ast.unparse(_Inserted(values).visit(deepcopy(node.body)) if values else node.body)
+
+
+def _around(function: FunctionType) -> dict[str, Any]:
+    """Return what a function has from the one that it is written in, but not itself."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return {
+        name: cell.cell_contents
+        for name, cell in cells
+        if name not in {function.__name__, "__class__"}
+    }
+
+
+class _Inserted(ast.NodeTransformer):
+    """Puts what values say in the place of their names."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """Replace a name that has a value."""
+        return ast.Name(text(self.values[node.id])) if node.id in self.values else node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        """Replace the name of a text by the text itself."""
+        value = self.values.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        return ast.Constant(value) if isinstance(value, str) else node
+
+
+def _node(code: CodeType) -> ast.Lambda | None:
+    """Return the lambda that some code is of, where its file can be read."""
+    candidates = _lambdas(code.co_filename).get(code.co_firstlineno, [])
+    if len(candidates) > 1:
+        candidates = [node for node in candidates if _is_of(code, node.body)]
+    return candidates[-1] if candidates else None  # the innermost
+
+
+def _is_of(code: CodeType, body: ast.expr) -> bool:
+    """Whether all of some code lies in an expression."""
+    places = [
+        ((line, column), (end_line, end_column))
+        for line, end_line, column, end_column in code.co_positions()
+        if line and end_line and column is not None and end_column  # of no more than a part
+    ]
+    if not places:  # as Python 3.12 returns a constant
+        return isinstance(body, ast.Constant) and repr(body.value) == repr(code.co_consts[-1])
+    begin, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
+    return begin <= min(places)[0] and max(last for _, last in places) <= end
+
+
+@cache
+def _lambdas(file: str) -> dict[int, list[ast.Lambda]]:
+    """Return the lambdas of a file by the line in which they begin."""
+    try:
+        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError, SyntaxError):
+        return {}
+    by_line: dict[int, list[ast.Lambda]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            by_line.setdefault(node.lineno, []).append(node)
+    return by_line
