@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -340,6 +340,22 @@ def _checked_storage(
             f"{first} to {last} of a storage of {len(row)} element(s)."
         )
     return row, as_dtype(row.dtype)
+
+
+def are_apart(views: Iterable[TensorData]) -> bool:
+    """Whether views are seen to share no memory: each is of an array that has memory of its own.
+
+    If not, only their backend can tell.
+    """
+    owners = set()
+    for view in views:
+        memory = view._array if view._storage is None else view._storage
+        owner = getattr(memory, "base", None)
+        owner = memory if owner is None else owner
+        if not isinstance(owner, np.ndarray) or not owner.flags.owndata or id(owner) in owners:
+            return False
+        owners.add(id(owner))
+    return True
 
 
 MOST_DIMENSIONS = 64

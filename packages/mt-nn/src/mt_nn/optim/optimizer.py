@@ -140,19 +140,15 @@ class Optimizer(OptimizerHooks):
                 settings = with_plain_rate(group)
                 for parameter in group["params"]:
                     grad = parameter.grad
-                    if grad is not None:
-                        state = self._state_of(parameter, settings)
-                        self.update(parameter, -grad if ascend else grad, state, settings)
+                    if grad is None:
+                        continue
+                    state = self.state.get(parameter)
+                    if not state:
+                        state = self.state[parameter] = self.initial_state(parameter, settings)
+                    if "step" in state:
+                        state["step"] += 1
+                    self.update(parameter, -grad if ascend else grad, state, settings)
         return loss
-
-    def _state_of(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        """Return what is remembered of a parameter, with this step counted."""
-        state = self.state.get(parameter)
-        if not state:
-            state = self.state[parameter] = self.initial_state(parameter, group)
-        if "step" in state:
-            state["step"] += 1
-        return state
 
     def update(
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]

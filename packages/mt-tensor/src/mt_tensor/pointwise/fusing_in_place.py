@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +30,7 @@ from mt_tensor.pointwise.fusing import Argument, Program, name_of, symbol_of, va
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData, are_apart
 
 Function = Callable[..., Any]
 
@@ -73,8 +76,8 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
         places = tuple(names.index(name) for name in changed)
 
         @functools.cache
-        def operation(absent: tuple[int, ...], **settings: Any) -> Change:
-            arguments = [None if i in absent else Argument() for i in range(len(names))]
+        def operation(absent: tuple[bool, ...], **settings: Any) -> Change:
+            arguments = [None if is_absent else Argument() for is_absent in absent]
             return Change(function, arguments, places, settings)
 
         @functools.wraps(function)
@@ -84,7 +87,7 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
                     f"{name_of(function)} takes {len(names)} positional argument(s); {len(args)} "
                     "were given."
                 )
-            absent = tuple([i for i, arg in enumerate(args) if arg is None])
+            absent = tuple(map(operator.is_, args, itertools.repeat(None)))
             operation(absent, **settings)(args)
 
         return change
@@ -132,12 +135,12 @@ class Change:
 
     def __call__(self, args: Sequence[Any]) -> None:
         """Change tensors."""
-        given = [args[place] for place in self.reads]
-        targets = [given[place] for place in self.changed]
+        given = list(map(args.__getitem__, self.reads))
+        targets = list(map(given.__getitem__, self.changed))
         layout, backend = self._checked(targets, given)
         dtype, shape = layout.dtype, layout.shape
         inputs: list[Any] = []
-        tensors = []  # which of the inputs are no numbers
+        views: list[TensorData] = []  # those of the inputs that are no numbers
         for arg in given:
             if arg.__class__ is float:
                 inputs.append(arg)
@@ -150,11 +153,12 @@ class Change:
                         f"{self.formula.name} changes tensors of shape {shape} in place, to which "
                         f"{own.shape} does not broadcast."
                     )
-                tensors.append(len(inputs))
-                inputs.append((arg if own.dtype is dtype else arg.detach().to(dtype))._tensor)
+                views.append((arg if own.dtype is dtype else arg.detach().to(dtype))._tensor)
+                inputs.append(views[-1])
             else:
                 inputs.append(as_number("an argument", arg))
-        self._set_apart(inputs, tensors, backend)
+        if not are_apart(views):
+            self._set_apart(inputs, backend)
         backend.update(self.formula, inputs, self.changed)
         for tensor in targets:
             tensor._tensor.changed()
@@ -168,10 +172,13 @@ class Change:
         name, unrecorded = self.formula.name, not recording.get()
         layout: Layout | None = None
         for tensor in targets:
-            if not isinstance(tensor, Tensor) or not tensor.dtype.is_floating_point:
-                kind = tensor.dtype.name if isinstance(tensor, Tensor) else repr(tensor)
-                raise DTypeError(f"{name} changes floating-point tensors in place, not {kind}.")
+            if not isinstance(tensor, Tensor):
+                raise DTypeError(f"{name} changes floating-point tensors in place, not {tensor!r}.")
             own = tensor._tensor.layout
+            if not own.dtype.is_floating_point:
+                raise DTypeError(
+                    f"{name} changes floating-point tensors in place, not {own.dtype.name}."
+                )
             whole = own.row_major and unrecorded  # as almost always
             if not whole and tensor._check_in_place(*given):
                 raise InPlaceError(
@@ -186,21 +193,19 @@ class Change:
                 )
         return layout, targets[0].backend  # type: ignore[return-value]  # there is one
 
-    def _set_apart(self, inputs: list[Any], tensors: list[int], backend: TensorBackend) -> None:
+    def _set_apart(self, inputs: list[Any], backend: TensorBackend) -> None:
         """Replace inputs that share memory with a tensor that is changed by copies.
 
         Raises:
             InPlaceError: they are to be changed as well.
         """
-        changed = self.changed
-        for count, place in enumerate(changed):
-            storage = inputs[place].storage
-            for other in tensors:
-                if other == place or other in changed[:count]:
+        for count, place in enumerate(self.changed):
+            for other, data in enumerate(inputs):
+                is_same = other == place or other in self.changed[:count]
+                if is_same or not isinstance(data, TensorData):
                     continue
-                data = inputs[other]
-                if backend.same_memory(data.storage, storage):
-                    if other in changed:
+                if backend.same_memory(data.storage, inputs[place].storage):
+                    if other in self.changed:
                         raise InPlaceError(
                             f"{self.formula.name} changes two tensors that share memory: clone() "
                             "one of them."

@@ -9,6 +9,7 @@ is to replace, once that has been read:
 >>> roll = Formula("roll", 3, 2, lambda x, v, rate: (x - rate * (v + x), v + x))
 >>> print(update_source(roll, ("row", "row", "number"), (0, 1)))
 def in_place(size, x0, x1, x2):
+    x2, = array((x2,), x0.dtype)
     rooms = empty((1, min(size, BLOCK)), x0.dtype)
     for lo in range(0, size, BLOCK):
         y0, y1 = x0[lo : lo + BLOCK], x1[lo : lo + BLOCK]
@@ -35,7 +36,7 @@ from mt_tensor.dtypes import Number, float16
 from mt_tensor.tensor_data import TensorData
 
 Kind = Literal["row", "number"]
-"""What an argument is: a contiguous array of one dimension, or one of none."""
+"""What an argument is: a contiguous array of one dimension; or a number, or an array of one."""
 
 BLOCK = 16384
 """How many elements a block has. With fewer the calls would take longer than the arithmetic."""
@@ -53,20 +54,20 @@ def update(
     if layout.dtype is float16:
         return False
     kinds: list[Kind] = []
-    arrays = []
+    arguments: list[Any] = []
     for data in inputs:
         if not isinstance(data, TensorData):
             kinds.append("number")
-            arrays.append(silently(np.array, data, layout.dtype.numpy))
+            arguments.append(data)
         elif data.layout.row_major and data.layout.shape == layout.shape:
             kinds.append("row")
-            arrays.append(data.array.reshape(-1))
+            arguments.append(data.array.reshape(-1))
         elif data.layout.size == 1:
             kinds.append("number")
-            arrays.append(data.array.reshape(()))
+            arguments.append(data.array.reshape(()))
         else:
             return False
-    silently(update_function(formula, tuple(kinds), changed), layout.size, *arrays)
+    silently(update_function(formula, tuple(kinds), changed), layout.size, *arguments)
     return True
 
 
@@ -123,6 +124,8 @@ class _Writer:
             shape = f"({len(self._rooms)}, min(size, BLOCK))"
             once = [f"rooms = empty({shape}, x{first}.dtype)", *once]
             steps = [f"{', '.join(self._rooms)}, = rooms[:, : y{first}.size]", *steps]
+        if numbers := "".join(f"x{i}, " for i in self._arguments if i not in self._rows):
+            once = [f"{numbers.strip()} = array(({numbers.strip()}), x{first}.dtype)", *once]
         rows = ", ".join(f"y{i}" for i in self._rows)
         blocks = ", ".join(f"x{i}[lo : lo + BLOCK]" for i in self._rows)
         loop = [f"    {line}" for line in (f"{rows} = {blocks}", *steps)]
