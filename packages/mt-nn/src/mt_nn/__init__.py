@@ -194,6 +194,7 @@ from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.saving import load, save
 from mt_operators import Buffer, StateDictError
+from mt_tensor.extending import register_kernels
 
 if TYPE_CHECKING:
     from mt_nn import course, data, distributions
@@ -203,6 +204,8 @@ if TYPE_CHECKING:
     from mt_nn.saving.folder import Checkpoints
 
 __version__ = "0.1.0"
+
+register_kernels("numpy", "mt_nn.kernels.numpy")
 
 __all__ = [
     "CELU",

@@ -68,6 +68,7 @@ from mt_tensor.backends.devices import (
 )
 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
+from mt_tensor.backends.kernels import register_kernels as register_kernels
 from mt_tensor.fused import (
     FUSED as FUSED,
     FusedKernel as FusedKernel,

@@ -22,9 +22,8 @@ def keep_freed_memory() -> None:
     """Let the C library keep what tensors give back, for the next tensors.
 
     glibc returns the larger blocks to the system when they are freed, and for the next one asks for
-    pages again, which have to be cleared first: a thousand of them in each step of training a small
-    network. It returns none that is smaller than the largest it has seen freed, so it is shown a
-    large one. That is never touched, and costs nothing.
+    pages again, which have to be cleared first. It returns none that is smaller than the largest it
+    has seen freed, so it is shown a large one. That is never touched, and costs nothing.
     """
     np.empty(MOST_KEPT, np.uint8)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
@@ -15,8 +14,7 @@ import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import contiguous
 from mt_tensor.dtypes import Array
-from mt_tensor.fused import FUSED, FusedKernel, by_kernel
-from mt_tensor.testing.compositions import COMPOSED, FLOAT, HALF, results
+from mt_tensor.fused import FUSED, by_kernel
 
 
 def assert_kernel_agrees(
@@ -34,8 +32,9 @@ def assert_kernel_agrees(
         name: the operation.
         *arguments: those of the composed form; NumPy arrays stand for tensors, and those of
             floating-point numbers are differentiated by.
-        rtol: how far the kernel may be off, relative to the composed form.
-        atol: how far it may be off near zero.
+        rtol: how far the kernel may be off, relative to the composed form, where that is not of
+            float64, of which all but a few digits must agree.
+        atol: how far it may be off near zero there.
         layout: how the tensors lie in memory, one of `LAYOUTS`.
     """
     kernel = backend.kernel(name)
@@ -71,26 +70,6 @@ def _leaf(array: Array, tensor: mt.Tensor) -> mt.Tensor:
 def _assert_same(what: str, ours: mt.Tensor, wanted: mt.Tensor, tolerance: dict[str, Any]) -> None:
     assert (ours.shape, ours.dtype) == (wanted.shape, wanted.dtype), what
     ours, wanted = ours.detach(), wanted.detach()
+    if wanted.dtype is mt.float64:
+        tolerance = dict.fromkeys(tolerance, 1e-10)
     np.testing.assert_allclose(np.array(ours), np.array(wanted), err_msg=what, **tolerance)
-
-
-def assert_agrees_with_composition(
-    name: str, kernel: Any, arguments: Any, backend: str, reference: str
-) -> None:
-    """Compare a kernel of a backend with the composition, computed in float64 by a reference."""
-    composition = COMPOSED.get(name) or FUSED[name]
-
-    def by_this_kernel(*given: Any) -> Any:
-        assert not isinstance(kernel, FusedKernel) or kernel.fits(*given)
-        return by_kernel(name, kernel, *given)
-
-    with mock.patch.dict(FUSED, {name: composition}):
-        wanted = results(composition, arguments, reference, FLOAT)
-        for dtype, tolerance in ((FLOAT, 1e-10), (HALF, 2e-4)):
-            found = results(by_this_kernel, arguments, backend, dtype)
-            for ours, theirs in zip(found, wanted, strict=True):
-                assert (ours is None) == (theirs is None)
-                if ours is not None:
-                    assert ours.dtype is mt.dtypes.as_dtype(dtype)
-                    arrays = np.asarray(ours), np.asarray(theirs)
-                    np.testing.assert_allclose(*arrays, tolerance, tolerance)

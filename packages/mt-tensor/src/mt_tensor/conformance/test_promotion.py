@@ -140,7 +140,7 @@ def test_numbers_beside_float16_keep_their_digits(backend: TensorBackend, name: 
         assert result.tolist() == wanted.tolist(), number
 
 
-def test_steps_of_optimizers_in_float16_are_rounded_once(backend: TensorBackend) -> None:
+def test_updates_in_float16_are_rounded_once(backend: TensorBackend) -> None:
     step = Formula("step", 3, 2, lambda x, g, eps: (x - g / (sqrt(g * g) + eps), g * g))
     x, g = np.array([1.0, 2.0, 3.0]), np.array([0.5, 300.0, 0.0])
     tensors = [mt.tensor(array, dtype="float16", backend=backend) for array in (x, g)]

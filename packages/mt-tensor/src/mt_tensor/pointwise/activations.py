@@ -1,4 +1,4 @@
-"""Functions between the layers of networks, with torch's settings.
+"""Activation functions, element by element, with torch's settings.
 
 Those without settings are rows of the operator table and need no code here: `relu`, `sigmoid`,
 `silu`, `mish`, `selu`, `hardswish`, ... (see `table_functions.py`). What is put together of several

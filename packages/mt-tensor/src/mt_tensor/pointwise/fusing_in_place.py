@@ -5,8 +5,8 @@
         velocity = 0.9 * velocity + slope
         return place - rate * velocity, velocity
 
-A step of an optimizer changes a parameter and what is remembered of it. Operation by operation it
-would read and write memory some twenty times; that is all that it costs. As in `fuse`, the function
+Such a step of an iteration, operation by operation, reads and writes memory some twenty times;
+that is all that it costs. As in `fuse`, the function
 is run once, on symbols, and what it does becomes a formula. This one has several results, which
 take the places of the arguments that are named.
 """

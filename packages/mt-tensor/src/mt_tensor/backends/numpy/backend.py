@@ -16,6 +16,7 @@ from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.kernels import take_kernels
 from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.backends.numpy.calls import calling, fitted
 from mt_tensor.backends.numpy.kernels import KERNELS
@@ -364,4 +365,6 @@ class NumpyOps(HostBackend):
 
     def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
         """Return what NumPy does in one call, or in a few."""
+        if name not in KERNELS:
+            take_kernels(NumpyOps.name, KERNELS)
         return KERNELS.get(name)

@@ -3,22 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from mt_tensor.backends.numpy.kernels import (
-    convolution,
-    losses,
-    normalization,
-    pooling,
-    positions,
-    softmax,
-)
+from mt_tensor.backends.numpy.kernels import positions, softmax
 from mt_tensor.fused import FusedKernel
 
-KERNELS: dict[str, Callable[..., Any] | FusedKernel] = {
-    **convolution.KERNELS,
-    **losses.KERNELS,
-    **normalization.KERNELS,
-    **pooling.KERNELS,
-    **positions.KERNELS,
-    **softmax.KERNELS,
-}
-"""The kernels by the name of the operation."""
+KERNELS: dict[str, Callable[..., Any] | FusedKernel] = {**positions.KERNELS, **softmax.KERNELS}
+"""The kernels by the name of the operation, with those that other packages have given."""

@@ -1,7 +1,7 @@
-"""The operations of networks that backends have kernels for, composed of others, with samples.
+"""The operations of networks that this backend has kernels for, composed of others, with samples.
 
-A composition is the definition of its operation, as short as can be. Tests of a backend compare its
-kernels with these without knowing networks: value and gradients, in float64 and float32.
+Whoever defines these operations is a later stage. So there is a composition of each here, as short
+as can be, which tests compare the kernels with: value and gradients, in float64 and float32.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import mt_tensor as mt
+from mt_tensor.extending import FUSED, FusedKernel, as_dtype, by_kernel
 
 COMPOSED: dict[str, Callable[..., mt.Tensor]] = {}
 """The operations by name."""
@@ -445,3 +447,25 @@ def results(operation: Any, arguments: Any, backend: Any, dtype: Any) -> Any:
     beside = [x for each in given if isinstance(each, list) for x in each]
     gradients = [x.grad for x in given if isinstance(x, mt.Tensor) and x.requires_grad]
     return [value.detach(), *beside, *gradients]
+
+
+def assert_agrees_with_composition(
+    name: str, kernel: Any, arguments: Any, backend: str, reference: str
+) -> None:
+    """Compare a kernel of a backend with the composition, computed in float64 by a reference."""
+    composition = COMPOSED.get(name) or FUSED[name]
+
+    def by_this_kernel(*given: Any) -> Any:
+        assert not isinstance(kernel, FusedKernel) or kernel.fits(*given)
+        return by_kernel(name, kernel, *given)
+
+    with mock.patch.dict(FUSED, {name: composition}):
+        wanted = results(composition, arguments, reference, FLOAT)
+        for dtype, tolerance in ((FLOAT, 1e-10), (HALF, 2e-4)):
+            found = results(by_this_kernel, arguments, backend, dtype)
+            for ours, theirs in zip(found, wanted, strict=True):
+                assert (ours is None) == (theirs is None)
+                if ours is not None:
+                    assert ours.dtype is as_dtype(dtype)
+                    arrays = np.asarray(ours), np.asarray(theirs)
+                    np.testing.assert_allclose(*arrays, tolerance, tolerance)

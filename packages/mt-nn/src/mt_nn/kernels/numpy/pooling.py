@@ -15,13 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends.numpy.blocks import parts
-from mt_tensor.backends.numpy.choices import split
-from mt_tensor.backends.numpy.kernels.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array
-from mt_tensor.fused import FusedKernel
-from mt_tensor.strides import Shape
+from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_tensor.backends.extending import parts, silently, split
+from mt_tensor.extending import Array, FusedKernel, Shape
 
 Pair = tuple[int, int]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt_tensor.backends.numpy.kernels import convolution
-from mt_tensor.backends.numpy.kernels.convolution import convolve, image_gradient, kernel_gradient
-from mt_tensor.dtypes import Array
+from mt_nn.kernels.numpy import convolution
+from mt_nn.kernels.numpy.convolution import convolve, image_gradient, kernel_gradient
+from mt_tensor.extending import Array
 
 Numbers = tuple[int, ...]
 

@@ -23,11 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from mt_tensor.backends.numpy.kernels.tensors import are_computed, array_of, tensor_of
-from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array
-from mt_tensor.fused import FusedKernel
-from mt_tensor.strides import Shape
+from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
+from mt_tensor.backends.extending import silently
+from mt_tensor.extending import Array, FusedKernel, Shape
 
 COLUMNS = 2**18
 """How many elements of columns are made at a time. They fit the second cache, and a product of them

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mt_tensor.backends.numpy import blocks
-from mt_tensor.backends.numpy.kernels.pooling import (
+from mt_nn.kernels.numpy.pooling import (
     max_gradient,
     max_pool,
     mean_gradient,
     mean_pool,
 )
-from mt_tensor.dtypes import Array
+from mt_tensor.backends.numpy import blocks
+from mt_tensor.extending import Array
 
 Pair = tuple[int, int]
 Case = tuple[Array, Pair, Pair, Pair]

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mt_tensor.backends.numpy import blocks
-from mt_tensor.backends.numpy.blocks import parts
-from mt_tensor.backends.numpy.kernels.losses import cross_entropies
-from mt_tensor.backends.numpy.kernels.normalization import (
+from mt_nn.kernels.numpy.losses import cross_entropies
+from mt_nn.kernels.numpy.normalization import (
     batch_gradient,
     batch_norm,
     layer_gradient,
     layer_norm,
 )
-from mt_tensor.dtypes import Array
+from mt_tensor.backends.numpy import blocks
+from mt_tensor.backends.numpy.blocks import parts
+from mt_tensor.extending import Array
 
 RNG = np.random.default_rng(0)
 PLANES, UPSTREAM = RNG.normal(2, 3, (2, 5, 7, 11))

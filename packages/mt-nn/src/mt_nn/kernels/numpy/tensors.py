@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.dtypes import Array, as_dtype, float32, float64
-from mt_tensor.tensor_data import TensorData
+from mt_tensor import TensorData, float32, float64
+from mt_tensor.extending import Array, as_dtype
 
 
 def array_of(tensor: Any) -> Array:
