@@ -26,8 +26,10 @@ from mt_autodiff import (
     no_grad,
 )
 from mt_autodiff.scalar import LIFTED
-from mt_operators import OPERATORS, lift
+from mt_operators import OPERATORS
+from mt_operators.evaluation import evaluate
 from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec, high_precision
+from mt_operators.tracing import trace
 
 TRUTHS = {name for name, row in OPERATORS.items() if row.result == "truth"}
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
@@ -110,14 +112,15 @@ def exact_seconds(spec: OpSpec, point: list[float], i: int, j: int) -> list[floa
     """
     operator = OPERATORS[spec.name]
     with mpmath.workdps(100):
-        function = lift(operator.function, high_precision(mpmath))
-        partial = lift(operator.partials[i], high_precision(mpmath))
+        spelling = high_precision(mpmath)
+        partial = trace("partial", operator.partials[i], operator.arity + 1)
         step = mpmath.mpf(10) ** -40
 
         def slope(move: Any) -> Any:
             args = [mpmath.mpf(x) for x in point]
             args[j] += move
-            return mpmath.mpf(partial(*args, function(*args)))
+            out = evaluate(operator.value.graph, args, spelling)
+            return mpmath.mpf(evaluate(partial, [*args, *out], spelling)[0])
 
         here = slope(0)
         return [float((slope(side) - here) / side) for side in (step, -step)]

@@ -1,20 +1,20 @@
 """The operator table lifted to Scalars.
 
 Every row's value runs on the floats inside, and its partial derivatives, run on the same floats,
-are its backward. Under `create_graph` the partial derivatives run on Scalars instead, and so record
-themselves: that is all that higher derivatives take.
+are its backward. Under `create_graph` the partial derivatives run on Scalars instead, as they
+stand: asked for their operators, Scalars record them. That is all that higher derivatives take.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, SupportsFloat
 
 from mt_autodiff.errors import GradientError, WholeNumberError
 from mt_autodiff.graph import Context, History
 from mt_autodiff.mode import is_grad_enabled
 from mt_autodiff.scalar import LIFTED, Scalar, constant
-from mt_operators import OPERATORS, Operator, lift
+from mt_operators import OPERATORS, Operator
 
 
 class LiftedOperator:
@@ -22,7 +22,6 @@ class LiftedOperator:
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
-        self._on_scalars: tuple[tuple[Callable[..., Any], ...], Callable[..., Any]] | None = None
 
     def __call__(self, *values: SupportsFloat) -> Scalar:
         """Apply the operator to Scalars and numbers. A truth value is a constant.
@@ -70,20 +69,12 @@ class LiftedOperator:
         if isinstance(derivative, Scalar):
             _check_unchanged(self.operator.name, inputs, known)
             known = (*inputs, self(*inputs))  # recorded, so that it can be differentiated again
-            partials, share = self._recording()
         return tuple(
             [
                 share(derivative, partials[i](*known)) if needed else None
                 for i, needed in enumerate(ctx.needs_input_grad)
             ]
         )
-
-    def _recording(self) -> tuple[tuple[Callable[..., Any], ...], Callable[..., Any]]:
-        """Return the partial derivatives and the chain rule, on Scalars."""
-        if self._on_scalars is None:
-            partials = tuple(lift(partial, LIFTED) for partial in self.operator.partials)
-            self._on_scalars = partials, lift(self.operator.share, LIFTED)
-        return self._on_scalars
 
 
 def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]) -> None:

@@ -1,7 +1,8 @@
 """`Scalar`: a float that records how it was computed.
 
-The class itself, what backpropagation asks of it, and Python's operators. The operators of the
-table, which these stand for, are lifted in `mt_autodiff.lifted`.
+The class itself, what backpropagation asks of it, and what it answers to Python's operators and to
+elementary functions. The operators of the table, which these stand for, are lifted in
+`mt_autodiff.lifted`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 from mt_autodiff.backpropagation import backpropagate
 from mt_autodiff.errors import AutodiffError, NoGradientError
 from mt_autodiff.graph import History
+from mt_operators.infix import Infix
 
 _ids = itertools.count(1)
 
@@ -22,7 +24,7 @@ _adding = threading.RLock()
 """Held while a leaf adds to its derivative, for threads may share the leaf."""
 
 
-class Scalar:
+class Scalar(Infix):
     """A float that takes part in automatic differentiation.
 
         >>> x = Scalar(2.0)
@@ -183,94 +185,12 @@ class Scalar:
 
     # --- Python's operators ---------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Scalar:
-        return _binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Scalar:
-        return _binary("add", other, self)
-
-    def __sub__(self, other: Any) -> Scalar:
-        return _binary("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Scalar:
-        return _binary("sub", other, self)
-
-    def __mul__(self, other: Any) -> Scalar:
-        return _binary("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Scalar:
-        return _binary("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Scalar:
-        return _binary("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Scalar:
-        return _binary("div", other, self)
-
-    def __floordiv__(self, other: Any) -> Scalar:
-        return _binary("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Scalar:
-        return _binary("floor_divide", other, self)
-
-    def __mod__(self, other: Any) -> Scalar:
-        return _binary("remainder", self, other)
-
-    def __rmod__(self, other: Any) -> Scalar:
-        return _binary("remainder", other, self)
-
-    def __divmod__(self, other: Any) -> tuple[Scalar, Scalar]:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> tuple[Scalar, Scalar]:
-        return other // self, other % self
-
-    def __pow__(self, other: Any) -> Scalar:
-        return _binary("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Scalar:
-        return _binary("pow", other, self)
-
-    def __neg__(self) -> Scalar:
-        return LIFTED["neg"](self)
-
-    def __pos__(self) -> Scalar:
-        return self
-
-    def __abs__(self) -> Scalar:
-        return LIFTED["abs"](self)
-
-    def __lt__(self, other: Any) -> Scalar:
-        return _binary("lt", self, other)
-
-    def __le__(self, other: Any) -> Scalar:
-        return _binary("le", self, other)
-
-    def __gt__(self, other: Any) -> Scalar:
-        return _binary("gt", self, other)
-
-    def __ge__(self, other: Any) -> Scalar:
-        return _binary("ge", self, other)
-
-    def __eq__(self, other: object) -> Scalar:  # type: ignore[override]
-        return _binary("eq", self, other)
-
-    def __ne__(self, other: object) -> Scalar:  # type: ignore[override]
-        return _binary("ne", self, other)
-
-    __hash__ = object.__hash__
-
-    def __and__(self, other: Any) -> Scalar:
-        return _binary("logical_and", self, other)
-
-    def __rand__(self, other: Any) -> Scalar:
-        return _binary("logical_and", other, self)
-
-    def __or__(self, other: Any) -> Scalar:
-        return _binary("logical_or", self, other)
-
-    def __ror__(self, other: Any) -> Scalar:
-        return _binary("logical_or", other, self)
+    def __operator__(self, name: str, operands: tuple[Any, ...]) -> Scalar:
+        """Return the value of an operator, recorded; leave other operands to their own types."""
+        for operand in operands:
+            if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
+                return NotImplemented  # type: ignore[no-any-return]
+        return LIFTED[name](*operands)
 
     def where(self, condition: SupportsFloat, other: SupportsFloat) -> Scalar:
         """Return this Scalar where the condition holds, and `other` elsewhere."""
@@ -336,11 +256,3 @@ LIFTED: dict[str, Callable[..., Scalar]] = {}
 """Every operator of the table on Scalars, by name; `mt_autodiff.lifted` fills it."""
 
 _NUMBERS = (Scalar, int, float)
-
-
-def _binary(name: str, left: Any, right: Any) -> Scalar:
-    """Apply an operator, or leave it to the other operand's type if that is no number."""
-    for operand in (left, right):
-        if not isinstance(operand, _NUMBERS) and not hasattr(operand, "__float__"):
-            return NotImplemented  # type: ignore[no-any-return]
-    return LIFTED[name](left, right)

@@ -26,7 +26,8 @@ from mt_cuda.layout import Layout, Strides, index_type, merge
 from mt_cuda.machine import Grid, Machine
 from mt_fast.extending import computation_type
 from mt_operators import OPERATORS, Formula, Operator
-from mt_operators.tracing import Graph, trace
+from mt_operators.evaluation import expanded
+from mt_operators.graph import Graph
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.backends.extending import MOST_DIMENSIONS, not_an_array
 from mt_tensor.extending import Shape, as_dtype, size_of, strides_from_shape
@@ -389,7 +390,7 @@ class CudaOps(TensorBackend):
 
     def _graph(self, formula: Formula) -> Graph:
         if formula not in self._graphs:
-            self._graphs[formula] = trace(formula)
+            self._graphs[formula] = expanded(formula.graph)
         return self._graphs[formula]
 
     def _over_grid(

@@ -14,7 +14,7 @@ import math
 from mt_cuda.kernel import Lines
 from mt_fast.extending import Table, call, whole
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.tracing import Graph
+from mt_operators.graph import Graph
 from mt_tensor import DType
 
 LIBRARY = {name: {"round": "rint"}.get(name, name) for name in ROUNDING}

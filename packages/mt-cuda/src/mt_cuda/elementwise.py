@@ -20,7 +20,7 @@ from mt_cuda.device import helpers, table
 from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, load, numbers, operand, store
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
 from mt_fast.extending import render
-from mt_operators.tracing import Graph
+from mt_operators.graph import Graph
 from mt_tensor import DType
 
 

@@ -26,7 +26,7 @@ from mt_cuda.kernel import (
 )
 from mt_cuda.layout import extent_names, position, stride_names, take_apart
 from mt_fast.extending import render
-from mt_operators.tracing import Graph
+from mt_operators.graph import Graph
 from mt_tensor import DType, int64
 
 ATOMIC = {

@@ -6,7 +6,6 @@ kernels; none of them writes the mathematics again.
 """
 
 from mt_operators.errors import (
-    LiftingError,
     MemberError,
     MemberNameError,
     ModuleError,
@@ -17,7 +16,6 @@ from mt_operators.errors import (
     UnknownOperatorError,
 )
 from mt_operators.formula import Formula, Operator
-from mt_operators.lifting import lift
 from mt_operators.module import Module
 from mt_operators.parameter import Buffer, Parameter
 from mt_operators.registry import OperatorTable
@@ -34,7 +32,6 @@ __all__ = [
     "Buffer",
     "Formula",
     "IncompatibleKeys",
-    "LiftingError",
     "MemberError",
     "MemberNameError",
     "Module",
@@ -48,5 +45,4 @@ __all__ = [
     "TracingError",
     "UnknownOperatorError",
     "__version__",
-    "lift",
 ]

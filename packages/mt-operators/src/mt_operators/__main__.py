@@ -12,7 +12,7 @@ import math
 from mt_operators.errors import UnknownOperatorError
 from mt_operators.formula import EVERYWHERE, Operator
 from mt_operators.table import OPERATORS
-from mt_operators.written import written, written_partials
+from mt_operators.text import written, written_partials
 
 
 def describe(operator: Operator) -> str:

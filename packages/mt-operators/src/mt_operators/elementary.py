@@ -1,9 +1,10 @@
-"""Elementary functions, spelled for Python floats.
+"""Elementary functions: what the operator table is written with, beside Python's operators.
 
-The operator table is written with plain arithmetic, comparisons and the functions of this file.
-They are the only part of the mathematics that each stage spells in its own way: here with `math`,
-elsewhere with NumPy's ufuncs, compiled polynomials, device functions or recorded nodes.
-`mt_operators.lifting` does the exchange.
+On floats they compute, with `math`. Any other value they *ask*, as Python's operators ask their
+operands: `exp(x)` is `x.__operator__("exp", (x,))` where `x` has such a method. So the function of
+a row runs as it stands on floats, on recorded scalars, on tensors, and on symbols that write down
+what is computed (`mt_operators.tracing`). These functions are all that a stage or a compiler has to
+spell in its own way.
 
 Python's own functions raise where IEEE 754 has an answer (`1.0 / 0.0`, `math.exp(1000)`,
 `math.log(-1)`). All other stages follow IEEE 754, and so do these: a pole gives an infinity and a
@@ -28,10 +29,43 @@ ELEMENTARY: dict[str, Callable[..., Any]] = {}
 """Every function that a stage must spell, by name."""
 
 
+def ask(name: str, operands: tuple[Any, ...]) -> Any:
+    """Return what the first operand that can say so makes of an operator; else NotImplemented."""
+    for operand in operands:
+        if operand.__class__ is not float:
+            answer = getattr(operand, "__operator__", None)
+            if answer is not None:
+                return answer(name, operands)
+    return NotImplemented
+
+
+def asking(function: F) -> F:
+    """Let a function ask its operands, and compute only if all of them are plain numbers.
+
+    The first operand that has a method `__operator__(name, operands)` says what the result is. The
+    function itself stays at hand as `composition`.
+    """
+    name = function.__name__
+
+    @wraps(function)
+    def asks(*operands: Any) -> Any:
+        answer = ask(name, operands)
+        return function(*operands) if answer is NotImplemented else answer
+
+    asks.composition = function  # type: ignore[attr-defined]
+    return asks  # type: ignore[return-value]
+
+
+def composition(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what a function computes with, if it asks its operands first; else itself."""
+    inner: Callable[..., Any] = getattr(function, "composition", function)
+    return inner
+
+
 def elementary(function: F) -> F:
-    """Enter `function` into `ELEMENTARY` under its own name."""
-    ELEMENTARY[function.__name__] = function
-    return function
+    """Let `function` ask its operands, and enter it into `ELEMENTARY` under its own name."""
+    asks = ELEMENTARY[function.__name__] = asking(function)
+    return asks
 
 
 def ieee_754(

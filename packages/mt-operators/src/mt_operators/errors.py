@@ -23,12 +23,8 @@ class OperatorExistsError(OperatorError):
     """An operator was registered under a name that is taken."""
 
 
-class LiftingError(OperatorError, TypeError):
-    """An operator's source uses something that the target of the lifting does not spell."""
-
-
-class TracingError(LiftingError):
-    """A formula cannot be written as straight-line code, for example because it branches."""
+class TracingError(OperatorError, TypeError):
+    """A function leaves no graph of operations, for example because it branches on a value."""
 
 
 class ModuleError(RuntimeError, ValueError):

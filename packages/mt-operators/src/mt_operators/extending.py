@@ -1,12 +1,11 @@
 """What later stages build on operators and modules with, beside the names that users import.
 
 It is the border of this stage. The modules that its README shows are for other packages too, with
-`elementary`, `tracing` and `testing` among them; everything else may change without notice.
+`elementary`, `graph`, `evaluation` and `testing` among them; everything else may change without notice.
 """
 
-# Formulas: the constant partials, and what elementary functions are where a formula runs.
+# Formulas: the constant partials.
 from mt_operators.formula import one as one, zero as zero
-from mt_operators.lifting import Spelling as Spelling
 
 # Modules: what parameters and buffers of every stage are.
 from mt_operators.parameter import Holder as Holder

@@ -13,11 +13,14 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args
 
-from mt_operators.elementary import where
+from mt_operators.elementary import composition, where
 from mt_operators.errors import OperatorError
+from mt_operators.graph import Graph
+from mt_operators.tracing import trace
 
 Source = Callable[..., Any]
-"""A pure Python function of scalars, written so that it can be lifted."""
+"""A pure function of scalars, written with arithmetic, comparisons, `&`, `|` and the functions of
+`mt_operators.elementary`."""
 
 Result = Literal["number", "real", "truth", "whole"]
 """What an operator yields: a number like its arguments, a real number, a truth value, or a whole
@@ -31,22 +34,51 @@ EVERYWHERE: Interval = (-math.inf, math.inf)
 
 
 class Formula:
-    """A named pure function of `arity` scalars that returns `outputs` scalars.
+    """A named pure function of scalars: what backends run over whole arrays.
 
     Attributes:
         name: unique among formulas of the same source, for messages and kernel names.
-        arity: how many scalars `function` takes.
+        arity: how many scalars it takes.
         outputs: how many it returns; one is returned bare, several as a tuple.
-        function: the source; lift it before running it on anything but floats.
+        function: the function, which computes on floats and asks other values.
     """
 
-    __slots__ = ("arity", "function", "name", "outputs")
+    __slots__ = ("_graph", "arity", "function", "name", "outputs")
 
     def __init__(self, name: str, arity: int, outputs: int, function: Source) -> None:
         self.name = name
         self.arity = arity
         self.outputs = outputs
         self.function = function
+        self._graph: Graph | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """What is computed, as a graph of operators of the table; traced when first asked for.
+
+        Raises:
+            TracingError: the function leaves no graph, for example because it branches on a value.
+        """
+        if self._graph is None:
+            outputs = self.outputs if self.outputs > 1 else None
+            self._graph = trace(self.name, self.function, self.arity, outputs)
+        return self._graph
+
+    def narrowed(self) -> tuple[Formula, tuple[int, ...]]:
+        """Return a formula that takes only the arguments that this one reads, and which these are.
+
+        A gradient takes the upstream gradient, all arguments of its operator and the output, but
+        seldom reads them all: that of a product does not read the output. The first argument stays
+        even if it is not read, for without arguments nothing says how many elements there are.
+        """
+        reads = (0, *(i for i in self.graph.reads if i > 0))
+        places = [reads.index(i) if i in reads else None for i in range(self.arity)]
+        function = self.function
+
+        def reading(*operands: Any) -> Any:
+            return function(*[0.0 if place is None else operands[place] for place in places])
+
+        return Formula(self.name, len(reads), self.outputs, reading), reads
 
     def __repr__(self) -> str:
         """Show the name and the numbers of arguments and results."""
@@ -75,7 +107,7 @@ def gated(upstream: float, slope: float) -> float:
 
 def parameters_of(function: Source) -> tuple[str, ...]:
     """Return the names of a function's arguments."""
-    code = getattr(function, "__code__", None)
+    code = getattr(composition(function), "__code__", None)
     if code is None or code.co_kwonlyargcount or code.co_flags & TAKES_MORE:
         return tuple(inspect.signature(function).parameters)
     names: tuple[str, ...] = code.co_varnames[: code.co_argcount]  # at a tenth of the time
@@ -224,7 +256,7 @@ class Operator:
 
 
 def _fused(share: Source, partials: tuple[Source, ...]) -> Source:
-    """Return the chain rule for these partial derivatives, as one function to lift."""
+    """Return the chain rule for these partial derivatives, as one function."""
     if len(partials) == 1:
         (partial,) = partials
         return lambda upstream, *known: share(upstream, partial(*known))

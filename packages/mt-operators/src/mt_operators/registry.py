@@ -14,7 +14,6 @@ from mt_operators.errors import (
     nearest,
 )
 from mt_operators.formula import Interval, Operator, Result, Source
-from mt_operators.lifting import NAMED
 
 
 class OperatorTable(Mapping[str, Operator]):
@@ -73,7 +72,7 @@ class OperatorTable(Mapping[str, Operator]):
             gates: whether the derivatives only say which arguments the value comes from.
             identity: the value that leaves the other argument unchanged.
             note: one line for the documentation.
-            trial: whether to lift the row at once, so that a mistake shows here and not in a
+            trial: whether to trace the row at once, so that a mistake shows here and not in a
                 backend. The built-in rows do without, for an import should be quick; their tests
                 do it.
 
@@ -82,7 +81,7 @@ class OperatorTable(Mapping[str, Operator]):
                 has a method for every operator.
             OperatorError: name, function, partial derivatives and domain do not fit; says of which,
                 and what it must take.
-            LiftingError: they use something that cannot be lifted.
+            TracingError: they leave no graph, for example because they branch on a value.
         """
         if name in self._rows or any(taken(name) for taken in self._reserved):
             raise OperatorExistsError(
@@ -99,7 +98,6 @@ class OperatorTable(Mapping[str, Operator]):
 
             try_row(row)
         self._rows[name] = row
-        NAMED.setdefault(function, name)
         for listener in self._listeners:
             listener(row)
         return row

@@ -10,7 +10,20 @@ from __future__ import annotations
 
 import math
 
-from mt_operators.elementary import div, erf, erfc, exp, floor, log, log1p, round, sin, sqrt, where
+from mt_operators.elementary import (
+    asking,
+    div,
+    erf,
+    erfc,
+    exp,
+    floor,
+    log,
+    log1p,
+    round,
+    sin,
+    sqrt,
+    where,
+)
 from mt_operators.table import ROOT_PI_BY_2, WITHIN_1, define_real
 
 
@@ -44,6 +57,7 @@ def cosine_of_half_turns(x: float) -> float:
     return where(turns == floor(turns), cosine, -cosine)
 
 
+@asking
 def sinc(x: float) -> float:
     """Return `sin(pi x) / (pi x)`, and 1 at 0."""
     divisor = math.pi * where(x == 0.0, 1.0, x)
@@ -223,6 +237,7 @@ def digamma_from_0(x: float) -> float:
     return log(y) - series - where(few, steps, 0.0)
 
 
+@asking
 def digamma(x: float) -> float:
     """Return the derivative of lgamma: nan at -1, -2, ... and infinite at 0."""
     left, value = left_of_0(x), digamma_from_0(reflected(x))

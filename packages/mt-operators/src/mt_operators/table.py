@@ -7,11 +7,11 @@ rows that go on where this file ends are in `mt_operators.activations`, of netwo
 `mt_operators.special`.
 
 How to write a row: arithmetic, comparisons and the functions of `mt_operators.elementary`; no `if`,
-`and`, `or` on values (choose with `where`), so that the source runs on whole arrays too. A partial
-derivative may use any elementary function. It is evaluated with the stage's own spelling: that is
-how `cos` in the derivative of `sin` finds the right cosine, and how derivatives can be
-differentiated again. The function of another row (`sigmoid` below) is taken for that operator,
-with its own derivative, wherever computations are recorded.
+`and`, `or` on values (choose with `where`), so that it runs on whole arrays and on symbols too. A
+partial derivative may use any elementary function: as they ask their operands, `cos` in the
+derivative of `sin` is a recorded cosine of a recorded scalar, and can be differentiated again. The
+function of a row that others are written with (`sigmoid` below) is `asking` as well: it is taken
+for that operator, with its own derivative, wherever computations are recorded.
 
 Conventions. Outside its domain the value of an operator is nan. At a kink the derivative is the
 mean of its two sides, 0 for `abs` at 0 and a half for each of two equal arguments of `maximum`.
@@ -33,6 +33,7 @@ from mt_operators.elementary import (
     acosh,
     asin,
     asinh,
+    asking,
     atan,
     atan2,
     atanh,
@@ -254,12 +255,14 @@ define_real(
 # --- Sigmoids -----------------------------------------------------------------------------------
 
 
+@asking
 def sigmoid(x: float) -> float:
     """Return `1 / (1 + exp(-x))`, for rows that are written with it."""
     decay = exp(-abs(x))  # at most 1, so that neither tail overflows
     return div(where(x >= 0.0, 1.0, decay), 1.0 + decay)
 
 
+@asking
 def softplus(x: float) -> float:
     """Return `log(1 + exp(x))`, which would overflow, for rows that are written with it."""
     return maximum(x, 0.0) + log1p(exp(-abs(x)))
@@ -293,6 +296,7 @@ define_real(
 )
 
 
+@asking
 def ndtr(x: float) -> float:
     """Return the share of the normal distribution below `x`: by erfc, which keeps its digits."""
     return 0.5 * erfc(-ROOT_HALF * x)
@@ -313,6 +317,7 @@ define_real(
 # --- Kinks and choices --------------------------------------------------------------------------
 
 
+@asking
 def sign(x: float) -> float:
     """Return 1, 0 or -1 as `x` is positive, zero or negative, for rows that are written with it.
 
@@ -321,8 +326,7 @@ def sign(x: float) -> float:
     return where(x > 0.0, 1.0, where(x < 0.0, -1.0, abs(x)))
 
 
-# A builtin cannot be lifted itself, but code that calls it can: it asks the value's __abs__.
-define("abs", lambda x: abs(x), lambda x, out: sign(x), note="|x|; derivative 0 at 0")  # noqa: PLW0108
+define("abs", lambda x: abs(x), lambda x, out: sign(x), note="|x|; derivative 0 at 0")  # noqa: PLW0108 - which asks
 define_steps("sign", sign, note="1, 0 or -1 as x is positive, zero or negative; derivative 0")
 define(
     "relu",

@@ -1,7 +1,7 @@
 """Trying a row when it is added, so that a mistake shows here and not in a backend.
 
-Each function of the row is called with text, as `mt_operators.written` does: that finds whatever
-cannot be lifted. What is wrong is said of the function in which it is, with the form it must have.
+Each function of the row is run on symbols: that finds whatever leaves no graph. What is wrong is
+said of the function in which it is, with the form it must have.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 
-from mt_operators.errors import LiftingError, OperatorError
+from mt_operators.errors import OperatorError, TracingError
 from mt_operators.formula import Operator, Source
-from mt_operators.written import formula_of
+from mt_operators.tracing import trace
 
 _ANY = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
-"""What a function may do with text that it cannot work on."""
+"""What a function may raise on symbols that it cannot work on."""
 
 
 def try_row(row: Operator) -> None:
@@ -22,7 +22,7 @@ def try_row(row: Operator) -> None:
 
     Raises:
         OperatorError: one does not take what it will be given.
-        LiftingError: one cannot be lifted.
+        TracingError: one leaves no graph.
     """
     for what, source, names, given in _sources(row):
         problem = _misfit(source, names)
@@ -32,11 +32,11 @@ def try_row(row: Operator) -> None:
                 f"lambda {', '.join(names)}: ..."
             )
         try:
-            formula_of(source, names)
+            trace(row.name, source, len(names), exact_powers=True)
         except _ANY as error:
             reason = str(error) if isinstance(error, TypeError) else repr(error)
-            raise LiftingError(
-                f"operator {row.name!r}: {what} cannot be lifted: {reason}"
+            raise TracingError(
+                f"operator {row.name!r}: {what} cannot be traced: {reason}"
             ) from error
 
 

@@ -8,10 +8,15 @@ X = [-1.5, 0.5, 2.0]
 def operators() -> tuple[Any, Any]:
     import math
 
-    from mt_operators import OPERATORS, lift
+    from mt_operators import OPERATORS
+    from mt_operators.differentiation import derivative
+    from mt_operators.evaluation import evaluate
 
-    slope = lift(OPERATORS["sin"].partials[0], {"cos": math.cos})
-    return [slope(x, math.sin(x)) for x in X], None
+    first = derivative(OPERATORS["sin"].value.graph, 0)
+    second = derivative(first, 0)
+    values = [evaluate(first, [x, math.sin(x)])[0] for x in X]
+    pairs = zip(X, values, strict=True)
+    return values, [evaluate(second, [x, math.sin(x), value])[0] for x, value in pairs]
 
 
 def autodiff() -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """The row of `sigmoid`, which is written with `exp`, `where` and a division, at three points.
 
-For tensors the value is that of the row's function, lifted by hand, and the gradient that of the
-operation.
+For numbers the value is that of its graph, with the exponential of `math`; for tensors that of the
+row's function, given to a backend by hand, and the gradient that of the operation.
 """
 
 from typing import Any
@@ -12,14 +12,14 @@ X = [-3.0, 0.0, 1.5]
 def operators() -> tuple[Any, Any]:
     import math
 
-    from mt_operators import OPERATORS, lift
+    from mt_operators import OPERATORS
     from mt_operators.elementary import div, where
+    from mt_operators.evaluation import evaluate
 
     row = OPERATORS["sigmoid"]
     spelling: dict[str, Any] = {"exp": math.exp, "where": where, "div": div}
-    function, slope = (lift(source, spelling) for source in (row.function, row.partials[0]))
-    values = [function(x) for x in X]
-    return values, [slope(x, out) for x, out in zip(X, values, strict=True)]
+    values = [evaluate(row.value.graph, [x], spelling)[0] for x in X]
+    return values, [row.partials[0](x, out) for x, out in zip(X, values, strict=True)]
 
 
 def autodiff() -> tuple[Any, Any]:

@@ -15,8 +15,8 @@ from mt_cuda.gpu import THREADS
 from mt_cuda.kernel import Kernel, computed
 from mt_fast.extending import whole
 from mt_operators import OPERATORS, Operator
+from mt_operators.evaluation import expanded
 from mt_operators.extending import zero
-from mt_operators.tracing import trace
 from mt_tensor import DType, bool_
 from mt_tensor.extending import DTYPES, as_dtype
 
@@ -181,7 +181,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
     else:
         formula = operator.value
         types = elementwise.Signature(inputs, (out,), computed(dtype))
-    graph, operands = trace(formula), len(types.inputs) + len(types.outputs)
+    graph, operands = expanded(formula.graph), len(types.inputs) + len(types.outputs)
     if layout == "strided":
         return elementwise.strided(formula.name, graph, types, 2, "index32")
     # The condition of `where` is of another size: a single one then, as `vector` demands.
@@ -194,7 +194,7 @@ def _elementwise(operator: Operator, dtype: DType, layout: str, gradient: Gradie
 def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
     if operator.arity != 2:
         raise KernelError(f"{operator.name} cannot fold: it does not take two arguments.")
-    graph = trace(operator.value)
+    graph = expanded(operator.value.graph)
     fold = reduction.Fold(operator.name, graph, operator.identity, dtype, dtype, 1, 1, "index32")
     return reduction.rows(fold, THREADS) if layout == "rows" else reduction.columns(fold)
 
@@ -202,12 +202,12 @@ def _fold(operator: Operator, dtype: DType, layout: str) -> Kernel:
 def _scatter(operator: Operator, dtype: DType) -> Kernel:
     if dtype.name in indexed.ATOMIC.get(operator.name, ()):
         return indexed.scatter(dtype, 2, "index32", operator.name)
-    return indexed.scatter_lines(operator.name, trace(operator.value), dtype, 2, "index32")
+    return indexed.scatter_lines(operator.name, expanded(operator.value.graph), dtype, 2, "index32")
 
 
 def _copy(source_type: DType, target: DType) -> Kernel:
     types = elementwise.Signature((source_type,), (target,), computed(source_type))
-    return elementwise.strided("id", trace(OPERATORS["id"].value), types, 2, "index32")
+    return elementwise.strided("id", OPERATORS["id"].value.graph, types, 2, "index32")
 
 
 def _special(name: str, dtype: DType) -> Kernel:

@@ -17,9 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mt_fast.generation import whole
-from mt_operators import OPERATORS, Formula, tracing
+from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.tracing import ARITHMETIC, Expression, Graph, Number, trace
+from mt_operators.evaluation import expanded
+from mt_operators.graph import ARITHMETIC, Expression, Graph, Number
+from mt_operators.graph import PYTHON as NOTATION
 from mt_tensor import DType, float64, int64, uint64
 from mt_tensor.extending import DTYPES
 
@@ -28,7 +30,7 @@ Table = Mapping[str, str]
 those operators that it has whole."""
 
 PYTHON: Table = {
-    **tracing.PYTHON,
+    **NOTATION,
     "abs": "abs({0})",
     "bitwise_and": "{0} & {1}",
     "bitwise_or": "{0} | {1}",
@@ -47,7 +49,7 @@ def call(name: str) -> str:
 
 def traced(formula: Formula, table: Table) -> Graph:
     """Return the graph of a formula, in which every operator that the target has is one step."""
-    return trace(formula, table.keys() - ELEMENTARY.keys())
+    return expanded(formula.graph, table.keys())
 
 
 COMPUTED = tuple(name for name in DTYPES if name not in ("float16", "bool"))

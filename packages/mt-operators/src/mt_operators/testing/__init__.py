@@ -208,8 +208,8 @@ def sample(
 def high_precision(mp: Any) -> dict[str, Callable[..., Any]]:
     """Return how mpmath spells the elementary functions, given the module `mpmath`.
 
-    An operator's source that is lifted to it runs on numbers of as many digits as one likes, and so
-    can be differenced without losing any that matter.
+    An operator's graph that is evaluated with it takes numbers of as many digits as one likes, and
+    so can be differenced without losing any that matter.
     """
     names = "exp expm1 log log10 log1p sqrt erf floor ceil sin cos tan asin acos atan atan2"
     return {

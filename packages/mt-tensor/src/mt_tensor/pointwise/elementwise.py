@@ -2,7 +2,7 @@
 
 Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and hands
 one formula to the backend: the value going forward, all wanted gradients at once going backward.
-Under `create_graph` the partial derivatives run on tensors instead and record themselves.
+Under `create_graph` each gradient is such an operation itself, and so recorded.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ElementwiseOperation:
         self.operator = operator
         self.computing = Computing(operator.value)
         self._chooses = operator.name == "where"  # by its first argument, a condition
-        self.record = Recorder(operator, OPERATIONS)
+        self.record = Recorder(operator, ElementwiseOperation)
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
@@ -257,7 +257,7 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
 
 
 OPERATIONS: dict[str, ElementwiseOperation] = {}
-"""The operation of each row, by its name: how tensors spell the elementary functions."""
+"""The operation of each row, by its name."""
 
 
 def _enter(row: Operator) -> None:

@@ -5,24 +5,25 @@
         return mt.tanh(x) * scale + x
 
 Called on tensors, each operation of such a function writes a result that the next one reads again.
-`fuse` runs the function once on a backend that does not compute, but writes down which operators of
-the table it is asked for. From these follow a formula for the value, and by the chain rule one for
-each partial derivative: a new operator, which every backend runs like those of the table.
+`fuse` runs the function once on a backend whose elements are symbols: instead of numbers, it leaves
+the graph of what it computes. The graph is a new operator, whose partial derivatives follow from it
+(`mt_operators.differentiation`), and every backend runs it like those of the table.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import itertools
 import keyword
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 from weakref import WeakKeyDictionary
 
 from mt_operators import OPERATORS, Formula, Operator
-from mt_operators.elementary import ELEMENTARY
-from mt_operators.extending import one, zero
+from mt_operators.differentiation import derived
+from mt_operators.elementary import where
+from mt_operators.evaluation import apply
+from mt_operators.tracing import Recorder, Symbol
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.errors import FusionError
@@ -57,15 +58,15 @@ def fuse(function: F) -> F:
         FusionError: on the first call, if the function looks at an element, changes one in place,
             or uses an operation that is not one on elements.
     """
-    parameters = tuple(inspect.signature(function).parameters.values())
-    if any(parameter.kind > parameter.POSITIONAL_OR_KEYWORD for parameter in parameters):
+    parameters = inspect.signature(function).parameters
+    if any(each.kind > each.POSITIONAL_OR_KEYWORD for each in parameters.values()):
         raise FusionError(
             f"fuse() takes a function of positional arguments alone, not {function!r}."
         )
 
     @functools.cache
     def operation() -> ElementwiseOperation:
-        return ElementwiseOperation(derived(function, len(parameters)))
+        return ElementwiseOperation(fused_operator(function, list(parameters)))
 
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:
@@ -95,57 +96,31 @@ _OPERATIONS: WeakKeyDictionary[Callable[..., Any], Callable[[], ElementwiseOpera
 """For each fused function, what returns its operation."""
 
 
-# --- Writing down what a function does -----------------------------------------------------------
-
-
-class Argument:
-    """An argument of the function."""
-
-
-class Constant:
-    """A number.
-
-    Attributes:
-        number: which.
-    """
-
-    def __init__(self, number: Number) -> None:
-        self.number = number
-
-
-class Call:
-    """An operator of the table, applied.
-
-    Attributes:
-        operator: which.
-        operands: to what.
-    """
-
-    def __init__(self, operator: Operator, operands: tuple[Value, ...]) -> None:
-        self.operator = operator
-        self.operands = operands
-
-
-Value = Argument | Constant | Call
+# --- Running a function on symbols ----------------------------------------------------------------
 
 
 class Scribe(TensorBackend):
-    """A backend on which every tensor has shape (), and is a value that has been written down."""
+    """A backend on which every tensor has shape (), and its storage is a symbol or a number."""
 
     name = "fuse"
 
     def compute(
         self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
     ) -> TensorData:
-        """Return the call of an operator."""
+        """Return what a formula makes of symbols; a row of the table stays one operation."""
         if shape:
             _refuse(f"makes a view of shape {shape}")
-        operands = tuple(view.storage for view in inputs)
-        return TensorData(Call(OPERATORS[formula.name], operands), (), dtype=dtype)
+        values = [view.storage for view in inputs]
+        row = OPERATORS.get(formula.name)
+        if row is not None and row.value is formula and row.result in ("number", "real"):
+            value = apply(row.name, *values)
+        else:
+            value = formula.function(*values)
+        return TensorData(value, (), dtype=dtype)
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
-        """Return a constant."""
-        return TensorData(Constant(value), (), dtype=dtype)
+        """Return a number."""
+        return TensorData(value, (), dtype=dtype)
 
     def converted(self, source: TensorData, dtype: DType) -> TensorData:
         """Return a value of another type: all compute in that of the arguments in the end."""
@@ -153,7 +128,7 @@ class Scribe(TensorBackend):
             _refuse(f"converts to {dtype.name}")
         value = source.storage
         if source.dtype is bool_:
-            value = Call(OPERATORS["where"], (value, Constant(1.0), Constant(0.0)))
+            value = where(value, 1.0, 0.0)
         return TensorData(value, (), dtype=dtype)
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
@@ -192,12 +167,12 @@ def _refuse(what: str) -> NoReturn:
     )
 
 
-def symbol_of(argument: Argument) -> Tensor:
-    """Return the tensor that stands for an argument while a function is run to be written down."""
-    return Tensor._make(TensorData(argument, (), dtype=float32), SCRIBE)
+def on_symbols(symbol: Symbol) -> Tensor:
+    """Return the tensor that stands for an argument while a function is run on symbols."""
+    return Tensor._make(TensorData(symbol, (), dtype=float32), SCRIBE)
 
 
-def value_of(result: Any) -> Value:
+def value_of(result: Any) -> Symbol | Number:
     """Return the value that a function has returned.
 
     Raises:
@@ -209,25 +184,16 @@ def value_of(result: Any) -> Value:
         _refuse(f"returns {result.dtype.name}")
     if result.shape:
         _refuse(f"makes a view of shape {result.shape}")
-    value: Value = result._tensor.storage
+    value: Symbol | Number = result._tensor.storage
     return value
 
 
-# --- From values to an operator -------------------------------------------------------------------
-
-
-def derived(function: Callable[..., Any], count: int) -> Operator:
-    """Return a function of `count` tensors as an operator, with its partial derivatives."""
-    arguments = [Argument() for _ in range(count)]
-    program = Program([value_of(function(*map(symbol_of, arguments)))], arguments)
+def fused_operator(function: Callable[..., Any], parameters: Sequence[str]) -> Operator:
+    """Return a function of tensors as an operator, with its partial derivatives."""
     name = name_of(function)
-    return Operator(
-        name,
-        program.value(name),
-        tuple(program.partial(f"{name}_by_{i}", argument) for i, argument in enumerate(arguments)),
-        result="real",
-        note=(inspect.getdoc(function) or name).splitlines()[0],
-    )
+    recorder = Recorder(name, len(parameters))
+    result = function(*map(on_symbols, recorder.arguments))
+    return derived(name, parameters, recorder.graph([value_of(result)]))
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -238,108 +204,4 @@ def name_of(function: Callable[..., Any]) -> str:
     name: str = function.__name__
     if not name.isidentifier() or keyword.iskeyword(name):
         return "fused"
-    return f"fused_{name}" if name in OPERATORS or name in ELEMENTARY else name
-
-
-class Program:
-    """Values as text: a statement for each call, after those of its operands."""
-
-    def __init__(self, results: Sequence[Value], arguments: Sequence[Argument]) -> None:
-        self._results = results
-        self._calls = _in_order(results)  # the last is the last result, unless that is no call
-        self._parameters = [f"x{i}" for i in range(len(arguments))]
-        self._names = dict(zip(map(id, arguments), self._parameters, strict=True))
-        self._names |= {id(call): f"t{i}" for i, call in enumerate(self._calls)}
-        self._namespace: dict[str, Any] = {}
-        for value in (*results, *itertools.chain(*(call.operands for call in self._calls))):
-            if isinstance(value, Constant) and id(value) not in self._names:
-                name = self._names[id(value)] = f"c{len(self._namespace)}"
-                self._namespace[name] = value.number
-
-    @property
-    def reads(self) -> set[int]:
-        """The ids of all values that a call or the results read, among them the arguments."""
-        operands = itertools.chain(*(call.operands for call in self._calls))
-        return {id(value) for value in (*self._results, *operands)}
-
-    def value(self, name: str) -> Callable[..., Any]:
-        """Return a function of the arguments."""
-        returned = ", ".join(self._names[id(result)] for result in self._results)
-        return self._function(name, self._parameters, self._forward(self._calls), returned)
-
-    def partial(self, name: str, argument: Argument) -> Callable[..., Any]:
-        """Return the partial derivative of a single result: of the arguments and `out`.
-
-        The derivative of the result by each call that varies with the argument is added up in
-        reverse order (stage 1's `backpropagate`, written out).
-        """
-        (result,) = self._results
-        if result is argument:
-            return one
-        varying = {id(argument)}
-        for call in self._calls:
-            if any(id(operand) in varying for operand in call.operands):
-                varying.add(id(call))
-        if id(result) not in varying:
-            return zero
-        *before, last = self._calls
-        lines = [*self._forward(before), f"{self._names[id(last)]} = out"]
-        shares: dict[int, list[str]] = {id(last): ["1.0"]}
-        for call in reversed(self._calls):
-            if id(call) not in shares:
-                continue
-            total = f"d{self._names[id(call)]}"
-            lines.append(f"{total} = {' + '.join(shares[id(call)])}")
-            for position, operand in enumerate(call.operands):
-                if id(operand) in varying:
-                    share = self._share(call, position, total)
-                    shares.setdefault(id(operand), []).append(share)
-        lines.append(f"derivative = {' + '.join(shares[id(argument)])}")
-        return self._function(name, [*self._parameters, "out"], lines, "derivative")
-
-    def _share(self, call: Call, position: int, total: str) -> str:
-        """Return the share of the derivative by a call that one of its operands gets."""
-        operator = call.operator
-        partial = operator.partials[position]
-        if partial is one:
-            return total
-        slope, share = f"{operator.name}_by_{position}", f"{operator.name}_share"
-        self._namespace |= {slope: partial, share: operator.share}
-        known = ", ".join(self._names[id(value)] for value in (*call.operands, call))
-        return f"{share}({total}, {slope}({known}))"
-
-    def _forward(self, calls: Sequence[Call]) -> list[str]:
-        """Return the statements of calls."""
-        lines = []
-        for call in calls:
-            function = f"{call.operator.name}_"
-            self._namespace[function] = call.operator.function
-            operands = ", ".join(self._names[id(operand)] for operand in call.operands)
-            lines.append(f"{self._names[id(call)]} = {function}({operands})")
-        return lines
-
-    def _function(
-        self, name: str, parameters: Sequence[str], lines: Sequence[str], returned: str
-    ) -> Callable[..., Any]:
-        """Return the function that these statements make."""
-        body = "".join(f"    {line}\n" for line in (*lines, f"return {returned}"))
-        namespace = dict(self._namespace)
-        exec(f"def {name}({', '.join(parameters)}):\n{body}", namespace)
-        function: Callable[..., Any] = namespace[name]
-        return function
-
-
-def _in_order(values: Sequence[Value]) -> list[Call]:
-    """Return the calls that lead to values, each after those of its operands."""
-    done: dict[int, Call] = {}
-    waiting: list[tuple[Value, bool]] = [(value, False) for value in reversed(values)]
-    while waiting:
-        current, ready = waiting.pop()
-        if not isinstance(current, Call) or id(current) in done:
-            continue
-        if ready:
-            done[id(current)] = current
-        else:
-            waiting.append((current, True))
-            waiting.extend((operand, False) for operand in current.operands)
-    return list(done.values())
+    return f"fused_{name}" if name in OPERATORS else name

@@ -22,11 +22,13 @@ from typing import Any
 
 from mt_autodiff.extending import recording
 from mt_operators import Formula
+from mt_operators.evaluation import Evaluation
+from mt_operators.tracing import Recorder
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
-from mt_tensor.pointwise.fusing import Argument, Program, name_of, symbol_of, value_of
+from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -77,8 +79,7 @@ def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
 
         @functools.cache
         def operation(absent: tuple[bool, ...], **settings: Any) -> Change:
-            arguments = [None if is_absent else Argument() for is_absent in absent]
-            return Change(function, arguments, places, settings)
+            return Change(function, names, absent, places, settings)
 
         @functools.wraps(function)
         def change(*args: Any, **settings: Any) -> None:
@@ -112,26 +113,30 @@ class Change:
     def __init__(
         self,
         function: Function,
-        arguments: Sequence[Argument | None],
+        names: Sequence[str],
+        absent: Sequence[bool],
         places: Sequence[int],
         settings: dict[str, Any],
     ) -> None:
         name = name_of(function)
-        symbols = [argument and symbol_of(argument) for argument in arguments]
-        returned = function(*symbols, **settings)
+        present = [place for place, missing in enumerate(absent) if not missing]
+        recorder = Recorder(name, len(present))
+        arguments = dict(zip(present, map(on_symbols, recorder.arguments), strict=True))
+        returned = function(*map(arguments.get, range(len(names))), **settings)
         results = returned if isinstance(returned, tuple) else (returned,)
-        targets = [arguments[place] for place in places]
-        if [result is None for result in results] != [target is None for target in targets]:
+        if [result is None for result in results] != [absent[place] for place in places]:
             raise FusionError(
                 f"{name} must return {len(places)} tensors, one for each argument that it changes, "
                 f"and None for what is None; it returned {returned!r}."
             )
-        values = [value_of(result) for result in results if result is not None]
-        wanted = Program(values, [a for a in arguments if a]).reads | {id(a) for a in targets if a}
-        self.reads = [place for place, a in enumerate(arguments) if a and id(a) in wanted]
-        self.changed = tuple([self.reads.index(place) for place in places if arguments[place]])
-        program = Program(values, [a for a in arguments if a and id(a) in wanted])
-        self.formula = Formula(name, len(self.reads), len(values), program.value(name))
+        graph = recorder.graph([value_of(result) for result in results if result is not None])
+        changed = [place for place in places if not absent[place]]
+        self.reads = sorted({*changed, *(present[i] for i in graph.reads)})
+        self.changed = tuple([self.reads.index(place) for place in changed])
+        graph = graph.narrowed([present.index(place) for place in self.reads])
+        parameters = [names[place] for place in self.reads]
+        computed = Evaluation(name, parameters, graph)
+        self.formula = Formula(name, graph.arity, len(graph.outputs), computed)
 
     def __call__(self, args: Sequence[Any]) -> None:
         """Change tensors."""

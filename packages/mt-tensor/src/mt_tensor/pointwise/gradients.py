@@ -1,8 +1,8 @@
 """How gradients flow through an operator of the table.
 
 The partial derivatives that are wanted become one formula, which the backend runs in one pass over
-the upstream gradient and what was saved. Under `create_graph` they run on tensors instead, and
-record themselves.
+the upstream gradient and what was saved. Under `create_graph` each of them is an operation that is
+recorded: an operator whose own partial derivatives follow from the graph of the formula.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from operator import itemgetter
 from typing import Any
 
 from mt_autodiff.extending import recording
-from mt_operators import Operator, lift
-from mt_operators.extending import Spelling, one
-from mt_tensor.dtypes import DType
+from mt_operators import Operator
+from mt_operators.extending import one
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node
-from mt_tensor.tensor import VIEW, Tensor, constant
+from mt_tensor.tensor import VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
+
+Operation = Callable[..., Tensor]
+"""An operator on tensors, whose results are recorded."""
 
 _make = Tensor._make
 _new = object.__new__
@@ -35,11 +37,15 @@ class Gradients:
             sum, for example, reads nothing: it is 1 everywhere.
     """
 
-    def __init__(self, operator: Operator, needs: tuple[bool, ...], spelling: Spelling) -> None:
+    def __init__(
+        self,
+        operator: Operator,
+        needs: tuple[bool, ...],
+        operation: Callable[[Operator], Operation],
+    ) -> None:
         self.needs = needs
         self.name = operator.name
-        self._operator = operator
-        self._spelling = spelling
+        self._operation = operation
         self._partials = [p for p, need in zip(operator.partials, needs, strict=True) if need]
         computed = tuple(
             need and partial is not one
@@ -48,14 +54,12 @@ class Gradients:
         self.reads: tuple[int, ...] = ()
         self._computing: Computing | None = None
         if any(computed):
-            from mt_operators.tracing import narrowed  # when first needed only
-
-            formula, reads = narrowed(operator.gradient(computed))
+            formula, reads = operator.gradient(computed).narrowed()
             self._computing = Computing(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         self._read_of = _picking(self.reads) if self.reads else None
         self._passed = any(partial is one for partial in self._partials)
-        self._on_tensors: dict[DType, tuple[Callable[..., Any], list[Callable[..., Any]]]] = {}
+        self._recorded: list[Operation] | None = None  # until they are first needed
 
     def record(
         self, inputs: tuple[Any, ...], known: tuple[TensorData, ...], result: Tensor
@@ -113,31 +117,23 @@ class Gradients:
             return [grad if partial is one else next(rest) for partial in self._partials]
         return made
 
-    def on_tensors(self, grad: Tensor, saved: list[Tensor]) -> list[Tensor]:
-        """Return the gradients, computed with tensors and so recorded."""
-        if grad.dtype not in self._on_tensors:
-            spelling = {**self._spelling, "where": _choosing(self._spelling["where"], grad.dtype)}
-            partials = [lift(partial, spelling) for partial in self._partials]
-            self._on_tensors[grad.dtype] = lift(self._operator.share, spelling), partials
-        share, partials = self._on_tensors[grad.dtype]
-        known = [grad] * (self._operator.arity + 1)
-        for position, read in zip(self.reads, saved, strict=True):
-            known[position] = read
-        return [share(grad, partial(*known)).to(grad.dtype) for partial in partials]
+    def recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Return the gradients, each by an operation that is recorded."""
+        if self._recorded is None:
+            self._recorded = self._operations()
+        made = iter([operation(grad, *saved) for operation in self._recorded])
+        return [grad if partial is one else next(made) for partial in self._partials]
 
+    def _operations(self) -> list[Operation]:
+        """Return an operation for each gradient that is computed."""
+        if self._computing is None:
+            return []
+        from mt_operators.differentiation import derived  # when first needed only
 
-def _choosing(where: Callable[..., Any], dtype: DType) -> Callable[..., Any]:
-    """Return `where` as it is within a computation in `dtype`, which plain numbers take too.
-
-    By themselves they would become float32, and decide the type of all that follows.
-    """
-
-    def chosen(condition: Any, x: Any, y: Any) -> Any:
-        if isinstance(condition, Tensor) and not isinstance(x, Tensor):
-            x = constant(condition.backend, dtype, x)
-        return where(condition, x, y)
-
-    return chosen
+        formula = self._computing.formula
+        names = ["upstream", *(f"x{i}" for i in self.reads)]
+        graphs = [formula.graph.only(output) for output in range(formula.outputs)]
+        return [self._operation(derived(formula.name, names, graph)) for graph in graphs]
 
 
 def _picking(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
@@ -151,9 +147,9 @@ def _picking(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, 
 class Recorder:
     """Enters the floating-point results of one operator into the graph, if a gradient is wanted."""
 
-    def __init__(self, operator: Operator, spelling: Spelling) -> None:
+    def __init__(self, operator: Operator, operation: Callable[[Operator], Operation]) -> None:
         self._operator = operator
-        self._spelling = spelling  # of the elementary functions on tensors
+        self._operation = operation  # what makes an operator one on tensors
         self._gradients: dict[tuple[bool, ...], Gradients] = {}
         self._of_first: Gradients | None = None  # for which of one or two operands
         self._of_second: Gradients | None = None
@@ -213,7 +209,7 @@ class Recorder:
     def _choice(self, needs: tuple[bool, ...]) -> Gradients:
         """Return the gradients for one choice of arguments."""
         if needs not in self._gradients:
-            self._gradients[needs] = Gradients(self._operator, needs, self._spelling)
+            self._gradients[needs] = Gradients(self._operator, needs, self._operation)
         return self._gradients[needs]
 
 
@@ -247,7 +243,7 @@ class OperatorNode(Node):
         if not recording.get():
             shares = gradients.computed(derivative, saved)
         else:
-            shares = gradients.on_tensors(derivative, self._as_tensors(gradients, inputs, saved))
+            shares = gradients.recorded(derivative, self._as_tensors(gradients, inputs, saved))
         shape = self.shape  # that of all shares
         passed = []
         for parent, share in zip(inputs, shares):  # noqa: B905 - one for each

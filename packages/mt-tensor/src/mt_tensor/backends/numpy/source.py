@@ -1,6 +1,6 @@
 """Formulas as NumPy code: what the `numpy` backend runs for operators that NumPy does not have.
 
-A formula is traced (`mt_operators.tracing`), and its graph is written down as one function of
+The graph of a formula (`mt_operators.graph`) is written down as one function of
 arrays, in which NumPy's own functions and operators do each step:
 
 >>> from mt_operators import OPERATORS
@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.tracing import PYTHON, Expression, Graph, Number, trace
+from mt_operators.evaluation import expanded
+from mt_operators.graph import PYTHON, Expression, Graph, Number
 from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.backends.numpy.choices import choose, keep
 from mt_tensor.dtypes import Array
@@ -43,7 +44,7 @@ def numpy_source(formula: Formula) -> str:
     Raises:
         TracingError: the formula branches on a value, or uses something that arrays do not have.
     """
-    return _written(trace(formula, ATOMIC), formula.name, repr)
+    return _written(expanded(formula.graph, ATOMIC), formula.name, repr)
 
 
 def numpy_function(
@@ -74,7 +75,7 @@ def numpy_function(
         namespace[name] = _typed(number, dtype)
         return name
 
-    graph = trace(formula, ATOMIC)
+    graph = expanded(formula.graph, ATOMIC)
     steps = sum(bool(expression.operands) for expression in graph.expressions)
     text = _written(graph, "on_arrays", named, _ON_MANY if steps > 1 else "")
     if steps > 1:

@@ -28,7 +28,8 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.tracing import PYTHON, Expression, Graph, trace
+from mt_operators.evaluation import expanded
+from mt_operators.graph import PYTHON, Expression, Graph
 from mt_tensor.backends.numpy.backend import FUNCTIONS, UFUNCS
 from mt_tensor.backends.numpy.source import ATOMIC
 from mt_tensor.backends.silence import silently
@@ -92,7 +93,7 @@ def update_function(
 
 def update_source(formula: Formula, kinds: Sequence[Kind], changed: Sequence[int]) -> str:
     """Return the text of such a function."""
-    return _Writer(trace(formula, ATOMIC), kinds, changed).text()
+    return _Writer(expanded(formula.graph, ATOMIC), kinds, changed).text()
 
 
 class _Writer:

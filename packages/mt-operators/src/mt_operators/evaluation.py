@@ -1,0 +1,108 @@
+"""Evaluation: compute what a graph says, with a stage's own functions if it has them.
+
+The same walk writes rows out: evaluated on symbols, with the functions that a compiler knows, a
+graph becomes one that uses nothing else.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from inspect import Parameter, Signature
+from typing import Any
+
+from mt_operators.elementary import ELEMENTARY, ask
+from mt_operators.errors import TracingError, nearest
+from mt_operators.graph import PYTHON, Graph
+from mt_operators.table import OPERATORS
+from mt_operators.tracing import Recorder
+
+Spelling = Mapping[str, Callable[..., Any]]
+"""How somebody computes operators of the table: name to function."""
+
+_PYTHON: Spelling = {
+    **{name: getattr(operator, name) for name in PYTHON if name not in ("and", "or")},
+    "and": operator.and_,
+    "or": operator.or_,
+    "abs": abs,
+}
+"""The operations that are Python's operators."""
+
+
+def evaluate(graph: Graph, operands: Sequence[Any], spelling: Spelling | None = None) -> list[Any]:
+    """Return the outputs of a graph.
+
+    Args:
+        graph: the graph.
+        operands: a value for each of its arguments.
+        spelling: functions for the elementary operators, and for any other that is not to be
+            written out; None for those of the table, which ask the values.
+
+    Raises:
+        TracingError: `spelling` lacks an elementary function.
+    """
+    values = evaluated(graph, operands, spelling)
+    return [values[at] for at in graph.outputs]
+
+
+def evaluated(graph: Graph, operands: Sequence[Any], spelling: Spelling | None = None) -> list[Any]:
+    """Return the value of every expression of a graph; see `evaluate`."""
+    values: list[Any] = []
+    for expression in graph.expressions:
+        name = expression.operation
+        if name == "argument":
+            values.append(operands[int(expression.number)])
+        elif name == "constant":
+            values.append(expression.number)
+        else:
+            function = _PYTHON.get(name) or _spelled(name, spelling)
+            values.append(function(*[values[at] for at in expression.operands]))
+    return values
+
+
+def apply(name: str, *operands: Any) -> Any:
+    """Return what an operator of the table makes of operands; one that can say so is asked."""
+    answer = ask(name, operands)
+    return OPERATORS[name].function(*operands) if answer is NotImplemented else answer
+
+
+def _spelled(name: str, spelling: Spelling | None) -> Callable[..., Any]:
+    """Return the function of an operator: the table's, a spelling's, or what it is written with."""
+    if spelling is None:
+        return partial(apply, name)
+    if name in spelling:
+        return spelling[name]
+    if name in ELEMENTARY:
+        raise TracingError(
+            f"this spelling has no {name!r}; it spells {', '.join(sorted(spelling))}."
+            f"{nearest(name, spelling)}"
+        )
+    graph = OPERATORS[name].value.graph
+    return lambda *operands: evaluate(graph, operands, spelling)[0]
+
+
+def expanded(graph: Graph, atomic: Collection[str] = ()) -> Graph:
+    """Return a graph of elementary operations, and of the operators that are called `atomic`."""
+    names = {*ELEMENTARY, *atomic}
+    if all(not e.operands or e.operation in names | _PYTHON.keys() for e in graph.expressions):
+        return graph
+    recorder = Recorder("expanded", graph.arity)
+    spelling = {name: partial(apply, name) for name in names}
+    return recorder.graph(evaluate(graph, recorder.arguments, spelling))
+
+
+class Evaluation:
+    """A graph as a function of its arguments, for an operator that is no row of the table."""
+
+    def __init__(self, name: str, parameters: Sequence[str], graph: Graph) -> None:
+        self.graph = graph
+        self.__name__ = name
+        self.__signature__ = Signature(
+            [Parameter(each, Parameter.POSITIONAL_OR_KEYWORD) for each in parameters]
+        )
+
+    def __call__(self, *operands: Any) -> Any:
+        """Return its output, or a tuple of several."""
+        results = evaluate(self.graph, operands)
+        return tuple(results) if len(results) > 1 else results[0]

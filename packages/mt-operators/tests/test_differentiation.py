@@ -1,0 +1,96 @@
+"""Derivatives of graphs: the chain rule, once for all that is composed."""
+
+import math
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mt_operators import OPERATORS, Formula
+from mt_operators.differentiation import derivative, derived
+from mt_operators.elementary import exp, floor, log, maximum, sin, tanh, where
+from mt_operators.evaluation import evaluate
+from mt_operators.testing import high_precision
+from mt_operators.tracing import trace
+
+sigmoid = OPERATORS["sigmoid"].function
+
+
+def repeated(x, y):
+    inner = exp(-x * x) + y
+    return inner * inner + sin(inner) * x
+
+
+def chosen(x, y):
+    return where(x > 0.0, x * tanh(y), -x) + maximum(x, 0.25) * y
+
+
+def of_rows(x, y):
+    return sigmoid(x * y) * OPERATORS["softplus"].function(y) - log(1.5 + sigmoid(x))
+
+
+COMPOSED = [repeated, chosen, of_rows]
+"""They end in a sum, so that their derivatives do not read the output."""
+
+NUMBERS = st.floats(-2.0, 2.0).filter(lambda x: min(abs(x), abs(x - 0.25)) > 1e-3)
+
+
+@pytest.mark.parametrize("function", COMPOSED)
+@pytest.mark.parametrize("argument", [0, 1])
+@pytest.mark.parametrize("order", [1, 2])
+@given(x=NUMBERS, y=NUMBERS)
+def test_the_derivative_is_that_of_the_function(function, argument, order, x, y):
+    graph = Formula(function.__name__, 2, 1, function).graph
+    point = [x, y]
+    for _ in range(order - 1):
+        out = evaluate(graph, point)
+        graph, point = derivative(graph, argument), [*point, *out]
+    out = evaluate(graph, point)
+    (slope,) = evaluate(derivative(graph, argument), [*point, *out])
+    wanted = difference(function, order, argument, x, y)
+    assert math.isclose(slope, wanted, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def difference(function, order, argument, *point):
+    """Return the derivative by one argument, by differences with many digits."""
+    graph = trace("f", function, 2)
+    with mpmath.workdps(120):
+        spelling, step = high_precision(mpmath), mpmath.mpf(10) ** -30
+
+        def at(move):
+            moved = [mpmath.mpf(x) + (move if i == argument else 0) for i, x in enumerate(point)]
+            return evaluate(graph, moved, spelling)[0]
+
+        if order == 1:
+            return float((at(step) - at(-step)) / (2 * step))
+        return float((at(step) - 2 * at(0) + at(-step)) / step**2)
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "text"),
+    [
+        (lambda x, y: x, 0, "1.0"),
+        (lambda x, y: y * 2.0, 0, "0.0"),
+        (lambda x, y: where(x > y, 3.0, 5.0), 0, "0.0"),
+        (lambda x, y: floor(x), 0, "0.0"),
+    ],
+)
+def test_what_does_not_vary_has_no_derivative(function, argument, text):
+    graph = derivative(trace("f", function, 2), argument)
+    assert str(graph).splitlines()[-2] == f"e3 = {text}"
+    assert len(graph.expressions) == 4
+
+
+def test_an_output_is_read_where_the_row_reads_it():
+    graph = derivative(trace("f", lambda x: exp(2.0 * x), 1), 0)
+    assert graph.reads == (1,)
+    assert evaluate(graph, [math.nan, 3.0]) == [6.0]
+
+
+def test_a_derived_operator_is_like_a_row():
+    operator = derived("cubed", ["x"], trace("cubed", lambda x: x * x * x, 1))
+    assert operator.parameters == ("x",)
+    assert operator.function(2.0) == 8.0
+    assert operator.partials[0](2.0, 8.0) == 12.0
+    assert evaluate(operator.gradient((True,)).graph, [0.5, 2.0, 8.0]) == [6.0]
