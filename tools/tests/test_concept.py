@@ -132,7 +132,7 @@ def test_a_function_of_the_input_is_fused() -> None:
 def test_a_repeated_argument_is_read_before_the_loop() -> None:
     (kernel,) = [kernel for name, _, kernel in KERNELS if kernel.repeats and name == "broadcast"]
     text = kernel_text("fast", kernel, input_of("broadcast").functions)
-    assert text.index("x2_value = ") < text.index("for i in range(n):")
+    assert text.index("scale_value = ") < text.index("for i in range(n):")
 
 
 def test_a_kernel_is_compiled_without_a_gpu() -> None:
