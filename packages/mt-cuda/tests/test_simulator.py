@@ -60,10 +60,9 @@ def test_the_reduction_without_a_barrier_is_found():
     from mt_cuda.library import inspection
     from mt_cuda.simulator import SIZE
     from mt_operators import OPERATORS
-    from mt_operators.tracing import trace
 
     fold = inspection.reduction.Fold(
-        "add", trace(OPERATORS["add"].value), 0, mt.float32, mt.float32, 0, 1, "index32"
+        "add", OPERATORS["add"].value.graph, 0, mt.float32, mt.float32, 0, 1, "index32"
     )
     sound = inspection.reduction.rows(fold, SIZE.threads)
     for line in (20, 24):

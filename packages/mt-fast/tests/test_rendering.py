@@ -11,14 +11,19 @@ from mt_fast.generation.rendering import PYTHON, render
 from mt_fast.generation.spelling import TABLE
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, div, where
+from mt_operators.evaluation import expanded
 from mt_operators.testing import SPECIAL, SPECS
-from mt_operators.tracing import trace
 from mt_tensor import bool_, float32, float64, int8, uint8
 from mt_tensor.extending import DTYPES
 
 
 def formula(function, arity=1, outputs=1):
     return Formula("f", arity, outputs, function)
+
+
+def trace(formula):
+    """Return the graph of which a kernel is written."""
+    return expanded(formula.graph)
 
 
 def executed(traced, arguments):

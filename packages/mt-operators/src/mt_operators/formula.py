@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, get_args
 
 from mt_operators.elementary import composition, where
@@ -43,14 +43,32 @@ class Formula:
         function: the function, which computes on floats and asks other values.
     """
 
-    __slots__ = ("_graph", "arity", "function", "name", "outputs")
+    __slots__ = ("_graph", "_parameters", "arity", "function", "name", "outputs")
 
-    def __init__(self, name: str, arity: int, outputs: int, function: Source) -> None:
+    def __init__(
+        self,
+        name: str,
+        arity: int,
+        outputs: int,
+        function: Source,
+        parameters: Sequence[str] = (),
+    ) -> None:
+        """Name a function; `parameters` are for one that has no names for its arguments."""
         self.name = name
         self.arity = arity
         self.outputs = outputs
         self.function = function
+        self._parameters = tuple(parameters)
         self._graph: Graph | None = None
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the arguments, for those who read kernels."""
+        if not self._parameters:
+            names = parameters_of(self.function)
+            fit = len(names) == self.arity
+            self._parameters = names if fit else tuple(f"x{i}" for i in range(self.arity))
+        return self._parameters
 
     @property
     def graph(self) -> Graph:
@@ -78,7 +96,8 @@ class Formula:
         def reading(*operands: Any) -> Any:
             return function(*[0.0 if place is None else operands[place] for place in places])
 
-        return Formula(self.name, len(reads), self.outputs, reading), reads
+        names = [self.parameters[i] for i in reads]
+        return Formula(self.name, len(reads), self.outputs, reading, names), reads
 
     def __repr__(self) -> str:
         """Show the name and the numbers of arguments and results."""
@@ -246,6 +265,7 @@ class Operator:
                 self.arity + 2,
                 len(wanted),
                 _fused(self.share, wanted),
+                ("upstream", *self.parameters, "output"),
             )
         return self._formulas[needed]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import keyword
 import re
 from collections.abc import Sequence
@@ -57,17 +56,9 @@ _GENERATED = re.compile(
 )
 
 
-def argument_names(formula: Formula, table: Table) -> list[str]:
-    """Return names for the arguments of a formula: those of its own parameters where they serve.
-
-    A gradient takes the upstream gradient, the arguments of its operator, and the output.
-    """
-    parameters = list(inspect.signature(formula.function).parameters.values())
-    names = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
-    if names == ["upstream"]:
-        known = formula.arity - 2
-        names += list("xyz"[:known]) if known <= 3 else [f"x{i}" for i in range(known)]
-        return [*names, "output"]
+def argument_names(formula: Formula, table: Table) -> Sequence[str]:
+    """Return names for the arguments of a formula: those of its own parameters where they serve."""
+    names = formula.parameters
     usable = len(set(names)) == formula.arity and all(
         name not in _RESERVED
         and name not in table

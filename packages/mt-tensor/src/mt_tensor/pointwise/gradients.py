@@ -131,9 +131,9 @@ class Gradients:
         from mt_operators.differentiation import derived  # when first needed only
 
         formula = self._computing.formula
-        names = ["upstream", *(f"x{i}" for i in self.reads)]
         graphs = [formula.graph.only(output) for output in range(formula.outputs)]
-        return [self._operation(derived(formula.name, names, graph)) for graph in graphs]
+        operators = [derived(formula.name, formula.parameters, graph) for graph in graphs]
+        return [self._operation(operator) for operator in operators]
 
 
 def _picking(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
