@@ -1,7 +1,8 @@
 """What later stages build on operators and modules with, beside the names that users import.
 
 It is the border of this stage. The modules that its README shows are for other packages too, with
-`elementary`, `graph`, `evaluation` and `testing` among them; everything else may change without notice.
+`elementary`, `graph`, `evaluation` and `testing` among them; everything else may change without
+notice.
 """
 
 # Formulas: the constant partials.
