@@ -189,8 +189,7 @@ def test_indices_that_need_64_bits(ops, monkeypatch):
     out = wide.empty((5, 3, 4), mt.float32)
     wide.elementwise(OPERATORS["mul"].value, [x, y], [out])
     assert np.array_equal(wide.to_host(out), wide.to_host(x) * wide.to_host(y))
-    total = wide.empty((5, 1, 4), mt.float32)
-    wide.reduce(OPERATORS["add"], x, total, (1,))
+    total = wide.reduce(OPERATORS["add"], x, (1,), True)
     assert np.array_equal(wide.to_host(total), wide.to_host(x).sum(1, keepdims=True))
 
 
@@ -215,6 +214,7 @@ def test_conversions(ops, source, target):
         ops.copy(x, ours)
         NUMPY.copy(x_there, theirs)
         same(ops, ours, theirs)
+        same(ops, ops.copy(x, ours.layout), theirs)
 
 
 def test_the_host_gets_a_copy(ops):
@@ -236,11 +236,9 @@ def test_reductions(ops, dtype, name):
     array = numbers((4, 3, 17), dtype)
     for view, dims in itertools.product(VIEWS, ((), (0,), (1,), (2,), (0, 2), (1, 2), (0, 1, 2))):
         x, x_there = both(ops, array, view)
-        shape = tuple(1 if d in dims else e for d, e in enumerate(x.shape))
-        ours, theirs = (b.empty(shape, DTYPES[dtype]) for b in (ops, NUMPY))
         with np.errstate(all="ignore"):
-            ops.reduce(OPERATORS[name], x, ours, dims)
-            NUMPY.reduce(OPERATORS[name], x_there, theirs, dims)
+            ours = ops.reduce(OPERATORS[name], x, dims)
+            theirs = NUMPY.reduce(OPERATORS[name], x_there, dims)
         same(ops, ours, theirs)
 
 
@@ -248,26 +246,21 @@ def test_reductions(ops, dtype, name):
 def test_long_folds(ops, length):
     array = numbers((length, 3), "float32")
     for dims in ((0,), (0, 1)):
-        out = ops.empty((1, 1 if 1 in dims else 3), mt.float32)
-        ops.reduce(OPERATORS["add"], on(ops, array), out, dims)
+        out = ops.reduce(OPERATORS["add"], on(ops, array), dims, True)
         assert np.array_equal(ops.to_host(out), array.sum(dims, keepdims=True))
 
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or"])
-@pytest.mark.parametrize("dtype", ["bool", "float32", "int64"])
-def test_logical_reductions(ops, dtype, name):
-    array = np.array([[0, 0, 0], [0, 2, 0], [3, 1, 2]]).astype(DTYPES[dtype].numpy)
+def test_logical_reductions(ops, name):
+    array = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 1]], bool)
     fold = {"logical_and": np.all, "logical_or": np.any}[name]
-    for out_type in ("bool", dtype):
-        out = ops.empty((3, 1), DTYPES[out_type])
-        ops.reduce(OPERATORS[name], on(ops, array), out, (1,))
-        assert np.array_equal(ops.to_host(out), fold(array, axis=1, keepdims=True))
+    out = ops.reduce(OPERATORS[name], on(ops, array), (1,), True)
+    assert np.array_equal(ops.to_host(out), fold(array, axis=1, keepdims=True))
 
 
 def test_nothing_folded_is_the_identity(ops):
     for name, wanted in (("add", 0), ("mul", 1)):
-        out = on(ops, numbers((4, 1), "float32"))
-        ops.reduce(OPERATORS[name], ops.empty((4, 0), mt.float32), out, (1,))
+        out = ops.reduce(OPERATORS[name], ops.empty((4, 0), mt.float32), (1,))
         assert (ops.to_host(out) == wanted).all()
 
 
@@ -277,8 +270,7 @@ def test_nan_and_infinity_survive(ops, name, place):
     for value in (np.nan, np.inf, -np.inf):
         array = np.ones(100, "f4")
         array[place] = value
-        out = ops.empty((1,), mt.float32)
-        ops.reduce(OPERATORS[name], on(ops, array), out, (0,))
+        out = ops.reduce(OPERATORS[name], on(ops, array), (0,), True)
         wanted = {"add": np.add, "maximum": np.maximum, "minimum": np.minimum}[name].reduce(array)
         np.testing.assert_equal(ops.to_host(out)[0], wanted)
 
@@ -287,8 +279,7 @@ def test_sums_repeat_exactly(ops):
     array = np.random.default_rng(0).standard_normal((3, 999)).astype("f4")
     results = set()
     for _ in range(3):
-        out = ops.empty((1, 1), mt.float32)
-        ops.reduce(OPERATORS["add"], on(ops, array), out, (0, 1))
+        out = ops.reduce(OPERATORS["add"], on(ops, array), (0, 1))
         results.add(ops.to_host(out).item())
     assert len(results) == 1
 
@@ -305,9 +296,8 @@ def test_products(ops, dtype):
         for backend in (ops, NUMPY):
             a = on(backend, numbers((m, n) if a_turned else (n, m), dtype))
             b = on(backend, numbers((k, m) if b_turned else (m, k), dtype, 1))
-            out = backend.empty((n, k), DTYPES[dtype])
-            backend.matmul(permuted(a) if a_turned else a, permuted(b) if b_turned else b, out)
-            results.append(out)
+            left, right = permuted(a) if a_turned else a, permuted(b) if b_turned else b
+            results.append(backend.matmul(left, right))
         same(ops, *results)
 
 
@@ -316,10 +306,7 @@ def test_batches_of_products(ops):
     for backend in (ops, NUMPY):
         a = on(backend, numbers((2, 1, 3, 4), "float32")).expand((2, 3, 3, 4))
         b = on(backend, numbers((3, 5, 4), "float32", 1)).permute(0, 2, 1).expand((2, 3, 4, 5))
-        out = on(backend, np.zeros((3, 2, 5, 6), "f4"))
-        view = out.permute(1, 0, 3, 2).slice((0, 0, 0, 0), (1, 1, 2, 1), (2, 3, 3, 5))
-        backend.matmul(a, b, view)
-        results.append(out)
+        results.append(backend.matmul(a, b))
     same(ops, *results)
 
 
@@ -339,8 +326,7 @@ def test_gather_and_scatter(ops, dtype, dim):
             at = 2 - dim if view == "permuted" else dim
             table = way(on(backend, numbers((4, 3, 5), dtype)))
             where, values = way(on(backend, index)), way(on(backend, numbers(part, dtype, 1)))
-            picked = backend.empty(where.shape, DTYPES[dtype])
-            backend.gather(table, at, where, picked)
+            picked = backend.gather(table, at, where)
             with np.errstate(all="ignore"):
                 backend.scatter(values, at, where, table, OPERATORS[name])
             results.append((picked, table))

@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from mt_operators import Formula, Operator
 from mt_tensor import DType, TensorBackend, TensorData
-from mt_tensor.extending import Shape, as_dtype
+from mt_tensor.backends.extending import Layout
+from mt_tensor.extending import Shape, as_dtype, folded_shape
 
 Index = tuple[int, ...]
 
@@ -48,13 +49,6 @@ def write(data: TensorData, index: Index, value: Any) -> None:
 def at(index: Index, dim: int, where: int) -> Index:
     """Return an index moved to `where` in one dimension."""
     return (*index[:dim], where, *index[dim + 1 :])
-
-
-def folded(operator: Operator, values: list[Any]) -> Any:
-    """Fold values with an operator, from its identity on where it has one."""
-    if operator.identity is not None:
-        values = [operator.identity, *values]
-    return functools.reduce(operator.function, values)
 
 
 class ListOps(TensorBackend):
@@ -88,30 +82,37 @@ class ListOps(TensorBackend):
                     write(out, index, value)
 
     def reduce(
-        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
-    ) -> None:
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
+    ) -> TensorData:
         """Group the elements by where they go, and fold each group."""
-        groups: dict[Index, list[Any]] = {index: [] for index in indices(out)}
+        groups: dict[Index, list[Any]] = {}
+        for index in indices(self.empty(folded_shape(source.shape, dims, True), source.dtype)):
+            groups[index] = [] if operator.identity is None else [operator.identity]
         for index in indices(source):
             goal = tuple(0 if d in dims else i for d, i in enumerate(index))
             groups[goal].append(read(source, index))
+        out = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
         with np.errstate(over="ignore"):
-            for goal, values in groups.items():
-                write(out, goal, folded(operator, values))
+            for index, values in zip(indices(out), groups.values(), strict=True):
+                write(out, index, functools.reduce(operator.function, values))
+        return out
 
-    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Add up products of rows and columns."""
+        out = self.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
         with np.errstate(over="ignore"):
             for *batch, i, k in indices(out):
                 row = (read(a, (*batch, i, j)) for j in range(a.shape[-1]))
                 column = (read(b, (*batch, j, k)) for j in range(a.shape[-1]))
-                products = (x * y for x, y in zip(row, column, strict=True))
-                write(out, (*batch, i, k), sum(products))
+                write(out, (*batch, i, k), sum(x * y for x, y in zip(row, column, strict=True)))
+        return out
 
-    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read where the index points."""
+        out = self.empty(index.shape, source.dtype)
         for here in indices(index):
             write(out, here, read(source, at(here, dim, read(index, here))))
+        return out
 
     def scatter(
         self,
@@ -128,11 +129,13 @@ class ListOps(TensorBackend):
                 value = read(source, here)
                 write(out, there, operator.function(read(out, there), value) if operator else value)
 
-    def copy(self, source: TensorData, out: TensorData) -> None:
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy each element."""
+        out = self.written(out)
         with np.errstate(over="ignore"):
             for index in indices(source):
                 write(out, index, read(source, index))
+        return out
 
 
 def create_backend() -> ListOps:

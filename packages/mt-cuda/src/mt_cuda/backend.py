@@ -30,7 +30,8 @@ from mt_operators.evaluation import expanded
 from mt_operators.graph import Graph
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.backends.extending import MOST_DIMENSIONS, not_an_array
-from mt_tensor.extending import Shape, as_dtype, size_of, strides_from_shape
+from mt_tensor.backends.extending import Layout as Contiguous
+from mt_tensor.extending import Shape, as_dtype, folded_shape, size_of, strides_from_shape
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""
@@ -102,10 +103,8 @@ class CudaOps(TensorBackend):
         """Wait for the device, and return a copy of the elements."""
         if len(data.shape) > MOST_DIMENSIONS:
             raise not_an_array(data.shape)
-        row = data
-        if not data.layout.from_start:
-            row = self.empty(data.shape, data.dtype)
-            self.copy(data, row)
+        layout = data.layout
+        row = data if layout.from_start else self.copy(data, layout.contiguous)
         return self.machine.download(row.storage, data.size).reshape(data.shape)
 
     def reinterpreted(self, storage: Any, dtype: DType) -> Any:
@@ -129,9 +128,11 @@ class CudaOps(TensorBackend):
         compute = computed(computation_type([data.dtype for data in inputs]))
         self._each(formula, compute, inputs, outputs)
 
-    def copy(self, source: TensorData, out: TensorData) -> None:
+    def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
         """Run the kernel of the formula `x`, which converts what it stores."""
+        out = self.written(out)
         self._each(OPERATORS["id"].value, computed(source.dtype), (source,), (out,))
+        return out
 
     def _each(
         self,
@@ -180,36 +181,34 @@ class CudaOps(TensorBackend):
     # --- Reductions -----------------------------------------------------------------------------
 
     def reduce(
-        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
-    ) -> None:
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
+    ) -> TensorData:
         """Fold in one launch, or in two where there are few outputs and much to fold."""
-        if out.size == 0:
-            return
+        shape, dtype = folded_shape(source.shape, dims, keepdim), source.dtype
         if source.size == 0:
-            identity = 0.0 if operator.identity is None else operator.identity
-            self.copy(self.full((), out.dtype, identity).expand(out.shape), out)
-            return
-        key = (operator, source.shape, source.strides, source.dtype, out.strides, out.dtype, dims)
-        first, chunks, second = self._plan(
-            key, lambda: self._plan_reduce(operator, source, out, dims)
-        )
+            return self.full(shape, dtype, operator.identity or 0)
+        out = self.empty(shape, dtype)
+        key = (operator, source.shape, source.strides, dtype, dims)
+        first, chunks, second = self._plan(key, lambda: self._plan_reduce(operator, source, dims))
         if second is None:
             self._launch(first, (source, out))
-            return
-        partial = self.empty((out.size * chunks,), computed(source.dtype))
+            return out
+        partial = self.empty((out.size * chunks,), computed(dtype))
         self._launch(first, (source, partial))
         self._launch(second, (partial, out))
+        return out
 
     def _plan_reduce(
-        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...]
     ) -> tuple[Plan, int, Plan | None]:
         rest = tuple(d for d in range(source.ndim) if d not in dims)
-        kept = merge(_at(source.shape, rest), [_at(v.strides, rest) for v in (source, out)])
+        extents = _at(source.shape, rest)
+        kept = merge(extents, [_at(source.strides, rest), strides_from_shape(extents)])
         folded = merge(_at(source.shape, dims), [_at(source.strides, dims)])
-        return self._plan_fold(operator, source.dtype, out.dtype, kept, folded)
+        return self._plan_fold(operator, source.dtype, kept, folded)
 
     def _plan_fold(
-        self, operator: Operator, source: DType, out: DType, kept: Layout, folded: Layout
+        self, operator: Operator, dtype: DType, kept: Layout, folded: Layout
     ) -> tuple[Plan, int, Plan | None]:
         """Plan a fold, in two launches if cutting it into chunks keeps more of the GPU busy."""
         size = self.machine.size
@@ -222,16 +221,16 @@ class CudaOps(TensorBackend):
         span = -(-folded.size // max(1, min(size.parallel // workers, folded.size // least)))
         chunks = -(-folded.size // span)  # none of them empty
         if chunks == 1:
-            plan = self._plan_pass(operator, (source, out), kept, folded, by_rows)
+            plan = self._plan_pass(operator, (dtype, dtype), kept, folded, by_rows)
             return plan, 1, None
-        total = computed(source)
+        total = computed(dtype)
         rows = strides_from_shape(kept.shape)
         partial = Layout(kept.shape, (kept.strides[0], tuple(s * chunks for s in rows)))
-        first = self._plan_pass(operator, (source, total), partial, folded, by_rows, chunks=chunks)
+        first = self._plan_pass(operator, (dtype, total), partial, folded, by_rows, chunks=chunks)
         gathered = Layout(kept.shape, (partial.strides[1], kept.strides[1]))
         again = Layout((chunks,), ((1,),))
         second_by_rows = _folds_by_rows(gathered, again, size.threads)
-        second = self._plan_pass(operator, (total, out), gathered, again, second_by_rows)
+        second = self._plan_pass(operator, (total, dtype), gathered, again, second_by_rows)
         return first, chunks, second
 
     def _plan_pass(
@@ -269,12 +268,13 @@ class CudaOps(TensorBackend):
 
     # --- Matrix product -------------------------------------------------------------------------
 
-    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Run the tiled kernel: one block for each tile of each product."""
-        if out.size == 0:
-            return
-        key = ("matmul", a.dtype, a.shape, b.shape, a.strides, b.strides, out.strides)
-        self._launch(self._plan(key, lambda: self._plan_matmul(a, b, out)), (a, b, out))
+        out = self.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+        if out.size:
+            key = ("matmul", a.dtype, a.shape, b.shape, a.strides, b.strides)
+            self._launch(self._plan(key, lambda: self._plan_matmul(a, b, out)), (a, b, out))
+        return out
 
     def _plan_matmul(self, a: TensorData, b: TensorData, out: TensorData) -> Plan:
         views = (a, b, out)
@@ -304,10 +304,11 @@ class CudaOps(TensorBackend):
 
     # --- Indexing -------------------------------------------------------------------------------
 
-    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Run a kernel over the elements of the index."""
+        out = self.empty(index.shape, source.dtype)
         if index.size == 0:
-            return
+            return out
         views = (source, index, out)
         key = ("gather", dim, source.dtype, index.shape, *(v.strides for v in views))
 
@@ -319,6 +320,7 @@ class CudaOps(TensorBackend):
             return self._over_grid(kernel, layout.size, numbers)
 
         self._launch(self._plan(key, plan), views)
+        return out
 
     def scatter(
         self,

@@ -25,16 +25,19 @@ from mt_fast.memory import aligned, empty
 from mt_fast.primitives import calls, elementwise, movement, products, reductions, slices, updates
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
-from mt_tensor import DType, TensorData, float16, float32, float64
+from mt_tensor import DType, TensorData, float16, float32
 from mt_tensor.backends.extending import (
     ARITHMETIC,
     MOST_DIMENSIONS,
     HostBackend,
+    Layout,
+    copied,
     not_an_array,
+    row_major,
     silently,
 )
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import Array, FusedKernel, Number, Shape, size_of
+from mt_tensor.extending import Array, FusedKernel, Number, Shape, folded_shape, size_of
 
 _ADD = OPERATORS["add"]
 
@@ -129,76 +132,65 @@ class FastOps(HostBackend):
             super().update(formula, inputs, changed)
 
     def reduce(
-        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
-    ) -> None:
-        """Run the operator's kernel for this layout."""
-        if out.size == 0:
-            return
-        if source.size == 0:
-            identity = self.full((), out.dtype, operator.identity or 0)
-            self.copy(identity.expand(out.shape), out)
-            return
-        if source.dtype is float16:
-            result = self._float32(out)
-            self.reduce(operator, self._widened(source), result, dims)
-            self._rounded(result, out)
-            return
-        plan = reductions.plan(operator, source, out, dims, self.parallel_from)
-        if plan is not None:
-            plan.run(source, out)
-        elif operator.identity is None:
-            self.copy(source, out)
-        else:  # each element is folded alone
-            start = self.full((), source.dtype, operator.identity).expand(source.shape)
-            self.elementwise(operator.value, (start, source), (out,))
-
-    def fold(
-        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Fold rows of what lies in a row without a look at its layout."""
+        """Run the operator's kernel for this layout."""
         layout = source.layout
-        given = layout.shape
-        first = len(given) - len(dims)
-        plain = layout.row_major and layout.size and layout.dtype is not float16
-        if not plain or (first and dims and min(dims) < first):
-            return super().fold(operator, source, dims, keepdim)
-        storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
-        if storage is None:
-            return super().fold(operator, source, dims, keepdim)
-        kept = given[:first]
-        shape = (*kept, *(1,) * len(dims)) if keepdim else kept
-        return TensorData(storage, shape, dtype=layout.dtype)
+        shape, dtype, size = layout.shape, layout.dtype, layout.size
+        first = len(shape) - len(dims)
+        if layout.row_major and size and dtype is not float16 and (not dims or min(dims) >= first):
+            storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
+            if storage is not None:
+                return TensorData(storage, folded_shape(shape, dims, keepdim), dtype=dtype)
+        if dtype is float16:
+            total = self.reduce(operator, self._widened(source), dims, keepdim)
+            return self.copy(total, row_major(total.shape, dtype))
+        result = folded_shape(shape, dims, keepdim)
+        if size == 0:
+            return self.full(result, dtype, operator.identity or 0)
+        out = self.empty(result, dtype)
+        self._fold(operator, source, dims, out)
+        return out
 
-    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+    def _fold(
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], out: TensorData
+    ) -> None:
+        """Run the plan of a reduction that is not empty; `out` lies in a row."""
+        shape = folded_shape(source.shape, dims, True)
+        view = TensorData(out.storage, shape, dtype=out.dtype)
+        plan = reductions.plan(operator, source, view, dims, self.parallel_from)
+        if plan is not None:
+            plan.run(source, view)
+        elif operator.identity is None:
+            self.copy(source, view)
+        else:  # each element is folded alone
+            start = self.full((), source.dtype, operator.identity).expand(shape)
+            self.elementwise(operator.value, (start, source), (view,))
+
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with BLAS, integers with a compiled loop."""
-        if out.dtype is float16:
-            result = self._float32(out)
-            self.matmul(self._widened(a), self._widened(b), result)
-            self._rounded(result, out)
-            return
-        left, right, product = (self.to_host(data) for data in (a, b, out))
-        products.matmul(left, right, product, self._parallel(out.size * a.shape[-1]))
-
-    def product(self, a: TensorData, b: TensorData) -> TensorData:
-        """Multiply with BLAS, and keep the array that it returns."""
         dtype = a.layout.dtype
-        if dtype is not float32 and dtype is not float64:
-            return super().product(a, b)
-        result = products.product(a.array, b.array)
+        if dtype is float16:
+            wide = products.product(self._widened(a).array, self._widened(b).array)
+            whole = TensorData.of(wide, wide.shape, float32)
+            return self.copy(whole, row_major(wide.shape, dtype))
+        if dtype.is_floating_point:
+            result = products.product(a.array, b.array)
+        else:
+            work = a.size * b.shape[-1]
+            result = products.of_integers(a.array, b.array, self._parallel(work))
         return TensorData.of(result, result.shape, dtype)
 
-    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
-        """Read by index, on all threads if it pays."""
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Read by index, whole slices piece by piece, on all threads if it pays."""
+        parallel = self._parallel(index.size)
+        if index.size and slices.are_named(source, dim, index):
+            row = source if source.layout.row_major else self.copy(source, source.layout.contiguous)
+            return slices.read(row, dim, index, parallel)
+        out = self.empty(index.shape, source.dtype)
         if index.size:
-            movement.gather(source, dim, index, out, self._parallel(index.size))
-
-    def gathered(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Read slices piece by piece."""
-        if not (source.size and index.size and index.is_contiguous()):
-            return super().gathered(source, dim, index)
-        row = source if source.layout.row_major else self.converted(source, source.dtype)
-        size = index.size * (source.size // source.shape[dim])
-        return slices.read(row, dim, index, self._parallel(size))
+            movement.gather(source, dim, index, out, parallel)
+        return out
 
     def scatter(
         self,
@@ -216,33 +208,30 @@ class FastOps(HostBackend):
             self.scatter(self._widened(source), dim, index, result, operator)
             self._rounded(result, out)
             return
-        if operator is _ADD and slices.are_of_rows(source, dim, index, out):
+        rows = source.layout.row_major and out.layout.row_major
+        if operator is _ADD and rows and slices.are_named(out, dim, index):
             slices.add(source, dim, index, out, self._parallel(index.size))
         else:
             movement.scatter(source, dim, index, out, operator)
 
-    def copy(self, source: TensorData, out: TensorData) -> None:
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy and convert."""
+        if isinstance(out, Layout):
+            if out.size < WORTH_A_KERNEL and len(out.shape) <= MOST_DIMENSIONS:
+                return copied(source, out)  # NumPy needs less time to look at the layout
+            out = self.empty(out.shape, out.dtype)
         if out.size == 0:
-            return
+            return out
         if source.dtype is not out.dtype and float16 in (source.dtype, out.dtype):
             self._rounded(source, out)
-            return
-        movement.copy(source, out, self._parallel(out.size))
+        else:
+            movement.copy(source, out, self._parallel(out.size))
+        return out
 
-    def converted(self, source: TensorData, dtype: DType) -> TensorData:
-        """Let NumPy copy what is small: it needs less time to look at the layout."""
-        if source.size >= WORTH_A_KERNEL or source.ndim > MOST_DIMENSIONS:
-            return super().converted(source, dtype)
-        array = source.array
-        if source.dtype is dtype:
-            return TensorData.of(array.copy(), source.shape, dtype)
-        return TensorData.of(silently(array.astype, dtype.numpy, "C"), source.shape, dtype)
-
-    def joined(self, parts: Sequence[TensorData], dim: int) -> TensorData:
+    def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Let NumPy join views: that is one call, and not one for each of them."""
         if parts[0].ndim > MOST_DIMENSIONS:
-            return super().joined(parts, dim)
+            return super().concatenate(parts, dim)
         array = np.concatenate([part.array for part in parts], dim)
         return TensorData.of(array, array.shape, parts[0].dtype)
 

@@ -301,34 +301,18 @@ def _counted(backend: TensorBackend, active: Sequence[LayerSummary]) -> Iterator
     come down to products, too.
     """
     thread = threading.get_ident()
-    product, matmul, kernel = backend.product, backend.matmul, backend.kernel
-    counting = True
+    matmul, kernel = backend.matmul, backend.kernel
 
-    def count(multiply_adds: int) -> None:
-        if active and counting:
-            active[-1].multiply_adds += multiply_adds
-
-    def counted_product(a: Any, b: Any) -> Any:
-        nonlocal counting
-        if threading.get_ident() != thread:
-            return product(a, b)
-        counting = False  # matmul, which it may call
-        try:
-            result = product(a, b)
-        finally:
-            counting = True
-        count(result.layout.size * a.shape[-1])
+    def counted_matmul(a: Any, b: Any) -> Any:
+        result = matmul(a, b)
+        if active and threading.get_ident() == thread:
+            active[-1].multiply_adds += result.layout.size * a.shape[-1]
         return result
-
-    def counted_matmul(a: Any, b: Any, out: Any) -> None:
-        matmul(a, b, out)
-        if threading.get_ident() == thread:
-            count(out.layout.size * a.shape[-1])
 
     def no_kernel(name: str) -> Any:
         return None if threading.get_ident() == thread else kernel(name)
 
-    replaced = {"product": counted_product, "matmul": counted_matmul, "kernel": no_kernel}
+    replaced = {"matmul": counted_matmul, "kernel": no_kernel}
     backend.__dict__.update(replaced)
     try:
         yield

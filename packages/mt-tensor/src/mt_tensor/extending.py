@@ -29,6 +29,7 @@ Of a `TensorData`:
 from mt_tensor.strides import (
     Shape as Shape,
     Strides as Strides,
+    folded_shape as folded_shape,
     is_integer as is_integer,
     normalize_dims as normalize_dims,
     shape_broadcast as shape_broadcast,

@@ -31,9 +31,11 @@ class Layout:
             they are not, the elements may still do so: see `is_contiguous`.
         from_start: whether it is `row_major` and the offset is 0.
         repeats: whether every index is known to name the same element.
+        contiguous: the layout of a new storage of this shape and type, in rows from its start.
     """
 
     __slots__ = (
+        "contiguous",
         "dtype",
         "from_start",
         "offset",
@@ -62,6 +64,7 @@ class Layout:
         self.row_major = strides is None
         self.from_start = strides is None and offset == 0
         self.repeats = not any(self.strides)
+        self.contiguous: Layout = self if self.from_start else row_major(shape, dtype)
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""

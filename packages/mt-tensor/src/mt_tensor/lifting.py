@@ -75,10 +75,7 @@ class TensorOps:
         def lifted(a: Tensor, dim: int) -> Tensor:
             self._check("reduce", a)
             dims = (normalize_dim(dim, a.ndim),) if a.ndim else ()
-            shape = tuple(1 if d in dims else extent for d, extent in enumerate(a.shape))
-            out = self.backend.empty(shape, a.dtype)
-            self.backend.reduce(operator, a._tensor, out, dims)
-            return a._with(out)
+            return a._with(self.backend.reduce(operator, a._tensor, dims, True))
 
         return lifted
 

@@ -102,6 +102,17 @@ def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
     return tuple(result)
 
 
+def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
+    """Return the shape that is left when `dims` are folded, which stay with extent 1 or go.
+
+    >>> folded_shape((2, 3, 4), (0, 2), True)
+    (1, 3, 1)
+    """
+    if keepdim:
+        return tuple([1 if d in dims else extent for d, extent in enumerate(shape)])
+    return tuple([extent for d, extent in enumerate(shape) if d not in dims])
+
+
 def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
     """Return the index into a tensor of `shape` that `big_index` into a broadcast result reads.
 

@@ -269,7 +269,7 @@ class Tensor(Methods):
                 self._grad = derivative
             else:  # a copy, for the gradient may share its memory with that of another leaf
                 data, backend = derivative._tensor, self.backend
-                self._grad = _make(backend.converted(data, data.dtype), backend)
+                self._grad = _make(backend.copy(data, data.layout.contiguous), backend)
 
     def free_graph(self) -> None:
         """Forget nothing: a leaf saves nothing."""

@@ -70,7 +70,7 @@ def _position(name: str, operator: str) -> Callable[..., Tensor]:
         pieces = array.reshape(int(np.prod(x.shape[:dim])), x.shape[dim], -1)
         outer, _, inner = pieces.shape
         row = TensorData.of(array, x.shape, x.dtype)
-        sought = x.backend.fold(chosen, row, (dim,), True).array.reshape(outer, inner)
+        sought = x.backend.reduce(chosen, row, (dim,), True).array.reshape(outer, inner)
         out = empty((*x.shape[:dim], 1, *x.shape[dim + 1 :]), np.int64)
         places, parallel = out.reshape(outer, inner), shared(x.numel(), x)
         if inner == 1:

@@ -31,26 +31,22 @@ a tile of inner products adds up vectors at its end, which for short sums takes 
 """
 
 
-def matmul(a: Array, b: Array, out: Array, parallel: bool) -> None:
-    """Multiply matrices in the last two dimensions.
+def of_integers(a: Array, b: Array, parallel: bool) -> Array:
+    """Return the product of matrices of integers, in the last two dimensions.
 
     Args:
         a: shape (*batch, n, m).
         b: shape (*batch, m, k), of the same dtype.
-        out: shape (*batch, n, k), of that dtype, which is float32, float64 or an integer type.
         parallel: whether to use all threads.
     """
-    if a.dtype.kind == "f":
-        _blas(a, b, out)
-        return
     n, m, k = a.shape[-2], a.shape[-1], b.shape[-1]
-    batches = out.size // (n * k) if n and k else 0
-    product = np.zeros((batches, n, k), out.dtype)
+    product = np.zeros((*a.shape[:-1], k), a.dtype)
+    batches = product.size // (n * k) if n and k else 0
     if batches and m:
         left = np.ascontiguousarray(a).reshape(batches, n, m)
         right = np.ascontiguousarray(b).reshape(batches, m, k)
-        _ROWS.run(batches * n, parallel, left, right, product)
-    out[...] = product.reshape(out.shape)
+        _ROWS.run(batches * n, parallel, left, right, product.reshape(batches, n, k))
+    return product
 
 
 def product(a: Array, b: Array) -> Array:
@@ -93,10 +89,6 @@ def _straightened(array: Array) -> Array:
     out = np.empty(array.shape, array.dtype)
     movement.copy(source, TensorData.of(out, out.shape, dtype), True)
     return out
-
-
-def _blas(a: Array, b: Array, out: Array) -> None:
-    silently(np.matmul, _for_blas(a), _for_blas(b), out=out)
 
 
 def _for_blas(array: Array) -> Array:

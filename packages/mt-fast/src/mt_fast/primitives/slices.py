@@ -65,24 +65,26 @@ _ADD_ELEMENTS, _ADD_PIECES = Kernel.of(_add_elements), Kernel.of(_add_pieces)
 # --- On views -------------------------------------------------------------------------------------
 
 
-def are_of_rows(source: TensorData, dim: int, index: TensorData, out: TensorData) -> bool:
-    """Whether an index, which is not empty, names whole slices of what lies in a row."""
-    before, step, after = index.strides[:dim], index.strides[dim], index.strides[dim + 1 :]
-    if step != 1 or any(before) or any(after):
+def are_named(data: TensorData, dim: int, index: TensorData) -> bool:
+    """Whether an index, which is not empty, names whole slices of a view."""
+    shape, strides = index.shape, index.strides
+    if strides[dim] != 1 or any(strides[:dim]) or any(strides[dim + 1 :]):
         return False
-    whole = (
-        source.shape[:dim] == out.shape[:dim] and source.shape[dim + 1 :] == out.shape[dim + 1 :]
-    )
-    return whole and source.layout.row_major and out.layout.row_major
+    return shape[:dim] == data.shape[:dim] and shape[dim + 1 :] == data.shape[dim + 1 :]
 
 
-def read(source: TensorData, dim: int, numbers: TensorData, parallel: bool) -> TensorData:
-    """Return the slices that numbers name; both lie in a row, and neither is empty."""
-    row = numbers.array.reshape(-1)
+def _numbers(dim: int, index: TensorData) -> Any:
+    """Return the numbers of the slices that an index names."""
+    return index.like((index.shape[dim],), (1,), index.offset).array
+
+
+def read(source: TensorData, dim: int, index: TensorData, parallel: bool) -> TensorData:
+    """Return the slices that an index names of a view in a row; neither is empty."""
+    row = _numbers(dim, index)
     bits = np.dtype(f"u{source.dtype.itemsize}")
     pieces = _pieces(source, dim).view(bits)
     outer, _, inner = pieces.shape
-    shape = (*source.shape[:dim], *numbers.shape, *source.shape[dim + 1 :])
+    shape = index.shape
     out = empty(shape, source.dtype.numpy)
     result = out.view(bits).reshape(outer, row.size, inner)
     if inner == 1:
@@ -99,8 +101,8 @@ def read(source: TensorData, dim: int, numbers: TensorData, parallel: bool) -> T
 
 
 def add(source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool) -> None:
-    """Add slices to those that an index names; see `are_of_rows`."""
-    row = index.like((index.shape[dim],), (1,), index.offset).array
+    """Add slices to those that an index names; all lie in rows."""
+    row = _numbers(dim, index)
     given, sums = _pieces(source, dim), _pieces(out, dim)
     outer, extent, inner = sums.shape
     if inner == 1:

@@ -38,7 +38,8 @@ import numpy as np
 from mt_operators import Formula, Operator
 from mt_tensor.dtypes import Array, DType, Number, float16, float32
 from mt_tensor.errors import ExchangeError
-from mt_tensor.strides import Shape, shape_broadcast
+from mt_tensor.layout import Layout, row_major
+from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -48,10 +49,7 @@ _FOLLOWS = {
     "elementwise": ("compute", "computing", "on_arrays", "update"),
     "compute": ("computing", "on_arrays"),
     "computing": ("on_arrays",),
-    "reduce": ("fold",),
-    "matmul": ("product",),
-    "gather": ("gathered",),
-    "copy": ("converted", "joined"),
+    "copy": ("concatenate",),
 }
 """What follows from each method, unless a class has a shorter way to it."""
 
@@ -126,40 +124,45 @@ class TensorBackend(ABC):
 
     @abstractmethod
     def reduce(
-        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
-    ) -> None:
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
+    ) -> TensorData:
         """Fold the dimensions `dims` of `source` with an associative binary operator.
 
         Args:
             operator: `add`, `mul`, `maximum`, `minimum`, `logical_and`, `logical_or`, or another
                 associative and commutative operator of two arguments.
-            source: a view.
-            out: a view of the shape of `source` with extent 1 in `dims`, of the same dtype, which
-                is bool for the logical operators. Where a folded dimension has extent 0 it receives
-                `operator.identity`, which then is not None. Where there is an identity, every fold
-                begins with it: a sum is never -0.0, not even that of a single element.
+            source: a view, of bool for the logical operators. Where a folded dimension has extent 0
+                the result is `operator.identity`, which then is not None. Where there is an
+                identity, every fold begins with it: a sum is never -0.0, not even that of a single
+                element.
             dims: the dimensions, each once; for `()` each element is folded alone.
+            keepdim: whether they stay, with extent 1.
         """
 
     @abstractmethod
-    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
-        """Multiply matrices: `out[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
+        """Multiply matrices: `result[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
         Args:
             a: shape (*batch, n, m).
-            b: shape (*batch, m, k), of the same dtype.
-            out: shape (*batch, n, k), of that dtype, which is not bool; zero where m is 0.
+            b: shape (*batch, m, k), of the same dtype, which is not bool.
+
+        Returns:
+            A view of shape (*batch, n, k); zero where m is 0.
         """
 
     @abstractmethod
-    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
-        """Read along `dim`: `out[i][j][k] = source[i][index[i][j][k]][k]` for `dim` 1 of 3.
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Read along `dim`: `result[i][j][k] = source[i][index[i][j][k]][k]` for `dim` 1 of 3.
 
         Args:
             source: at least as long as `index` in every dimension but `dim`.
             dim: the dimension that the indices count in.
-            index: dtype int64, values from 0 to `source.shape[dim] - 1`.
-            out: the shape of `index` and the dtype of `source`.
+            index: dtype int64, values from 0 to `source.shape[dim] - 1`. Where strides are 0 in all
+                other dimensions, as when rows are looked up, it names whole slices.
+
+        Returns:
+            A view of the shape of `index`.
         """
 
     @abstractmethod
@@ -177,18 +180,22 @@ class TensorBackend(ABC):
             source: the shape of `index` and the dtype of `out`.
             dim: the dimension that the indices count in.
             index: dtype int64, values from 0 to `out.shape[dim] - 1`, possibly with repetition.
-            out: at least as long as `index` in every dimension but `dim`.
+            out: a view at least as long as `index` in every dimension but `dim`.
             operator: if given (`add`, `mul`, `maximum`, `minimum`), combines what is there with
                 what comes instead of replacing it, every repetition counted. Without it, which
                 of several repetitions remains is open.
         """
 
     @abstractmethod
-    def copy(self, source: TensorData, out: TensorData) -> None:
-        """Copy between two views of one shape, converting the dtype.
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
+        """Copy a view, converting the dtype.
 
         A float becomes an integer by dropping its fraction, an integer wraps around, non-zero
         becomes True. What nan and floats out of range become as integers is left open.
+
+        Args:
+            source: a view.
+            out: where to, of the same shape: a view, or the layout of a new one.
         """
 
     # --- What follows from the primitives: new views --------------------------------------------
@@ -265,72 +272,16 @@ class TensorBackend(ABC):
         if dtype is first.dtype:
             self.elementwise(formula, views, targets)
             return
-        wide = [view if view.dtype is dtype else self.converted(view, dtype) for view in views]
+        wide = [
+            view if view.dtype is dtype else self.copy(view, row_major(view.shape, dtype))
+            for view in views
+        ]
         results = [self.empty(first.shape, dtype) for _ in targets]
         self.elementwise(formula, wide, results)
         for result, target in zip(results, targets, strict=True):
             self.copy(result, target)
 
-    def fold(
-        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
-    ) -> TensorData:
-        """Return what `reduce` computes as a new contiguous view.
-
-        Args:
-            operator: as for `reduce`.
-            source: as for `reduce`.
-            dims: as for `reduce`.
-            keepdim: whether the folded dimensions stay, with extent 1, or are left out.
-        """
-        shape = tuple([1 if d in dims else extent for d, extent in enumerate(source.shape)])
-        out = self.empty(shape, source.dtype)
-        self.reduce(operator, source, out, dims)
-        if keepdim:
-            return out
-        kept = tuple([extent for d, extent in enumerate(source.shape) if d not in dims])
-        return TensorData(out.storage, kept, dtype=out.dtype)
-
-    def product(self, a: TensorData, b: TensorData) -> TensorData:
-        """Return the product of matrices or vectors as a new contiguous view.
-
-        Args:
-            a: shape (*batch, n, m); or (m,), a single row, which the result then lacks.
-            b: shape (*batch, m, k); or (m,), a single column, which the result then lacks. It is of
-                the same dtype, which is not bool. Unlike those of `matmul` the batch dimensions are
-                still to be broadcast.
-        """
-        left = a if a.ndim > 1 else a.like((1, *a.shape), (0, *a.strides), a.offset)
-        right = b if b.ndim > 1 else b.like((*b.shape, 1), (*b.strides, 0), b.offset)
-        batch = shape_broadcast(left.shape[:-2], right.shape[:-2])
-        left, right = (each.expand((*batch, *each.shape[-2:])) for each in (left, right))
-        n, k = left.shape[-2], right.shape[-1]
-        out = self.empty((*batch, n, k), a.dtype)
-        self.matmul(left, right, out)
-        kept = (*batch, *((n,) if a.ndim > 1 else ()), *((k,) if b.ndim > 1 else ()))
-        return TensorData(out.storage, kept, dtype=out.dtype)
-
-    def gathered(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Return slices along `dim` as a new contiguous view.
-
-        Args:
-            source: a view.
-            dim: one of its dimensions, whose place those of the index take in the result.
-            index: dtype int64, values from 0 to `source.shape[dim] - 1`, of any shape.
-        """
-        row = index if index.is_contiguous() else self.converted(index, index.dtype)
-        before, after = source.shape[:dim], source.shape[dim + 1 :]
-        strides = (*(0,) * len(before), 1, *(0,) * len(after))
-        out = self.empty((*before, index.size, *after), source.dtype)
-        self.gather(source, dim, row.like(out.shape, strides, row.offset), out)
-        return TensorData(out.storage, (*before, *index.shape, *after), dtype=out.dtype)
-
-    def converted(self, source: TensorData, dtype: DType) -> TensorData:
-        """Return a contiguous copy of a view, of a type that may be another; see `copy`."""
-        out = self.empty(source.shape, dtype)
-        self.copy(source, out)
-        return out
-
-    def joined(self, parts: Sequence[TensorData], dim: int) -> TensorData:
+    def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Return views of one dtype, one after the other along `dim`, as a new contiguous view.
 
         Args:
@@ -345,6 +296,10 @@ class TensorBackend(ABC):
             self.copy(part, out.slice(tuple(starts), (1,) * out.ndim, part.shape))
             starts[dim] += part.shape[dim]
         return out
+
+    def written(self, out: Layout | TensorData) -> TensorData:
+        """Return where a result goes: a view that is there, or a new one of a layout."""
+        return self.empty(out.shape, out.dtype) if isinstance(out, Layout) else out
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""

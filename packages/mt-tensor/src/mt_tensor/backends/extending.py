@@ -6,9 +6,15 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 """
 
 # Elements in the memory of this machine.
-from mt_tensor.backends.host import HostBackend as HostBackend
+from mt_tensor.backends.host import (
+    HostBackend as HostBackend,
+    copied as copied,
+)
 from mt_tensor.backends.silence import silently as silently
-from mt_tensor.layout import row_major as row_major
+from mt_tensor.layout import (
+    Layout as Layout,
+    row_major as row_major,
+)
 from mt_tensor.tensor_data import (
     MOST_DIMENSIONS as MOST_DIMENSIONS,
     not_an_array as not_an_array,

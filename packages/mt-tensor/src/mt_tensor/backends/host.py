@@ -10,6 +10,7 @@ import numpy as np
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
+from mt_tensor.layout import Layout
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData, not_an_array
 
@@ -69,3 +70,11 @@ class HostBackend(TensorBackend):
         if not zero:
             silently(array.fill, dtype.convert(value))
         return TensorData.of(array, shape, dtype)
+
+
+def copied(source: TensorData, out: Layout) -> TensorData:
+    """Return NumPy's own copy of a view, converted."""
+    array, dtype = source.array, out.dtype
+    if source.layout.dtype is dtype:
+        return TensorData.of(array.copy(), out.shape, dtype)
+    return TensorData.of(silently(array.astype, dtype.numpy, "C"), out.shape, dtype)

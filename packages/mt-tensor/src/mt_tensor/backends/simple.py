@@ -16,7 +16,8 @@ import numpy as np
 from mt_operators import Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.dtypes import Number
-from mt_tensor.strides import Index, index_to_position
+from mt_tensor.layout import Layout
+from mt_tensor.strides import Index, folded_shape, index_to_position
 from mt_tensor.tensor_data import TensorData
 
 
@@ -122,14 +123,18 @@ class SimpleOps(HostBackend):
                     write(out, index, result)
 
     def reduce(
-        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
-    ) -> None:
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
+    ) -> TensorData:
         """Fold with the operator's own Python source."""
+        result = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
+        out = TensorData(result.storage, folded_shape(source.shape, dims, True), dtype=source.dtype)
         with np.errstate(all="ignore"):
             tensor_reduce(operator.function, operator.identity)(source, out, dims)
+        return result
 
-    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply rows by columns."""
+        out = self.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
         with np.errstate(all="ignore"):
             for index in out.indices():
                 *batch, i, k = index
@@ -137,11 +142,14 @@ class SimpleOps(HostBackend):
                 for j in range(a.shape[-1]):
                     total += read(a, (*batch, i, j)) * read(b, (*batch, j, k))
                 write(out, index, total)
+        return out
 
-    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read each element from where its index points."""
+        out = self.empty(index.shape, source.dtype)
         for where in index.indices():
             write(out, where, read(source, _along(where, dim, int(read(index, where)))))
+        return out
 
     def scatter(
         self,
@@ -160,7 +168,9 @@ class SimpleOps(HostBackend):
                     value = operator.function(read(out, target), value)
                 write(out, target, value)
 
-    def copy(self, source: TensorData, out: TensorData) -> None:
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy each element; storing it converts it."""
+        out = self.written(out)
         with np.errstate(all="ignore"):
             tensor_map(lambda x: x)(source, out)
+        return out

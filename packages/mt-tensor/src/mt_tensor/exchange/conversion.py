@@ -25,6 +25,7 @@ from mt_tensor.dtypes import (
     uint8,
 )
 from mt_tensor.errors import DTypeError
+from mt_tensor.layout import row_major
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -35,7 +36,7 @@ class Cast(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, dtype: DType) -> Tensor:
         ctx.dtype = x.dtype
-        return x._with(x.backend.converted(x._tensor, dtype))
+        return x._with(x.backend.copy(x._tensor, row_major(x._tensor.shape, dtype)))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:

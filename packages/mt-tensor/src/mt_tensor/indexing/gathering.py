@@ -12,6 +12,7 @@ from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
 
 _ADD = OPERATORS["add"]
 
@@ -26,9 +27,7 @@ class Gather(Function):
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
         ctx.dim, ctx.shape = dim, x.shape
         ctx.save_for_backward(index)
-        out = x.backend.empty(index.shape, x.dtype)
-        x.backend.gather(x._tensor, dim, index._tensor, out)
-        return x._with(out)
+        return x._with(x.backend.gather(x._tensor, dim, index._tensor))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -60,7 +59,12 @@ class GatherSlices(Function):
     def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
         ctx.dim, ctx.shape = dim, x.shape
         ctx.save_for_backward(index)
-        return x._with(x.backend.gathered(x._tensor, dim, index._tensor))
+        row = index if index.ndim == 1 else index.reshape(-1)
+        slices = x.backend.gather(x._tensor, dim, along(row, dim, x.shape)._tensor)
+        if index.ndim != 1:
+            shape = (*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
+            slices = TensorData(slices.storage, shape, dtype=slices.dtype)
+        return x._with(slices)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:

@@ -22,8 +22,8 @@ class Cat(Function):
     @staticmethod
     def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
         ctx.dim, ctx.shapes = dim, [part.shape for part in parts]
-        joined = parts[0].backend.joined([part._tensor for part in _not_passed_over(parts)], dim)
-        return parts[0]._with(joined)
+        views = [part._tensor for part in _not_passed_over(parts)]
+        return parts[0]._with(parts[0].backend.concatenate(views, dim))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -48,7 +48,7 @@ class Stack(Function):
         if dim == len(shape):
             views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
         # In memory, those joined along the dimension behind the new one are stacked already.
-        joined = backend.joined(views, dim)
+        joined = backend.concatenate(views, dim)
         stacked = (*shape[:dim], len(parts), *shape[dim:])
         return first._with(TensorData(joined.storage, stacked, dtype=joined.dtype))
 

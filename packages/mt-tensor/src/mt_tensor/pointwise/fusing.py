@@ -27,6 +27,7 @@ from mt_operators.tracing import Recorder, Symbol
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number, bool_, float32
 from mt_tensor.errors import FusionError
+from mt_tensor.layout import Layout
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
@@ -122,8 +123,11 @@ class Scribe(TensorBackend):
         """Return a number."""
         return TensorData(value, (), dtype=dtype)
 
-    def converted(self, source: TensorData, dtype: DType) -> TensorData:
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Return a value of another type: all compute in that of the arguments in the end."""
+        if isinstance(out, TensorData):
+            _refuse("changes a tensor in place")
+        dtype = out.dtype
         if not dtype.is_floating_point:
             _refuse(f"converts to {dtype.name}")
         value = source.storage
@@ -152,8 +156,7 @@ class Scribe(TensorBackend):
     def _no_operation_on_elements(self, *_: Any) -> NoReturn:
         _refuse("uses an operation that folds, moves or multiplies whole tensors")
 
-    fold = product = gathered = joined = _no_operation_on_elements  # type: ignore[assignment]
-    reduce = matmul = gather = scatter = copy = _no_operation_on_elements  # type: ignore[assignment]
+    reduce = matmul = gather = scatter = concatenate = _no_operation_on_elements  # type: ignore[assignment]
 
 
 SCRIBE = Scribe()

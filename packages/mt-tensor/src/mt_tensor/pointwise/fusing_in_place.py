@@ -215,4 +215,4 @@ class Change:
                             f"{self.formula.name} changes two tensors that share memory: clone() "
                             "one of them."
                         )
-                    inputs[other] = backend.converted(data, data.dtype)
+                    inputs[other] = backend.copy(data, data.layout.contiguous)

@@ -60,7 +60,8 @@ class Part:
     def __radd__(self, total: Any) -> Any:
         """Return a sum to which this has been added: the same tensor, if nobody else holds it."""
         if not total._fresh:
-            total = total._with(total.backend.converted(total._tensor, total.dtype))
+            data = total._tensor
+            total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
         shown = self._shown(total)
         total.backend.elementwise(_ADD, (shown, self.grad._tensor), (shown,))

@@ -28,7 +28,7 @@ _ADD = OPERATORS["add"]
 
 def fold(name: str, x: Tensor, dims: tuple[int, ...], keepdim: bool = True) -> Tensor:
     """Fold `dims` of a tensor with the operator called `name`; nothing is recorded."""
-    return x._with(x.backend.fold(OPERATORS[name], x._tensor, dims, keepdim))
+    return x._with(x.backend.reduce(OPERATORS[name], x._tensor, dims, keepdim))
 
 
 def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
@@ -82,7 +82,7 @@ class Sum(LinearFunction):
 
     @staticmethod
     def computed(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
-        return x.backend.fold(_ADD, x._tensor, dims, keepdim)
+        return x.backend.reduce(_ADD, x._tensor, dims, keepdim)
 
     @staticmethod
     def undone(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
@@ -94,7 +94,7 @@ class Mean(LinearFunction):
 
     @staticmethod
     def computed(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
-        total = x._with(x.backend.fold(_ADD, x._tensor, dims, keepdim))
+        total = x._with(x.backend.reduce(_ADD, x._tensor, dims, keepdim))
         return (total / _count(x.shape, dims))._tensor
 
     @staticmethod

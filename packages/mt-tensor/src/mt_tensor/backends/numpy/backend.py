@@ -15,14 +15,15 @@ import numpy as np
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
-from mt_tensor.backends.host import HostBackend
+from mt_tensor.backends.host import HostBackend, copied
 from mt_tensor.backends.kernels import take_kernels
 from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.backends.numpy.calls import calling, fitted
 from mt_tensor.backends.numpy.kernels import KERNELS
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
-from mt_tensor.strides import Shape
+from mt_tensor.layout import Layout
+from mt_tensor.strides import Shape, folded_shape
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -149,10 +150,6 @@ ARITHMETIC: dict[Formula, np.ufunc] = {
 }
 """The ufuncs whose result has the type of their arguments, by what they compute."""
 
-BEGINS_WRONG = np.lib.NumpyVersion(np.__version__) < "2.2.0"
-"""Whether a ufunc without identity reduces wrongly what runs backwards into an array that is there:
-older NumPys then begin with elements in the wrong order."""
-
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
 }
@@ -263,34 +260,23 @@ class NumpyOps(HostBackend):
         return function
 
     def reduce(
-        self, operator: Operator, source: TensorData, out: TensorData, dims: tuple[int, ...]
-    ) -> None:
-        """Reduce with the operator's ufunc, or fold with its lifted source."""
-        array, target = source.array, out.array
-        ufunc = _UFUNC_OF.get(operator.value)
-        if ufunc is None:
-            target[...] = silently(self._fold_slices, operator, source, target.shape, dims)
-        elif source.dtype is float16 or (BEGINS_WRONG and ufunc.identity is None):
-            # Add up with more digits than are stored.
-            dtype = np.float32 if source.dtype is float16 else target.dtype
-            total = silently(ufunc.reduce, array, dims, dtype, None, True)
-            silently(np.copyto, target, total, casting="unsafe")
-        else:
-            silently(ufunc.reduce, array, dims, target.dtype, target, True)
-
-    def fold(
-        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool
+        self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Reduce with the operator's ufunc, and keep the array that it returns."""
-        reduce = _REDUCING.get(operator)
+        """Reduce with the operator's ufunc, or fold with its lifted source."""
+        fold = _REDUCING.get(operator)
         dtype = source.dtype
-        if reduce is None or dtype is float16:
-            return super().fold(operator, source, dims, keepdim)
-        try:
-            result = run_quietly(reduce, source.array, dims, dtype.numpy, None, keepdim)
-        except RuntimeError:  # as in `silently`
-            result = silently(reduce, source.array, dims, dtype.numpy, None, keepdim)
-        return _kept(result, result.shape, dtype)
+        result: Any
+        if fold is None:
+            shape = folded_shape(source.shape, dims, keepdim)
+            result = silently(self._fold_slices, operator, source, shape, dims)
+        else:  # of float16, add up with more digits than are stored
+            computed = np.float32 if dtype is float16 else dtype.numpy
+            try:
+                result = run_quietly(fold, source.array, dims, computed, None, keepdim)
+            except RuntimeError:  # as in `silently`
+                result = silently(fold, source.array, dims, computed, None, keepdim)
+            shape = result.shape
+        return _kept(result, shape, dtype)
 
     def _fold_slices(
         self, operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
@@ -308,30 +294,20 @@ class NumpyOps(HostBackend):
             total = function(total, part)
         return np.reshape(total, shape)
 
-    def matmul(self, a: TensorData, b: TensorData, out: TensorData) -> None:
+    def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS."""
-        silently(np.matmul, a.array, b.array, out=out.array)
-
-    def product(self, a: TensorData, b: TensorData) -> TensorData:
-        """Multiply with NumPy's BLAS, and keep the array that it returns."""
         result: Any = silently(np.matmul, a.array, b.array)
         return _kept(result, result.shape, a.dtype)
 
-    def gather(self, source: TensorData, dim: int, index: TensorData, out: TensorData) -> None:
-        """Take from the storage, or whole slices along an axis."""
-        if index.size and set(index.strides[:dim] + index.strides[dim + 1 :]) <= {0}:
-            # The same slices everywhere, as when rows are looked up.
-            column = index.like((index.shape[dim],), (index.strides[dim],), index.offset)
-            reached = [slice(extent) for extent in index.shape]
-            reached[dim] = slice(None)
-            out.array[...] = source.array[tuple(reached)].take(column.array, dim)
-        else:
-            out.array[...] = source.storage.take(_positions(source, dim, index))
-
-    def gathered(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Take along an axis, and keep the array."""
-        result = source.array.take(index.array, dim)
-        return _kept(result, result.shape, source.dtype)
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Take whole slices along an axis, or single elements from the storage."""
+        shape, strides = index.shape, index.strides
+        if any(strides[:dim]) or any(strides[dim + 1 :]):
+            return _kept(source.storage.take(_positions(source, dim, index)), shape, source.dtype)
+        row = index.like((shape[dim],), (strides[dim],), index.offset)
+        reached = [slice(extent) for extent in shape]
+        reached[dim] = slice(None)
+        return _kept(source.array[tuple(reached)].take(row.array, dim), shape, source.dtype)
 
     def scatter(
         self,
@@ -348,17 +324,14 @@ class NumpyOps(HostBackend):
         else:  # on rows, which NumPy does several times as fast
             silently(_UFUNC_OF[operator.value].at, out.storage, positions, values)
 
-    def converted(self, source: TensorData, dtype: DType) -> TensorData:
-        """Return NumPy's own copy."""
-        if source.dtype is dtype:
-            return TensorData.of(source.array.copy(), source.shape, dtype)
-        return TensorData.of(silently(source.array.astype, dtype.numpy, "C"), source.shape, dtype)
-
-    def copy(self, source: TensorData, out: TensorData) -> None:
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy and convert."""
-        silently(np.copyto, out.array, source.array, casting="unsafe")
+        if isinstance(out, TensorData):
+            silently(np.copyto, out.array, source.array, casting="unsafe")
+            return out
+        return copied(source, out)
 
-    def joined(self, parts: Sequence[TensorData], dim: int) -> TensorData:
+    def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Return NumPy's own concatenation."""
         result = np.concatenate([part.array for part in parts], dim)
         return _kept(result, result.shape, parts[0].dtype)
