@@ -10,10 +10,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from mt_tensor.fused import FusedKernel
+
+Kernels: TypeAlias = "dict[str, Callable[..., Any] | FusedKernel]"
+"""A backend's own versions of operations, by the name of the operation."""
 
 _modules: dict[str, list[str]] = {}
 """The modules that are to be imported, by the name of the backend."""
@@ -31,11 +34,12 @@ def register_kernels(backend: str, module: str) -> None:
     _modules.setdefault(backend, []).append(module)
 
 
-def take_kernels(backend: str, kernels: dict[str, Callable[..., Any] | FusedKernel]) -> None:
-    """Add to a backend's kernels what has been given to it since it was last asked for."""
+def take_kernels(backend: str, kernels: Kernels) -> Kernels:
+    """Add to a backend's kernels what has been given to it since, and return them."""
     modules = _modules.get(backend)
     if modules:
         with _importing:  # the other threads wait for the kernels
             while modules:
                 kernels.update(import_module(modules[0]).KERNELS)
                 del modules[0]
+    return kernels

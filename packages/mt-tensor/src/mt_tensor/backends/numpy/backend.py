@@ -338,6 +338,4 @@ class NumpyOps(HostBackend):
 
     def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
         """Return what NumPy does in one call, or in a few."""
-        if name not in KERNELS:
-            take_kernels(NumpyOps.name, KERNELS)
-        return KERNELS.get(name)
+        return KERNELS.get(name) or take_kernels(NumpyOps.name, KERNELS).get(name)
