@@ -22,6 +22,8 @@ def integer(name: str, value: Any, least: int) -> int:
         SettingTypeError: it is something else.
         SettingError: it is below `least`.
     """
+    if value.__class__ is int and value >= least:
+        return value
     try:
         return as_integer(name, value, least)
     except DomainError as error:

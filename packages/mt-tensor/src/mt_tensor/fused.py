@@ -121,7 +121,9 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
         return FUSED[name](*arguments)
     if not recording.get():
         return kernel.value((False,) * len(arguments), *arguments)[0]
-    needs = tuple([isinstance(x, Tensor) and x.requires_grad for x in arguments])
+    needs = tuple(
+        [isinstance(x, Tensor) and bool(x._requires_grad and x.requires_grad) for x in arguments]
+    )
     recording.set(False)
     try:
         result, saved = kernel.value(needs, *arguments)

@@ -195,7 +195,7 @@ class Tensor(Methods):
     @property
     def variable(self) -> Any:
         """What stands for this tensor in the graph: its node, or itself if it is a leaf."""
-        node = self.history
+        node = self.history if self._requires_grad is VIEW else self._node
         return self if node is None else node
 
     # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------

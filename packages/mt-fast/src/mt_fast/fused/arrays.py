@@ -17,7 +17,7 @@ def array_of(tensor: Tensor) -> Array:
 
 def tensor_of(array: Array, like: Tensor) -> Tensor:
     """Return a new contiguous array as a tensor on the backend of another."""
-    dtype = like._tensor.dtype
+    dtype = like._tensor.layout.dtype
     if array.dtype is not dtype.numpy:
         dtype = as_dtype(array.dtype)
     return Tensor._make(TensorData.of(array, array.shape, dtype), like.backend)
@@ -27,8 +27,8 @@ def is_compiled(*tensors: Tensor | None) -> bool:
     """Whether there are elements, and kernels that compute in their type: float32 or float64."""
     for tensor in tensors:
         if tensor is not None:
-            data = tensor._tensor
-            if data.dtype not in _COMPILED or not data.size:
+            layout = tensor._tensor.layout
+            if layout.dtype not in _COMPILED or not layout.size:
                 return False
     return True
 

@@ -71,7 +71,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 def check_one_dtype(name: str, first: Tensor, *others: Tensor | None) -> None:
     """Raise DTypeError unless all tensors have the dtype of the first; torch promotes none here."""
-    dtype = first.dtype
+    dtype = first._tensor.layout.dtype
     for other in others:
-        if other is not None and other.dtype is not dtype:
+        if other is not None and other._tensor.layout.dtype is not dtype:
             check_same_dtype(name, first, other)

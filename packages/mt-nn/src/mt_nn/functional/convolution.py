@@ -127,16 +127,18 @@ def _convolution(
     groups = integer("groups", groups, 1)
     steps = integers("stride", stride, dims, 1)
     spreads = integers("dilation", dilation, dims, 1)
+    kernels = weight._tensor.layout.shape
     if padding.__class__ is str:
-        batch, margins = _padded(batch, str(padding), weight.shape[2:], steps, spreads)
+        batch, margins = _padded(batch, str(padding), kernels[2:], steps, spreads)
     else:
         margins = integers("padding", padding, dims, 0)
-    biases = None if bias is None else bias.shape
-    _check_shapes(name, batch.shape, weight.shape, biases, margins, spreads, groups)
+    biases = None if bias is None else bias._tensor.layout.shape
+    inputs = batch._tensor.layout.shape
+    _check_shapes(name, inputs, kernels, biases, margins, spreads, groups)
     check_one_dtype(name, batch, weight, bias)
     common_backend(batch, weight, bias)
     out = CONVOLVE[dims](batch, weight, bias, steps, margins, spreads, groups)
-    return out.squeeze(0) if input.ndim == dims + 1 else out
+    return out if len(input._tensor.layout.shape) == len(inputs) else out.squeeze(0)
 
 
 def check_padding_name(padding: str, stride: tuple[int, ...]) -> None:

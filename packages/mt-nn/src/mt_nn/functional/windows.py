@@ -22,14 +22,14 @@ def as_batch(name: str, input: Tensor, dims: int) -> Tensor:
     Raises:
         InputError: they have other dimensions, or are not floating-point.
     """
-    if input.ndim == dims + 1:
-        input = input.unsqueeze(0)
-    if input.ndim != dims + 2 or not input.is_floating_point():
+    layout = input._tensor.layout
+    without_batch = len(layout.shape) == dims + 1
+    if not layout.dtype.is_floating_point or not (without_batch or len(layout.shape) == dims + 2):
         raise InputError(
             f"{name}() takes floating-point {_SHAPES[dims]}, or one without a batch; shape "
             f"{input.shape} and {input.dtype.name} were given."
         )
-    return input
+    return input.unsqueeze(0) if without_batch else input
 
 
 def check_not_empty(shape: Shape) -> None:

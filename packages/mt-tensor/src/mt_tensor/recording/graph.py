@@ -103,10 +103,10 @@ def connect(tensor: Any, node: Node, inputs: Sequence[Any]) -> None:
         node: its new node, of which the rest (`last_fn`, `ctx`, `name`) has been filled in.
         inputs: what stands for each argument that wants a gradient (`tensor.variable`).
     """
-    data = tensor._tensor
+    layout = tensor._tensor.layout
     node.inputs = inputs
-    node.shape = data.shape
-    node.dtype = data.dtype
+    node.shape = layout.shape
+    node.dtype = layout.dtype
     node.backend = tensor.backend
     node.hooks = node.retained = None
     tensor._node = node
