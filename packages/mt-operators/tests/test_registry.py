@@ -27,6 +27,14 @@ def test_foreign_code_is_refused_when_a_row_is_added() -> None:
     table.add("turns", lambda x: x / math.tau, lambda x, out: 1.0 / math.tau)
 
 
+def test_other_names_are_those_of_the_row() -> None:
+    table = OperatorTable()
+    table.add("half", lambda x: x * 0.5, lambda x, out: 0.5, aliases=("halved",))
+    assert table.aliases == {"halved": "half"}
+    with pytest.raises(OperatorExistsError, match="called 'half' exists"):
+        table.add("quarter", lambda x: x * 0.25, lambda x, out: 0.25, aliases=("half",))
+
+
 def test_names_that_types_use_are_refused() -> None:
     table = OperatorTable()
     table.for_each(lambda row: None, taken=lambda name: name == "shape")
@@ -92,6 +100,9 @@ OF_TWO = r"partial derivative by '{}' takes \(x, y\). .*: write it as lambda x, 
         ({"identity": "0"}, "identity is '0'; give a number, or None"),
         ({"gates": "no"}, "gates is 'no'; give True or False"),
         ({"note": 3}, "note is 3; give a line of text"),
+        ({"in_place": 1}, "in_place is 1; give True or False"),
+        ({"for_bool": None}, "for_bool is None; give the name of an operator"),
+        ({"aliases": "abs"}, "aliases is 'abs'; give a tuple of names"),
     ],
 )
 def test_rows_that_do_not_fit(row: dict[str, Any], problem: str) -> None:

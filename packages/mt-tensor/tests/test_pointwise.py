@@ -15,7 +15,6 @@ from hypothesis.extra.numpy import arrays, mutually_broadcastable_shapes
 
 import mt_tensor as mt
 from mt_operators import OPERATORS
-from mt_tensor.pointwise.table_functions import ALIASES
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -151,7 +150,7 @@ def test_every_row_is_a_function_and_a_method() -> None:
         if row.arity <= 2 and function.__module__ == "mt_tensor":
             assert function.__doc__ == f"Element by element: {row.note}."
             assert getattr(mt.Tensor, name).__doc__ == function.__doc__
-    for alias, name in ALIASES.items():
+    for alias, name in OPERATORS.aliases.items():
         assert getattr(mt, alias) is getattr(mt, name)
         assert getattr(mt.Tensor, alias) is getattr(mt.Tensor, name)
         assert theirs_of(alias)

@@ -6,13 +6,14 @@ import runpy
 import pytest
 
 import mt_tensor as mt
+from mt_operators import OPERATORS
 from mt_operators.testing import SPECS, WHOLE_SPECS
 from mt_tensor.conformance import test_operations
-from mt_tensor.pointwise.in_place import OTHER_NAMES
 from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec
 
 SAMPLED = {*SPECS, *WHOLE_SPECS, *(spec.name for spec in TENSOR_SPECS)}
 
+OTHER_NAMES = {**OPERATORS.aliases, "clip": "clamp"}
 CHANGED = {f"{alias}_": f"{name}_" for alias, name in OTHER_NAMES.items()}
 SAME = {**OTHER_NAMES, **{alias: name for alias, name in CHANGED.items() if name in dir(mt.Tensor)}}
 """Names of what has samples under another name."""

@@ -11,9 +11,13 @@ weight is 0 in every element type, the exact product is 0 too.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 from mt_operators.elementary import div, exp, expm1, log1p, maximum, minimum, tanh, where
-from mt_operators.table import define, define_real, ndtr, normal_density, sigmoid, sign, softplus
+from mt_operators.table import OPERATORS, ndtr, normal_density, sigmoid, sign, softplus
+
+define = partial(OPERATORS.add, trial=False, in_place=False)
+define_real = partial(define, result="real")
 
 FAR = 1000.0
 """Beyond it every exponential used here is 0, in float64 too."""
@@ -102,6 +106,7 @@ define_real(
     "log_sigmoid",
     lambda x: minimum(x, 0.0) - log1p(exp(-abs(x))),
     lambda x, out: sigmoid(-x),
+    aliases=("logsigmoid",),
     note="log(sigmoid(x)), which would underflow",
 )
 define_real(
@@ -132,6 +137,7 @@ define(
     lambda x, low, high, out: where((x <= low) & (low < high), 1.0, 0.0),
     lambda x, low, high, out: where((x >= high) | (low >= high), 1.0, 0.0),
     gates=True,
+    takes_bool=False,
     note="x between `low` and `high`; at a bound the bound has the derivative",
 )
 define(
@@ -139,6 +145,7 @@ define(
     lambda x: minimum(maximum(x, 0.0), 6.0),
     lambda x, out: where((x > 0.0) & (x < 6.0), 1.0, 0.0),
     gates=True,
+    takes_bool=False,
     note="x between 0 and 6; derivative 0 at both",
 )
 

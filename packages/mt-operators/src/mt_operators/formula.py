@@ -134,7 +134,11 @@ def parameters_of(function: Source) -> tuple[str, ...]:
 
 
 KINDS: dict[str, tuple[Any, str]] = {
-    "gates": (bool, "True or False"),
+    **dict.fromkeys(
+        ("gates", "chooses", "takes_integers", "takes_bool", "in_place"), (bool, "True or False")
+    ),
+    "for_bool": (str, "the name of an operator"),
+    "aliases": (tuple, "a tuple of names"),
     "identity": (int | float | None, "a number, or None"),
     "note": (str, "a line of text"),
 }
@@ -161,6 +165,13 @@ class Operator:
             where the upstream gradient is infinite.
         identity: the value that leaves the other argument unchanged, for operators that can
             reduce an empty axis; None for the others.
+        chooses: whether the first argument is a condition, by which it chooses.
+        takes_integers: whether integers stay what they are; else they are made floating point.
+        takes_bool: whether truth values are taken.
+        for_bool: the operator of truth values that is taken in place of this one or, where truth
+            values are refused, that is recommended.
+        in_place: whether tensors have a form that stores the result in the first argument.
+        aliases: other names of it.
         note: one line for the documentation: meaning, formula, convention at kinks.
         parameters: the names of the arguments.
 
@@ -178,6 +189,12 @@ class Operator:
         result: Result = "number",
         gates: bool = False,
         identity: float | None = None,
+        chooses: bool = False,
+        takes_integers: bool = True,
+        takes_bool: bool = True,
+        for_bool: str = "",
+        in_place: bool = True,
+        aliases: tuple[str, ...] = (),
         note: str = "",
     ) -> None:
         self.name = name
@@ -187,6 +204,12 @@ class Operator:
         self.result = result
         self.gates = gates
         self.identity = identity
+        self.chooses = chooses
+        self.takes_integers = takes_integers
+        self.takes_bool = takes_bool
+        self.for_bool = for_bool
+        self.in_place = in_place
+        self.aliases = aliases
         self.note = note
         try:
             self.parameters = parameters_of(function)

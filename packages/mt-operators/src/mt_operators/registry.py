@@ -6,6 +6,7 @@ The rows themselves are in `mt_operators.table`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from mt_operators.errors import (
     OperatorError,
@@ -13,7 +14,7 @@ from mt_operators.errors import (
     UnknownOperatorError,
     nearest,
 )
-from mt_operators.formula import Interval, Operator, Result, Source
+from mt_operators.formula import Operator, Source
 
 
 class OperatorTable(Mapping[str, Operator]):
@@ -49,32 +50,24 @@ class OperatorTable(Mapping[str, Operator]):
         """Return the number of operators."""
         return len(self._rows)
 
+    @property
+    def aliases(self) -> dict[str, str]:
+        """The other names of operators, and whose they are."""
+        return {alias: row.name for row in self._rows.values() for alias in row.aliases}
+
     def add(
-        self,
-        name: str,
-        function: Source,
-        *partials: Source,
-        domain: tuple[Interval, ...] = (),
-        result: Result = "number",
-        gates: bool = False,
-        identity: float | None = None,
-        note: str = "",
-        trial: bool = True,
+        self, name: str, function: Source, *partials: Source, trial: bool = True, **facts: Any
     ) -> Operator:
-        """Add a row and return it; see `Operator`, of which each partial is an argument here.
+        """Add a row and return it.
 
         Args:
-            name: see `Operator`, as for the others up to `note`.
+            name: see `Operator`.
             function: the value.
             *partials: the partial derivatives.
-            domain: for each argument, where there is a value.
-            result: what the operator yields.
-            gates: whether the derivatives only say which arguments the value comes from.
-            identity: the value that leaves the other argument unchanged.
-            note: one line for the documentation.
             trial: whether to trace the row at once, so that a mistake shows here and not in a
                 backend. The built-in rows do without, for an import should be quick; their tests
                 do it.
+            **facts: the other arguments of `Operator`: `domain`, `result`, `note` and so on.
 
         Raises:
             OperatorExistsError: the name is taken, by an operator or by a method of a type that
@@ -83,11 +76,12 @@ class OperatorTable(Mapping[str, Operator]):
                 and what it must take.
             TracingError: they leave no graph, for example because they branch on a value.
         """
-        if name in self._rows or any(taken(name) for taken in self._reserved):
-            raise OperatorExistsError(
-                f"an operator or a method called {name!r} exists already: choose another name."
-            )
-        row = Operator(name, function, partials, domain, result, gates, identity, note)
+        row = Operator(name, function, partials, **facts)
+        for each in (name, *row.aliases):
+            if each in self._rows or any(taken(each) for taken in self._reserved):
+                raise OperatorExistsError(
+                    f"an operator or a method called {each!r} exists already: choose another name."
+                )
         if name.startswith("_"):
             raise OperatorError(
                 f"operator {name!r}: it becomes a method of this name, and such are not public; "

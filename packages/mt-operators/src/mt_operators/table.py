@@ -104,11 +104,35 @@ ONE_OVER_ROOT_2_PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 # --- Arithmetic ---------------------------------------------------------------------------------
 
-define("id", lambda x: x, one, note="the argument itself")
-define("neg", lambda x: -x, lambda x, out: -1.0, note="-x")
+define("id", lambda x: x, one, in_place=False, note="the argument itself")
+define(
+    "neg",
+    lambda x: -x,
+    lambda x, out: -1.0,
+    takes_bool=False,
+    for_bool="logical_not",
+    aliases=("negative",),
+    note="-x",
+)
 define("add", lambda x, y: x + y, one, one, identity=0, note="x + y")
-define("sub", lambda x, y: x - y, one, lambda x, y, out: -1.0, note="x - y")
-define("mul", lambda x, y: x * y, lambda x, y, out: y, lambda x, y, out: x, identity=1, note="x y")
+define(
+    "sub",
+    lambda x, y: x - y,
+    one,
+    lambda x, y, out: -1.0,
+    takes_bool=False,
+    for_bool="ne",
+    note="x - y",
+)
+define(
+    "mul",
+    lambda x, y: x * y,
+    lambda x, y, out: y,
+    lambda x, y, out: x,
+    identity=1,
+    aliases=("multiply",),
+    note="x y",
+)
 define_real(
     "div",
     div,
@@ -116,7 +140,13 @@ define_real(
     lambda x, y, out: -div(out, y),
     note="x / y; IEEE 754's infinity or nan where y is zero",
 )
-define_real("inv", lambda x: div(1.0, x), lambda x, out: -(out * out), note="1 / x")
+define_real(
+    "inv",
+    lambda x: div(1.0, x),
+    lambda x, out: -(out * out),
+    aliases=("reciprocal",),
+    note="1 / x",
+)
 define("square", lambda x: x * x, lambda x, out: 2.0 * x, note="x x")
 define(
     "pow",
@@ -126,6 +156,7 @@ define(
     lambda x, y, out: y * pow(where(y == 0.0, where(abs(x) > 1e-37, x, 1.0), x), y - 1.0),
     # 0 ** y does not vary with y >= 0 but at 0: log(1) stands in for the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
+    takes_bool=False,
     note="x to the power y; nan for x < 0 unless y is whole",
 )
 define_real("sqrt", sqrt, lambda x, out: div(0.5, out), domain=FROM_0, note="square root")
@@ -198,6 +229,7 @@ define_real(
     asin,
     lambda x, out: div(1.0, sqrt((1.0 - x) * (1.0 + x))),
     domain=WITHIN_1,
+    aliases=("arcsin",),
     note="the angle whose sine is x",
 )
 define_real(
@@ -205,9 +237,16 @@ define_real(
     acos,
     lambda x, out: div(-1.0, sqrt((1.0 - x) * (1.0 + x))),
     domain=WITHIN_1,
+    aliases=("arccos",),
     note="the angle whose cosine is x",
 )
-define_real("atan", atan, lambda x, out: div(1.0, 1.0 + x * x), note="the angle whose tangent is x")
+define_real(
+    "atan",
+    atan,
+    lambda x, out: div(1.0, 1.0 + x * x),
+    aliases=("arctan",),
+    note="the angle whose tangent is x",
+)
 
 
 def by_square(x: float, length: float) -> float:
@@ -222,6 +261,7 @@ define_real(
     atan2,
     lambda y, x, out: by_square(x, hypot(x, y)),
     lambda y, x, out: -by_square(y, hypot(x, y)),
+    aliases=("arctan2",),
     note="the angle of the point (x, y), from -pi to pi; derivatives 0 at the origin",
 )
 
@@ -234,6 +274,7 @@ define_real(
     "asinh",
     asinh,
     lambda x, out: div(1.0, hypot(1.0, x)),
+    aliases=("arcsinh",),
     note="the number whose hyperbolic sine is x",
 )
 # Two roots, so that nothing overflows. Below -1 the formula holds although there is no value.
@@ -242,6 +283,7 @@ define_real(
     acosh,
     lambda x, out: div(1.0, sqrt(abs(x) - 1.0) * sqrt(abs(x) + 1.0)),
     domain=FROM_1,
+    aliases=("arccosh",),
     note="the number whose hyperbolic cosine is x",
 )
 define_real(
@@ -249,6 +291,7 @@ define_real(
     atanh,
     lambda x, out: div(1.0, (1.0 - x) * (1.0 + x)),
     domain=WITHIN_1,
+    aliases=("arctanh",),
     note="the number whose hyperbolic tangent is x",
 )
 
@@ -273,13 +316,20 @@ def gap(x: float, y: float) -> float:
     return where((x == y) & (abs(x) == math.inf), 0.0, x - y)
 
 
-define_real("sigmoid", sigmoid, lambda x, out: out * (1.0 - out), note="1 / (1 + exp(-x))")
-define_real("softplus", softplus, lambda x, out: sigmoid(x), note="log(1 + exp(x))")
+define_real(
+    "sigmoid",
+    sigmoid,
+    lambda x, out: out * (1.0 - out),
+    aliases=("expit",),
+    note="1 / (1 + exp(-x))",
+)
+define_real("softplus", softplus, lambda x, out: sigmoid(x), in_place=False, note="log(1 + exp(x))")
 define_real(
     "logaddexp",
     lambda x, y: maximum(x, y) + log1p(exp(-abs(gap(x, y)))),
     lambda x, y, out: sigmoid(gap(x, y)),
     lambda x, y, out: sigmoid(gap(y, x)),
+    in_place=False,
     note="log(exp(x) + exp(y)), which would overflow",
 )
 define_real(
@@ -311,6 +361,7 @@ define_real(
     "ndtr",
     ndtr,
     lambda x, out: normal_density(x),
+    in_place=False,
     note="the share of the normal distribution of mean 0 and variance 1 that lies below x",
 )
 
@@ -326,13 +377,26 @@ def sign(x: float) -> float:
     return where(x > 0.0, 1.0, where(x < 0.0, -1.0, abs(x)))
 
 
-define("abs", lambda x: abs(x), lambda x, out: sign(x), note="|x|; derivative 0 at 0")  # noqa: PLW0108 - which asks
-define_steps("sign", sign, note="1, 0 or -1 as x is positive, zero or negative; derivative 0")
+define(
+    "abs",
+    lambda x: abs(x),  # noqa: PLW0108 - which asks
+    lambda x, out: sign(x),
+    takes_bool=False,
+    aliases=("absolute",),
+    note="|x|; derivative 0 at 0",
+)
+define_steps(
+    "sign",
+    sign,
+    aliases=("sgn",),
+    note="1, 0 or -1 as x is positive, zero or negative; derivative 0",
+)
 define(
     "relu",
     lambda x: maximum(x, 0.0),
     lambda x, out: where(x <= 0.0, 0.0, 1.0),
     gates=True,
+    takes_bool=False,
     note="max(x, 0); derivative 0 at 0",
 )
 define(
@@ -341,6 +405,7 @@ define(
     lambda x, y, out: where(x < y, 0.0, where(x == y, 0.5, 1.0)),
     lambda x, y, out: where(y < x, 0.0, where(x == y, 0.5, 1.0)),
     gates=True,
+    in_place=False,
     note="the larger; nan if either is nan; equal arguments share the derivative",
 )
 define(
@@ -349,6 +414,7 @@ define(
     lambda x, y, out: where(x > y, 0.0, where(x == y, 0.5, 1.0)),
     lambda x, y, out: where(y > x, 0.0, where(x == y, 0.5, 1.0)),
     gates=True,
+    in_place=False,
     note="the smaller; nan if either is nan; equal arguments share the derivative",
 )
 define(
@@ -374,6 +440,7 @@ define(
     lambda x, low, high, out: where((x < low) & (low < high), 1.0, 0.0),
     lambda x, low, high, out: where((x > high) | (low > high), 1.0, 0.0),
     gates=True,
+    takes_bool=False,
     note="x, but at least `low` and at most `high`, which wins; at a bound x has the derivative",
 )
 
@@ -397,15 +464,28 @@ define(
     lambda condition, x, y, out: where(condition, 1.0, 0.0),
     lambda condition, x, y, out: where(condition, 0.0, 1.0),
     gates=True,
+    chooses=True,
+    in_place=False,
     note="x where the condition holds, else y",
 )
 
 # --- Rounding: steps, so every derivative is zero -----------------------------------------------
 
-define_steps("floor", floor, note="the largest whole number not above x; derivative 0")
-define_steps("ceil", ceil, note="the smallest whole number not below x; derivative 0")
-define_steps("trunc", trunc, note="x without its fraction; derivative 0")
-define_steps("round", round, note="the nearest whole number, of two the even one; derivative 0")
+define_steps(
+    "floor", floor, takes_bool=False, note="the largest whole number not above x; derivative 0"
+)
+define_steps(
+    "ceil", ceil, takes_bool=False, note="the smallest whole number not below x; derivative 0"
+)
+define_steps(
+    "trunc", trunc, takes_bool=False, aliases=("fix",), note="x without its fraction; derivative 0"
+)
+define_steps(
+    "round",
+    round,
+    takes_bool=False,
+    note="the nearest whole number, of two the even one; derivative 0",
+)
 
 # --- Division that is rounded, and what it leaves -----------------------------------------------
 
@@ -416,12 +496,15 @@ def remainder(x: float, y: float) -> float:
     return where((rest != 0.0) & ((rest < 0.0) != (y < 0.0)), rest + y, rest)
 
 
-define_steps("floor_divide", floor_divide, note="x / y rounded down; derivative 0")
+define_steps(
+    "floor_divide", floor_divide, takes_bool=False, note="x / y rounded down; derivative 0"
+)
 define(
     "remainder",
     remainder,
     one,
     lambda x, y, out: -floor_divide(x, y),
+    takes_bool=False,
     note="what x / y rounded down leaves, with the sign of y",
 )
 define(
@@ -429,18 +512,26 @@ define(
     fmod,
     one,
     lambda x, y, out: -trunc(div(x, y)),
+    takes_bool=False,
     note="what x / y without its fraction leaves, with the sign of x",
 )
 
 # --- Comparisons and logic: steps too -----------------------------------------------------------
 
-define_truth("lt", lambda x, y: x < y, note="x < y")
-define_truth("le", lambda x, y: x <= y, note="x <= y")
-define_truth("gt", lambda x, y: x > y, note="x > y")
-define_truth("ge", lambda x, y: x >= y, note="x >= y")
+define_truth("lt", lambda x, y: x < y, aliases=("less",), note="x < y")
+define_truth("le", lambda x, y: x <= y, aliases=("less_equal",), note="x <= y")
+define_truth("gt", lambda x, y: x > y, aliases=("greater",), note="x > y")
+define_truth("ge", lambda x, y: x >= y, aliases=("greater_equal",), note="x >= y")
 define_truth("eq", lambda x, y: x == y, note="x == y; nan equals nothing")
-define_truth("ne", lambda x, y: x != y, note="x != y")
-define_truth("is_close", lambda x, y: abs(x - y) < 1e-2, note="|x - y| < 1/100")
+define_truth("ne", lambda x, y: x != y, aliases=("not_equal",), note="x != y")
+define_truth(
+    "is_close",
+    lambda x, y: abs(x - y) < 1e-2,
+    takes_bool=False,
+    for_bool="eq",
+    in_place=False,
+    note="|x - y| < 1/100",
+)
 define_truth(
     "logical_and", lambda x, y: (x != 0) & (y != 0), identity=1, note="whether both are non-zero"
 )
@@ -454,24 +545,39 @@ define_truth(
     note="whether exactly one is non-zero",
 )
 define_truth("logical_not", lambda x: x == 0, note="whether x is zero")
-define_truth("signbit", signbit, note="whether x is negative, as -0 is")
-define_truth("isnan", lambda x: x != x, note="whether x is nan")
-define_truth("isinf", lambda x: abs(x) == math.inf, note="whether x is infinite")
-define_truth("isfinite", lambda x: abs(x) < math.inf, note="whether x is neither infinite nor nan")
+define_truth(
+    "signbit", signbit, takes_integers=False, in_place=False, note="whether x is negative, as -0 is"
+)
+define_truth("isnan", lambda x: x != x, in_place=False, note="whether x is nan")
+define_truth("isinf", lambda x: abs(x) == math.inf, in_place=False, note="whether x is infinite")
+define_truth(
+    "isfinite",
+    lambda x: abs(x) < math.inf,
+    in_place=False,
+    note="whether x is neither infinite nor nan",
+)
 
 # --- Whole numbers ------------------------------------------------------------------------------
 
-define_whole("bitwise_and", bitwise_and, note="the bits that both have")
-define_whole("bitwise_or", bitwise_or, note="the bits that either has")
-define_whole("bitwise_xor", bitwise_xor, note="the bits that exactly one has")
-define_whole("bitwise_not", bitwise_not, note="the bits that x lacks")
-define_whole("bitwise_left_shift", bitwise_left_shift, note="the bits of x moved up by y places")
+define_whole("bitwise_and", bitwise_and, for_bool="logical_and", note="the bits that both have")
+define_whole("bitwise_or", bitwise_or, for_bool="logical_or", note="the bits that either has")
+define_whole(
+    "bitwise_xor", bitwise_xor, for_bool="logical_xor", note="the bits that exactly one has"
+)
+define_whole("bitwise_not", bitwise_not, for_bool="logical_not", note="the bits that x lacks")
+define_whole(
+    "bitwise_left_shift",
+    bitwise_left_shift,
+    takes_bool=False,
+    note="the bits of x moved up by y places",
+)
 define_whole(
     "bitwise_right_shift",
     bitwise_right_shift,
+    takes_bool=False,
     note="the bits of x moved down by y places; its sign stays",
 )
-define_whole("gcd", gcd, note="the greatest common divisor, not negative")
+define_whole("gcd", gcd, takes_bool=False, note="the greatest common divisor, not negative")
 
 
 def lcm(x: Any, y: Any) -> Any:
@@ -480,4 +586,4 @@ def lcm(x: Any, y: Any) -> Any:
     return abs(floor_divide(x, where(divisor == 0, 1, divisor)) * y)
 
 
-define_whole("lcm", lcm, note="the least common multiple, not negative")
+define_whole("lcm", lcm, takes_bool=False, note="the least common multiple, not negative")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from mt_operators import OPERATORS
 from mt_tensor.arguments import check_choice, check_same_dtype
 from mt_tensor.dtypes import Number, as_number
 from mt_tensor.errors import DomainError, ShapeError
@@ -119,7 +120,7 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
         DTypeError: `input` is bool, or cannot hold the bounds.
     """
     require_tensors("hardtanh", input)
-    check_on_bool("hardtanh", input.dtype)
+    check_on_bool(OPERATORS["hardtanh"], input.dtype)
     min_val, max_val = as_number("min_val", min_val), as_number("max_val", max_val)
     if min_val > max_val:
         raise DomainError(

@@ -10,7 +10,6 @@ from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.direct import method, reflected
 from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -131,9 +130,9 @@ class ArithmeticMethods(Tensor):
 
 def _install(operator: Operator) -> None:
     """Make a row of the operator table a method, unless there is another of its name."""
-    if operator.name in ArithmeticMethods.__dict__:
-        return
-    setattr(Tensor, operator.name, method(operator))
+    for name in (operator.name, *operator.aliases):
+        if name not in ArithmeticMethods.__dict__:
+            setattr(Tensor, name, method(operator))
 
 
 def _is_taken(name: str) -> bool:
@@ -142,5 +141,3 @@ def _is_taken(name: str) -> bool:
 
 
 OPERATORS.for_each(_install, taken=_is_taken)
-for _alias, _name in ALIASES.items():
-    setattr(Tensor, _alias, getattr(Tensor, _name))

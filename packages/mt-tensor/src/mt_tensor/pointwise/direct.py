@@ -17,16 +17,13 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import DType, bool_, float16, is_half, plain
 from mt_tensor.pointwise.beside_arrays import array_on_the_left, array_on_the_right
-from mt_tensor.pointwise.elementwise import NOT_ON_BOOL, OPERANDS, OPERATIONS
+from mt_tensor.pointwise.elementwise import ON_INTEGERS, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor, constant
 from mt_tensor.tensor_data import TensorData
 
 _make = Tensor._make
 _new = object.__new__
-
-_SIMPLE_ON_INTEGERS = {"add", "sub", "mul", "maximum", "minimum"}
-"""Operators that yield integers of the same type, for all integers."""
 
 _EXACT = 2**53
 """Smaller integers are the same number as a float."""
@@ -149,8 +146,9 @@ def _direct_kinds(operator: Operator) -> set[str]:
     if operator.result == "whole":
         return {"integer"}
     if operator.result == "truth":
-        return {"float", "integer"} | (set() if operator.name in NOT_ON_BOOL else {"bool"})
-    return {"float", "integer"} if operator.name in _SIMPLE_ON_INTEGERS else {"float"}
+        return {"float", "integer", "bool"} if operator.takes_bool else {"float", "integer"}
+    unchecked = operator.result == "number" and operator.name not in ON_INTEGERS
+    return {"float", "integer"} if unchecked else {"float"}
 
 
 def _constant(number: Any, dtype: DType, backend: TensorBackend) -> Tensor | None:

@@ -12,7 +12,6 @@ from typing import Any
 
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
-from mt_operators.elementary import ROUNDING
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import (
@@ -37,20 +36,6 @@ from mt_tensor.tensor import Tensor, constant
 
 _make = Tensor._make
 
-NOT_ON_BOOL = {
-    "neg": "use logical_not",
-    "sub": "use ne",
-    "is_close": "use eq",
-    **dict.fromkeys(("pow", "abs", "relu", "relu6", "hardtanh", "clamp", *ROUNDING), ""),
-    **dict.fromkeys(("floor_divide", "remainder", "fmod", "gcd", "lcm"), ""),
-    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ""),
-}
-"""Operators that truth values do not have, as in torch, and what to use instead."""
-
-
-_AS_FLOATS = ("signbit",)
-"""Operators that must divide by zero, which integers cannot: -0 shows itself in no other way."""
-
 OPERANDS = (Tensor, bool, int, float)
 """What an operator of tensors takes."""
 
@@ -64,7 +49,7 @@ class ElementwiseOperation:
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.computing = Computing(operator.value)
-        self._chooses = operator.name == "where"  # by its first argument, a condition
+        self._chooses = operator.chooses  # by its first argument, a condition
         self.record = Recorder(operator, ElementwiseOperation)
 
     def __call__(self, *args: Any) -> Tensor:
@@ -154,18 +139,19 @@ class ElementwiseOperation:
                     "Compare first, as in x > 0."
                 )
         dtype = result_type(*values)
+        operator = self.operator
         if not dtype.is_floating_point and (
-            self.operator.result == "real" or self.operator.name in _AS_FLOATS
+            operator.result == "real" or not operator.takes_integers
         ):
             dtype = get_default_dtype()
-        check_on_bool(self.operator.name, dtype)
+        check_on_bool(operator, dtype)
         if self._chooses and dtype.kind == "integer":
             for value in values:
                 if isinstance(value, Number):
                     dtype.checked(value)
         operands = tuple(_as_tensor(value, dtype, backend) for value in values)
-        if dtype.kind == "integer" and self.operator.name in _ON_INTEGERS:
-            _ON_INTEGERS[self.operator.name](args[1], *operands)
+        if dtype.kind == "integer" and operator.name in ON_INTEGERS:
+            ON_INTEGERS[operator.name](args[1], *operands)
         if len(values) < len(args):
             return (_as_tensor(args[0], bool_, backend), *operands)
         return operands
@@ -183,14 +169,11 @@ class ElementwiseOperation:
         return result
 
 
-def check_on_bool(name: str, dtype: DType) -> None:
+def check_on_bool(operator: Operator, dtype: DType) -> None:
     """Raise DTypeError if an operator has no meaning on truth values."""
-    if dtype is bool_ and name in NOT_ON_BOOL:
-        check_not_bool(name, dtype, NOT_ON_BOOL[name])
-
-
-_ON_BOOL = {f"bitwise_{name}": f"logical_{name}" for name in ("and", "or", "xor", "not")}
-"""Operators of whole numbers that truth values have too, and what they are called there."""
+    if dtype is bool_ and not operator.takes_bool:
+        instead = operator.for_bool
+        check_not_bool(operator.name, dtype, f"use {instead}" if instead else "")
 
 
 class WholeNumberOperation(ElementwiseOperation):
@@ -207,8 +190,8 @@ class WholeNumberOperation(ElementwiseOperation):
                     f"{name} works on integers and bool; {dtype.name} was given. Convert with "
                     "x.long(), or compare first, as in (x > 0) & (y > 0)."
                 )
-            if dtype is bool_ and name in _ON_BOOL:
-                return OPERATIONS[_ON_BOOL[name]](*args)
+            if dtype is bool_ and self.operator.for_bool:
+                return OPERATIONS[self.operator.for_bool](*args)
         return super().__call__(*args)
 
 
@@ -241,7 +224,7 @@ def _check_integer_divisor(given: Any, dividend: Tensor, divisor: Tensor) -> Non
         )
 
 
-_ON_INTEGERS: dict[str, Callable[..., None]] = {
+ON_INTEGERS: dict[str, Callable[..., None]] = {
     "pow": _check_integer_power,
     **dict.fromkeys(("floor_divide", "remainder", "fmod"), _check_integer_divisor),
 }

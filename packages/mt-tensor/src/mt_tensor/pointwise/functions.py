@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_operators import Operator
+from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import div as quotient
 from mt_operators.elementary import log, log1p, where
 from mt_tensor.arguments import as_integer, check_floating, check_not_bool, check_same_dtype
@@ -73,7 +73,7 @@ def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> 
     if isinstance(plain(factor), bool) and dtype.kind != "bool":
         raise DTypeError(f"{label}={factor!r} does not fit operands of kind {dtype.kind}.")
     factor = checked_factor(label, factor, dtype)
-    check_on_bool(name, dtype)
+    check_on_bool(OPERATORS[name], dtype)
     if isinstance(other, Tensor):
         other = other.to(dtype)
     if dtype.kind == "bool":

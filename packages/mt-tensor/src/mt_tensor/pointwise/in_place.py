@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from mt_autodiff import is_grad_enabled
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, Operator
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import (
     Number,
@@ -28,7 +28,6 @@ from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.pointwise.elementwise import OPERANDS, check_on_bool, elementwise
 from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
-from mt_tensor.pointwise.table_functions import ALIASES
 from mt_tensor.recording.aliasing import AliasMethods, Instead
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
@@ -145,7 +144,7 @@ class InPlaceMethods(AliasMethods):
                 "was given. Make it a tensor with mt_tensor.tensor(...)."
             )
         dtype = result_type(self, other)
-        check_on_bool(name, dtype)
+        check_on_bool(OPERATORS[name], dtype)
         if dtype.is_floating_point and self.is_floating_point():
             finer = isinstance(other, Number) and dtype is float16 and not is_half(other)
             if finer or dtype is not self.dtype:
@@ -283,26 +282,14 @@ class InPlaceMethods(AliasMethods):
 
 # --- What is the same for every operation -------------------------------------------------------
 
-UNARY = """
-    abs acos acosh asin asinh atan atanh bitwise_not ceil cos cosh deg2rad digamma erf erfc erfinv
-    exp exp2 expm1 floor frac lgamma log log10 log1p log2 logical_not logit nan_to_num neg rad2deg
-    reciprocal relu round rsqrt sigmoid sign sin sinc sinh sqrt square tan tanh trunc
-"""
-BINARY = """
-    atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp clamp_max
-    clamp_min copysign eq floor_divide fmod gcd ge gt heaviside hypot lcm ldexp le
-    logical_and logical_or logical_xor lt ne pow remainder xlogy
-"""
-OTHERS = """
+COMPOSED = """
+    deg2rad frac heaviside ldexp logit nan_to_num rad2deg
     addbmm addcdiv addcmul addmm addmv addr baddbmm cumprod cumsum index_add index_copy index_fill
-    index_put index_reduce lerp masked_fill masked_scatter put scatter scatter_add scatter_reduce
+    index_put index_reduce masked_fill masked_scatter put scatter scatter_add scatter_reduce
     tril triu
 """
-IN_PLACE = (*UNARY.split(), *BINARY.split(), *OTHERS.split())
-"""The operations that torch has in place, and that need nothing of their own for it."""
-
-OTHER_NAMES = {**ALIASES, "clip": "clamp"}
-"""Names of operations that have another as well, which has the same form in place."""
+"""The operations that torch has in place, beside those of the table, and that need nothing of their
+own for it."""
 
 VIEWS = ("squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "t")
 """The movements that torch has in place: the tensor becomes another view of its storage."""
@@ -322,14 +309,22 @@ PYTHON = {
 
 def give_in_place_forms(cls: type[Any]) -> None:
     """Give a class of tensors the in-place form `name_` of each operation `name` that it has."""
-    for names, maker in ((IN_PLACE, _changing), (VIEWS, _moving)):
-        for name in names:
-            getattr(cls, name)  # an unknown name raises here
-            if not hasattr(cls, f"{name}_"):
-                setattr(cls, f"{name}_", maker(name))
-    for alias, name in OTHER_NAMES.items():
-        if hasattr(cls, f"{name}_") and not hasattr(cls, f"{alias}_"):
-            setattr(cls, f"{alias}_", getattr(cls, f"{name}_"))
+
+    def give(name: str, form: Callable[..., Any]) -> None:
+        getattr(cls, name)  # an unknown name raises here
+        if not hasattr(cls, f"{name}_"):
+            setattr(cls, f"{name}_", form)
+
+    def give_form_of(operator: Operator) -> None:
+        for name in (operator.name, *operator.aliases) if operator.in_place else ():
+            give(name, getattr(cls, f"{operator.name}_", None) or _changing(operator.name))
+
+    OPERATORS.for_each(give_form_of)
+    for name in COMPOSED.split():
+        give(name, _changing(name))
+    for name in VIEWS:
+        give(name, _moving(name))
+    cls.clip_ = cls.clamp_
     for method, name in PYTHON.items():
         setattr(cls, method, _changing_by_operator(method, name))
 

@@ -128,30 +128,6 @@ not_equal: Binary
 reciprocal: Unary
 sgn: Unary
 
-ALIASES = {
-    "absolute": "abs",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "expit": "sigmoid",
-    "fix": "trunc",
-    "greater": "gt",
-    "greater_equal": "ge",
-    "less": "lt",
-    "less_equal": "le",
-    "logsigmoid": "log_sigmoid",
-    "multiply": "mul",
-    "negative": "neg",
-    "not_equal": "ne",
-    "reciprocal": "inv",
-    "sgn": "sign",
-}
-"""torch's other names for rows of the table."""
-
 FUNCTIONS: dict[str, Callable[..., Tensor]] = {}
 """The function of each row, by its name and aliases."""
 
@@ -162,7 +138,7 @@ def _install(operator: Operator) -> None:
     function.__name__ = function.__qualname__ = operator.name
     function.__module__ = "mt_tensor"
     function.__doc__ = f"Element by element: {operator.note}."
-    FUNCTIONS[operator.name] = function
+    FUNCTIONS.update(dict.fromkeys((operator.name, *operator.aliases), function))
 
 
 def _unary(operator: Operator) -> Callable[..., Tensor]:
@@ -201,5 +177,4 @@ def _of_many(operator: Operator) -> Callable[..., Tensor]:
 
 
 OPERATORS.for_each(_install)
-FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})
 globals().update(FUNCTIONS)
