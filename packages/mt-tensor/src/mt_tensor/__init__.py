@@ -13,7 +13,7 @@ from mt_autodiff import (
     no_grad,
     set_grad_enabled,
 )
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import (
     DType,
     bool_,
@@ -875,8 +875,14 @@ __all__ = [
     "zeros_like",
 ]
 
+
 # An operator that is added later has a function here too.
-OPERATORS.for_each(lambda row: globals().setdefault(row.name, _FUNCTIONS[row.name]))
+def _install(row: Operator) -> None:
+    for name in (row.name, *row.aliases):
+        globals().setdefault(name, _FUNCTIONS[name])
+
+
+OPERATORS.for_each(_install)
 
 take_numpy_names(sys.modules[__name__], set(__all__) - REFUSING)
 take_numpy_names(linalg, linalg.__all__)
