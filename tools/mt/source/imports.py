@@ -24,13 +24,13 @@ def imported(library: Library, module: Module) -> Iterator[tuple[Module, int]]:
     for node in ast.walk(module.tree):
         match node:
             case ast.Import(names=names):
-                found = [library.module(alias.name) for alias in names]
+                others = [library.module(alias.name) for alias in names]
             case ast.ImportFrom(names=names):
                 source = module.absolute(node)
-                found = [_owner(library, source, alias.name) for alias in names]
+                others = [_owner(library, source, alias.name) for alias in names]
             case _:
                 continue
-        for other in dict.fromkeys(found):
+        for other in dict.fromkeys(others):
             if other is not None:
                 yield other, node.lineno
 

@@ -429,8 +429,8 @@ for recurrent, sample in SINGLE_STEPS.items():
 
 
 def results(operation: Any, arguments: Any, backend: Any, dtype: Any) -> Any:
-    """Return a value and its gradients, and what lists among the arguments were given."""
-    given = [
+    """Return a value and its gradients, and what is in lists among the arguments afterwards."""
+    values = [
         mt.tensor(x, dtype=dtype, requires_grad=True, backend=backend)
         if isinstance(x, np.ndarray) and x.dtype == FLOAT
         else mt.tensor(x, backend=backend)
@@ -441,11 +441,11 @@ def results(operation: Any, arguments: Any, backend: Any, dtype: Any) -> Any:
         for x in arguments
     ]
     with mt.use_backend(backend):
-        value = operation(*given)
+        value = operation(*values)
         upstream = np.cos(np.arange(value.numel())).reshape(value.shape)
         value.backward(mt.tensor(upstream, dtype=dtype))
-    beside = [x for each in given if isinstance(each, list) for x in each]
-    gradients = [x.grad for x in given if isinstance(x, mt.Tensor) and x.requires_grad]
+    beside = [x for each in values if isinstance(each, list) for x in each]
+    gradients = [x.grad for x in values if isinstance(x, mt.Tensor) and x.requires_grad]
     return [value.detach(), *beside, *gradients]
 
 
@@ -455,15 +455,15 @@ def assert_agrees_with_composition(
     """Compare a kernel of a backend with the composition, computed in float64 by a reference."""
     composition = COMPOSED.get(name) or FUSED[name]
 
-    def by_this_kernel(*given: Any) -> Any:
-        assert not isinstance(kernel, FusedKernel) or kernel.fits(*given)
-        return by_kernel(name, kernel, *given)
+    def by_this_kernel(*values: Any) -> Any:
+        assert not isinstance(kernel, FusedKernel) or kernel.fits(*values)
+        return by_kernel(name, kernel, *values)
 
     with mock.patch.dict(FUSED, {name: composition}):
         wanted = results(composition, arguments, reference, FLOAT)
         for dtype, tolerance in ((FLOAT, 1e-10), (HALF, 2e-4)):
-            found = results(by_this_kernel, arguments, backend, dtype)
-            for ours, theirs in zip(found, wanted, strict=True):
+            outcome = results(by_this_kernel, arguments, backend, dtype)
+            for ours, theirs in zip(outcome, wanted, strict=True):
                 assert (ours is None) == (theirs is None)
                 if ours is not None:
                     assert ours.dtype is as_dtype(dtype)

@@ -49,11 +49,11 @@ def convolve(
     out = np.empty((len(images), len(kernels), *seen.shape[3 + len(stride) :]), images.dtype)
     results = _in_groups(out, groups)
     for part in _parts(seen):
-        found = rows @ _columns(seen, part)
+        products = rows @ _columns(seen, part)
         if bias is not None:
-            found += bias.reshape(groups, -1, 1)
+            products += bias.reshape(groups, -1, 1)
         target = results[:, :, *part]
-        target[...] = found.reshape(target.shape)
+        target[...] = products.reshape(target.shape)
     return out
 
 
@@ -88,16 +88,16 @@ def image_gradient(
 ) -> Array:
     """Return the gradient of images of some extents, from that of the convolved images."""
     outputs, channels, *size = kernels.shape
-    turned = kernels.reshape(groups, outputs // groups, channels, *size).swapaxes(1, 2)
-    turned = turned.reshape(groups * channels, outputs // groups, *size)
+    transposed = kernels.reshape(groups, outputs // groups, channels, *size).swapaxes(1, 2)
+    transposed = transposed.reshape(groups * channels, outputs // groups, *size)
     out = np.zeros((len(grad), groups * channels, *extents), grad.dtype)
     every = zip(extents, size, stride, padding, dilation, strict=True)
     ones, zeros = (1,) * len(extents), (0,) * len(extents)
     for phases in itertools.product(*(_phases(*setting) for setting in every)):
         taps, ends, places, spreads = zip(*phases, strict=True)
-        part = np.ascontiguousarray(turned[:, :, *taps])
-        found = convolve(_framed(grad, ends), part, None, ones, zeros, spreads, groups)
-        out[:, :, *places] = found
+        part = np.ascontiguousarray(transposed[:, :, *taps])
+        sums = convolve(_framed(grad, ends), part, None, ones, zeros, spreads, groups)
+        out[:, :, *places] = sums
     return out
 
 
@@ -223,12 +223,12 @@ class Convolution(_ByProducts):
         of_images = of_kernels = None
         if needs[0]:
             size = x.shape[2:]
-            found = silently(image_gradient, upstream, array_of(kernels), size, *settings)
-            of_images = tensor_of(found, x)
+            gradient = silently(image_gradient, upstream, array_of(kernels), size, *settings)
+            of_images = tensor_of(gradient, x)
         if needs[1]:
             size = kernels.shape[2:]
-            found = silently(kernel_gradient, upstream, array_of(x), size, *settings)
-            of_kernels = tensor_of(found, x)
+            gradient = silently(kernel_gradient, upstream, array_of(x), size, *settings)
+            of_kernels = tensor_of(gradient, x)
         of_biases = _bias_gradient(grad) if needs[2] else None
         return of_images, of_kernels, of_biases, *[None] * len(settings)
 
@@ -246,7 +246,7 @@ class TransposedConvolution(_ByProducts):
         return fit and super().fits(*arguments)
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return the images whose convolution has the size of those given."""
+        """Return the images whose convolution has the size of the argument."""
         x, kernels, bias, stride, padding, more, dilation, groups = arguments
         every = zip(x.shape[2:], kernels.shape[2:], stride, padding, more, dilation, strict=True)
         size = tuple(
@@ -268,12 +268,12 @@ class TransposedConvolution(_ByProducts):
         upstream = array_of(grad)
         of_images = of_kernels = None
         if needs[0]:
-            found = silently(convolve, upstream, array_of(kernels), None, *settings)
-            of_images = tensor_of(found, x)
+            gradient = silently(convolve, upstream, array_of(kernels), None, *settings)
+            of_images = tensor_of(gradient, x)
         if needs[1]:
             size = kernels.shape[2:]
-            found = silently(kernel_gradient, array_of(x), upstream, size, *settings)
-            of_kernels = tensor_of(found, x)
+            gradient = silently(kernel_gradient, array_of(x), upstream, size, *settings)
+            of_kernels = tensor_of(gradient, x)
         of_biases = _bias_gradient(grad) if needs[2] else None
         return of_images, of_kernels, of_biases, None, None, None, None, None
 

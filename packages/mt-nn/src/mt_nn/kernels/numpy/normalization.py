@@ -43,10 +43,10 @@ def _normalized(part: Array, axes: Axes, eps: float) -> tuple[Array, Array, Arra
 
 def _gradient(grad: Array, product: Array, normal: Array, scale: Array, axes: Axes) -> Array:
     """Return the gradient of elements before they were normalized; `product` is `grad * normal`."""
-    found: Array = grad - _mean(grad, axes)
-    found -= normal * _mean(product, axes)
-    found *= scale
-    return found
+    result: Array = grad - _mean(grad, axes)
+    result -= normal * _mean(product, axes)
+    result *= scale
+    return result
 
 
 # --- Rows -----------------------------------------------------------------------------------------
@@ -93,8 +93,8 @@ class LayerNorm(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result."""
         x, weight, bias, folded, eps = arguments
-        found = silently(layer_norm, _rows(x, folded), _row(weight), _row(bias), eps)
-        return tensor_of(found.reshape(x.shape), x), ()
+        result = silently(layer_norm, _rows(x, folded), _row(weight), _row(bias), eps)
+        return tensor_of(result.reshape(x.shape), x), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
@@ -102,12 +102,12 @@ class LayerNorm(FusedKernel):
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, folded, eps = arguments
         rows = _rows(grad, folded), _rows(x, folded)
-        found, *others = silently(layer_gradient, *rows, _row(weight), _row(bias), eps)
+        of_rows, *others = silently(layer_gradient, *rows, _row(weight), _row(bias), eps)
         return (
-            tensor_of(found.reshape(x.shape), x),
+            tensor_of(of_rows.reshape(x.shape), x),
             *(
-                None if given is None else tensor_of(of_given.reshape(given.shape), x)
-                for given, of_given in zip((weight, bias), others, strict=True)
+                None if value is None else tensor_of(gradient.reshape(value.shape), x)
+                for value, gradient in zip((weight, bias), others, strict=True)
             ),
             None,
             None,
@@ -119,8 +119,8 @@ def _rows(x: Any, folded: int) -> Array:
     return array_of(x).reshape(-1, math.prod(x.shape[x.ndim - folded :]))
 
 
-def _row(given: Any) -> Array | None:
-    return None if given is None else array_of(given).reshape(-1)
+def _row(value: Any) -> Array | None:
+    return None if value is None else array_of(value).reshape(-1)
 
 
 # --- Channels -------------------------------------------------------------------------------------
@@ -174,21 +174,23 @@ class BatchNorm(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result."""
         x, weight, bias, eps, statistics = arguments
-        found, *known = silently(batch_norm, _planes(x), _column(weight), _column(bias), eps)
+        result, *known = silently(batch_norm, _planes(x), _column(weight), _column(bias), eps)
         statistics[:] = [tensor_of(of_channels, x) for of_channels in known]
-        return tensor_of(found.reshape(x.shape), x), ()
+        return tensor_of(result.reshape(x.shape), x), ()
 
     def gradient(
         self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Any]:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, eps, _ = arguments
-        found, *others = silently(batch_gradient, _planes(grad), _planes(x), _column(weight), eps)
+        of_planes, *others = silently(
+            batch_gradient, _planes(grad), _planes(x), _column(weight), eps
+        )
         return (
-            tensor_of(found.reshape(x.shape), x),
+            tensor_of(of_planes.reshape(x.shape), x),
             *(
-                None if given is None else tensor_of(of_given, x)
-                for given, of_given in zip((weight, bias), others, strict=True)
+                None if value is None else tensor_of(gradient, x)
+                for value, gradient in zip((weight, bias), others, strict=True)
             ),
             None,
             None,
@@ -200,8 +202,8 @@ def _planes(x: Any) -> Array:
     return array_of(x).reshape(*x.shape[:2], -1)
 
 
-def _column(given: Any) -> Array | None:
-    return None if given is None else array_of(given).reshape(1, -1, 1)
+def _column(value: Any) -> Array | None:
+    return None if value is None else array_of(value).reshape(1, -1, 1)
 
 
 KERNELS: dict[str, FusedKernel] = {"batch_norm": BatchNorm(), "layer_norm": LayerNorm()}

@@ -87,10 +87,10 @@ def max_gradient(
         result = np.zeros_like(seen)
         for rows, into in _pairs_of_taps(seen, result, 1, size, stride):
             for elements, target in _pairs_of_taps(rows, into, 2, size, stride):
-                found = elements == largest
+                is_largest = elements == largest
                 if unknown:
-                    found |= np.isnan(elements)
-                share, left_over = split(found, left_over)
+                    is_largest |= np.isnan(elements)
+                share, left_over = split(is_largest, left_over)
                 np.add(target, share, out=target)
         out[part] = result[:, top : top + height, left : left + width]
     return out
@@ -178,8 +178,8 @@ class MeanPooling(_Pooling):
     ) -> Sequence[Any]:
         """Return the gradient of the images."""
         x, *settings = arguments
-        found = silently(mean_gradient, _planes(grad), x.shape[2:], *settings)
-        return _images(found, x), None, None, None
+        result = silently(mean_gradient, _planes(grad), x.shape[2:], *settings)
+        return _images(result, x), None, None, None
 
 
 def _planes(images: Any) -> Array:

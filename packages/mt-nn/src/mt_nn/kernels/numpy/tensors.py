@@ -24,8 +24,8 @@ def are_computed(*tensors: Any) -> bool:
 
     Of float16, sums would be rounded at each step.
     """
-    given = [tensor for tensor in tensors if tensor is not None]
-    dtype = given[0].dtype
+    present = [tensor for tensor in tensors if tensor is not None]
+    dtype = present[0].dtype
     return dtype in (float32, float64) and all(
-        tensor.dtype is dtype and 0 not in tensor.shape for tensor in given
+        tensor.dtype is dtype and 0 not in tensor.shape for tensor in present
     )

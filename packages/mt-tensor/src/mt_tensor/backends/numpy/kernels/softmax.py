@@ -76,8 +76,8 @@ class _AlongADimension(FusedKernel):
     ) -> Sequence[Any]:
         """Return the gradient of the tensor."""
         data, dim = saved[0]._tensor, arguments[1]
-        found = silently(self._backward, grad._tensor.array, data.array, dim)
-        return grad._with(TensorData.of(found, data.shape, data.dtype)), None
+        gradient = silently(self._backward, grad._tensor.array, data.array, dim)
+        return grad._with(TensorData.of(gradient, data.shape, data.dtype)), None
 
 
 KERNELS = {

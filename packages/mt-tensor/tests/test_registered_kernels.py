@@ -24,7 +24,7 @@ def negated(x: mt.Tensor) -> mt.Tensor:
     return mt.full_like(x, -7.0)  # which shows that it was this
 
 
-class Given:
+class Finder:
     """Finds a module of kernels, and notes when it is imported."""
 
     def __init__(self) -> None:
@@ -45,43 +45,43 @@ class Given:
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> Given:
-    given = Given()
-    monkeypatch.setattr(sys, "meta_path", [given, *sys.meta_path])
+def finder(monkeypatch: pytest.MonkeyPatch) -> Finder:
+    finder = Finder()
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
     monkeypatch.setattr(kernels, "_modules", {})
     monkeypatch.setattr(numpy_backend, "KERNELS", dict(numpy_backend.KERNELS))
     monkeypatch.setitem(FUSED, "negation_for_tests", negation.__wrapped__)  # type: ignore[attr-defined]
     monkeypatch.delitem(sys.modules, "kernels_for_tests", raising=False)
-    return given
+    return finder
 
 
-def test_they_are_imported_when_one_is_needed(given: Given) -> None:
+def test_they_are_imported_when_one_is_needed(finder: Finder) -> None:
     register_kernels("numpy", "kernels_for_tests")
     x = mt.ones(3)
     mt.softmax(x, 0)
-    assert given.imported == []
+    assert finder.imported == []
     assert negation(x).tolist() == [-7.0] * 3
     assert negation(x).tolist() == [-7.0] * 3
-    assert given.imported == ["kernels_for_tests"]
+    assert finder.imported == ["kernels_for_tests"]
 
 
-def test_they_are_for_backends_made_of_that_one_and_for_no_other(given: Given) -> None:
+def test_they_are_for_backends_made_of_that_one_and_for_no_other(finder: Finder) -> None:
     class Derived(NumpyOps):
         name = "derived"
 
     register_kernels("numpy", "kernels_for_tests")
     assert negation(mt.ones(3, backend="simple")).tolist() == [-1.0] * 3
-    assert given.imported == []
+    assert finder.imported == []
     assert Derived().kernel("negation_for_tests") is negated
 
 
-def test_a_backend_need_not_be_there(given: Given) -> None:
+def test_a_backend_need_not_be_there(finder: Finder) -> None:
     register_kernels("of_another_machine", "kernels_for_tests")
     assert negation(mt.ones(3)).tolist() == [-1.0] * 3
-    assert given.imported == []
+    assert finder.imported == []
 
 
-def test_threads_wait_for_them(given: Given) -> None:
+def test_threads_wait_for_them(finder: Finder) -> None:
     register_kernels("numpy", "kernels_for_tests")
     together = threading.Barrier(4)
 
@@ -92,4 +92,4 @@ def test_threads_wait_for_them(given: Given) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(ask, range(4))) == [[-7.0]] * 4
-    assert given.imported == ["kernels_for_tests"]
+    assert finder.imported == ["kernels_for_tests"]
