@@ -135,7 +135,7 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
         if saved:  # the result itself would lead back to what is saved here, and be freed late
             saved = tuple([value.detach() if value is result else value for value in saved])
         node.arguments, node.saved = arguments, saved
-        node.changes = changes(arguments) + changes(saved)
+        node.changes = changes((*arguments, *saved))
         inputs = [x.variable for x, need in zip(arguments, needs) if need]  # noqa: B905 - one for each
         connect(result, node, inputs)
     return result
@@ -172,7 +172,7 @@ class FusedNode(Node):
         kernel = self.last_fn  # read last, for it is forgotten first
         if kernel is None:
             raise self.freed()
-        if changes(arguments) + changes(saved) != self.changes:
+        if changes((*arguments, *saved)) != self.changes:
             raise changed_in_place(repr(self.name))
         if recording.get():
             composed = FUSED[self.name]

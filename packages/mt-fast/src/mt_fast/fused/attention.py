@@ -72,7 +72,7 @@ class _Attention(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the means; the gradient reads the weights."""
         query, key, value, mask, causal, scale = arguments
-        q, k, v = (array_of(tensor) for tensor in (query, key, value))
+        q, k, v = map(array_of, (query, key, value))
         weights = product(q, k.swapaxes(-1, -2))
         rows = weights.reshape(-1, weights.shape[-1])
         added = rows[:0]
@@ -87,7 +87,7 @@ class _Attention(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradients of queries, keys, values and the mask."""
         query, key, value, mask, _, scale = arguments
-        q, k, v, g = (array_of(tensor) for tensor in (query, key, value, grad))
+        q, k, v, g = map(array_of, (query, key, value, grad))
         (weights,) = saved
         of_scores = product(g, v.swapaxes(-1, -2))
         rows = [array.reshape(-1, array.shape[-1]) for array in (weights, of_scores)]

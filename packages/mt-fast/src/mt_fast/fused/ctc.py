@@ -205,7 +205,7 @@ class _CTC(FusedKernel):
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the loss of each sample; saved is what the way forward leaves behind."""
-        scores, labels, durations, lengths = (array_of(tensor) for tensor in arguments[:4])
+        scores, labels, durations, lengths = map(array_of, arguments[:4])
         (times, batch, _), states, dtype = scores.shape, labels.shape[1], scores.dtype
         rows = times + 1 if needs[0] else 2
         leaps, likely = np.empty((batch, states + BESIDE), dtype), np.empty(labels.shape, dtype)
@@ -219,7 +219,7 @@ class _CTC(FusedKernel):
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the log-probabilities."""
-        given = scores, labels, _, _ = [array_of(tensor) for tensor in arguments[:4]]
+        given = scores, labels, _, _ = [*map(array_of, arguments[:4])]
         out, room = np.empty_like(scores), np.empty((2, *saved[0].shape), scores.dtype)
         parallel = shared(len(scores) * labels.size, arguments[0])
         _BACKWARD.run(len(labels), parallel, *given, *saved, *room, array_of(grad), out)

@@ -170,7 +170,7 @@ class _GRU(FusedKernel):
         """Return the state after each step."""
         projected, hidden, weight, bias, lengths, backwards = arguments
         steps, batch, products = projected.shape
-        x, h, w = (array_of(tensor) for tensor in (projected, hidden, weight))
+        x, h, w = map(array_of, (projected, hidden, weight))
         b = np.zeros(products, x.dtype) if bias is None else array_of(bias)
         states = np.empty((steps, *h.shape), x.dtype)
         gates = np.empty((steps if True in needs else 1, batch, 4 * h.shape[1]), x.dtype)
@@ -185,7 +185,7 @@ class _GRU(FusedKernel):
         """Return the gradients of products, first state, weight and bias."""
         projected, hidden, weight, _, lengths, backwards = arguments
         result, gates = saved
-        h, w, upstream = (array_of(tensor) for tensor in (hidden, weight, grad))
+        h, w, upstream = map(array_of, (hidden, weight, grad))
         states = h[None] if result is None else array_of(result)
         of_products, of_projected = np.empty((2, *projected.shape), w.dtype)
         lengths = recurrent.lengths_of(lengths, projected)

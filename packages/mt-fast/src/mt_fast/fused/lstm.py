@@ -185,7 +185,7 @@ class _LSTM(FusedKernel):
         """Return what is shown after each step, and what is remembered after the last."""
         projected, hidden, cell, weight, _, lengths, backwards = arguments
         steps, batch, products = projected.shape
-        x, h, c, w = (array_of(tensor) for tensor in (projected, hidden, cell, weight))
+        x, h, c, w = map(array_of, (projected, hidden, cell, weight))
         width = products // 4
         states = np.empty((steps + 1, batch, width), x.dtype)
         slots = (steps, steps) if True in needs else (2, 1)
@@ -204,7 +204,7 @@ class _LSTM(FusedKernel):
         projected, hidden, cell, weight, _, lengths, backwards = arguments
         result, cells, gates = saved
         shape = (len(projected) + 1, *cell.shape)
-        h, c, w = (array_of(tensor) for tensor in (hidden, cell, weight))
+        h, c, w = map(array_of, (hidden, cell, weight))
         upstream = array_of(grad).reshape(shape)
         states = None if result is None else array_of(result).reshape(shape)[:-1]
         of_gates, of_cell = np.empty_like(gates), upstream[-1].copy()

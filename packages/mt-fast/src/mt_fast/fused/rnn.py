@@ -128,7 +128,7 @@ class _RNN(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the state after each step."""
         projected, hidden, weight, lengths, backwards, is_relu = arguments
-        x, h, w = (array_of(tensor) for tensor in (projected, hidden, weight))
+        x, h, w = map(array_of, (projected, hidden, weight))
         states = np.empty_like(x)
         others = (recurrent.lengths_of(lengths, projected), is_relu)
         recurrent.run_forward(_FORWARD, w, backwards, h, states, x, *others)
@@ -140,7 +140,7 @@ class _RNN(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradients of products, first state and weight."""
         projected, hidden, weight, lengths, backwards, is_relu = arguments
-        h, w, states, upstream = (array_of(x) for x in (hidden, weight, *saved, grad))
+        h, w, states, upstream = map(array_of, (hidden, weight, *saved, grad))
         of_products = np.empty_like(states)
         others = (upstream, recurrent.lengths_of(lengths, projected), states, is_relu)
         of_hidden = recurrent.run_backward(_BACKWARD, w, backwards, of_products, *others)

@@ -15,6 +15,7 @@ Arrays have the shapes (batch, channels, *extents) and (out channels, channels /
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from mt_nn.kernels.numpy.tensors import are_computed, array_of, tensor_of
 from mt_tensor.backends.extending import silently
-from mt_tensor.extending import Array, FusedKernel, Shape
+from mt_tensor.extending import Array, FusedKernel, Shape, Strides
 
 COLUMNS = 2**18
 """How many elements of columns are made at a time. They fit the second cache, and a product of them
@@ -48,7 +49,7 @@ def convolve(
     rows = kernels.reshape(groups, len(kernels) // groups, -1)
     out = np.empty((len(images), len(kernels), *seen.shape[3 + len(stride) :]), images.dtype)
     results = _in_groups(out, groups)
-    for part in _parts(seen):
+    for part in _parts(seen.shape, COLUMNS):
         products = rows @ _columns(seen, part)
         if bias is not None:
             products += bias.reshape(groups, -1, 1)
@@ -71,7 +72,7 @@ def kernel_gradient(
     upstream = _in_groups(grad, groups)
     channels, outputs = images.shape[1] // groups, grad.shape[1] // groups
     total = np.zeros((groups, channels * math.prod(size), outputs), images.dtype)
-    for part in _parts(seen):
+    for part in _parts(seen.shape, COLUMNS):
         rows = upstream[:, :, *part].reshape(groups, outputs, -1)
         total += _columns(seen, part) @ rows.swapaxes(1, 2)
     return np.ascontiguousarray(total.swapaxes(1, 2)).reshape(groups * outputs, channels, *size)
@@ -144,45 +145,59 @@ def _windows(
     images: Array, size: Shape, stride: Numbers, padding: Numbers, dilation: Numbers, groups: int
 ) -> Array:
     """Return a view of what kernels see: (groups, channels / groups, *size, batch, *places)."""
-    both = zip(images.shape[2:], padding, strict=True)
-    images = _framed(images, [(-margin, extent + margin) for extent, margin in both])
-    every = zip(images.shape[2:], size, stride, dilation, strict=True)
+    if any(padding):
+        both = zip(images.shape[2:], padding, strict=True)
+        images = _framed(images, [(-margin, extent + margin) for extent, margin in both])
+    shape, strides = _layout(images.shape, images.strides, size, stride, dilation, groups)
+    return as_strided(images, shape, strides, writeable=False)
+
+
+@functools.lru_cache(256)
+def _layout(
+    images: Shape, strides: Strides, size: Shape, stride: Numbers, dilation: Numbers, groups: int
+) -> tuple[Shape, Strides]:
+    """Return shape and strides of what kernels see of images of some shape and strides."""
+    n, channels, *extents = images
+    of_image, of_channel, *steps = strides
+    every = zip(extents, size, stride, dilation, strict=True)
     places = [
         (extent - spread * (taps - 1) - 1) // step + 1 for extent, taps, step, spread in every
     ]
-    n, channels = images.shape[:2]
-    of_image, of_channel, *steps = images.strides
-    return as_strided(
-        images,
+    within = [step * spread for step, spread in zip(steps, dilation, strict=True)]
+    between = [step * apart for step, apart in zip(steps, stride, strict=True)]
+    of_group = of_channel * (channels // groups)
+    return (
         (groups, channels // groups, *size, n, *places),
-        (
-            of_channel * (channels // groups),
-            of_channel,
-            *(step * spread for step, spread in zip(steps, dilation, strict=True)),
-            of_image,
-            *(step * apart for step, apart in zip(steps, stride, strict=True)),
-        ),
-        writeable=False,
+        (of_group, of_channel, *within, of_image, *between),
     )
 
 
 def _in_groups(images: Array, groups: int) -> Array:
     """Return a view of shape (groups, channels / groups, batch, *extents)."""
     n, channels, *extents = images.shape
-    return np.moveaxis(images.reshape(n, groups, channels // groups, *extents), 0, 2)
+    apart = images.reshape(n, groups, channels // groups, *extents)
+    return apart.transpose(1, 2, 0, *range(3, apart.ndim))
 
 
-def _parts(seen: Array) -> Iterator[tuple[slice, slice]]:
-    """Yield which images are taken together, and which places along their first dimension."""
-    dims = (seen.ndim - 3) // 2
-    n, high = seen.shape[dims + 2 : dims + 4]
-    in_a_row = seen.size // (n * high)
-    rows = max(COLUMNS // in_a_row, 1)
+@functools.lru_cache(256)
+def _parts(seen: Shape, most: int) -> list[tuple[slice, slice]]:
+    """Return which images are taken together, and which places along their first dimension.
+
+    Args:
+        seen: the shape of what kernels see.
+        most: how many elements of columns are made at a time.
+    """
+    dims = (len(seen) - 3) // 2
+    n, high = seen[dims + 2 : dims + 4]
+    in_a_row = math.prod(seen) // (n * high)
+    rows = max(most // in_a_row, 1)
     images = max(rows // high, 1)
     rows = min(rows, high)
-    for first in range(0, n, images):
-        for top in range(0, high, rows):
-            yield slice(first, first + images), slice(top, top + rows)
+    return [
+        (slice(first, first + images), slice(top, top + rows))
+        for first in range(0, n, images)
+        for top in range(0, high, rows)
+    ]
 
 
 def _columns(seen: Array, part: tuple[slice, slice]) -> Array:

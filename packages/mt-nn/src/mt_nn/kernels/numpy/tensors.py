@@ -16,7 +16,10 @@ def array_of(tensor: Any) -> Array:
 
 def tensor_of(array: Array, like: Any) -> Any:
     """Return a new contiguous array as a tensor on the backend of another."""
-    return like._with(TensorData.of(array, array.shape, as_dtype(array.dtype)))
+    dtype = like._tensor.layout.dtype
+    if array.dtype is not dtype.numpy:
+        dtype = as_dtype(array.dtype)
+    return like._with(TensorData.of(array, array.shape, dtype))
 
 
 def are_computed(*tensors: Any) -> bool:
@@ -24,8 +27,11 @@ def are_computed(*tensors: Any) -> bool:
 
     Of float16, sums would be rounded at each step.
     """
-    present = [tensor for tensor in tensors if tensor is not None]
-    dtype = present[0].dtype
-    return dtype in (float32, float64) and all(
-        tensor.dtype is dtype and 0 not in tensor.shape for tensor in present
-    )
+    dtype = None
+    for tensor in tensors:
+        if tensor is not None:
+            layout = tensor._tensor.layout
+            dtype = dtype or layout.dtype
+            if layout.dtype is not dtype or not layout.size:
+                return False
+    return dtype in (float32, float64)
