@@ -130,7 +130,8 @@ def test_public_names_are_what_python_imports(stage: Stage) -> None:
     package = importlib.import_module(stage.import_name)
     assert set(package.__all__) - {"__version__"} <= set(names)
     for name, symbol in names.items():
-        if symbol.kind in ("class", "function"):
+        declared = symbol.module.file.suffix == ".pyi"  # a function of a row of the operator table
+        if symbol.kind in ("class", "function") and not declared:
             inside, _, last = name.rpartition(".")
             thing = getattr(
                 importlib.import_module(f"{stage.import_name}.{inside}".rstrip(".")), last

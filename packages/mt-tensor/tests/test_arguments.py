@@ -13,8 +13,6 @@ from mt_tensor.errors import (
     ShapeError,
     UnknownBackendError,
 )
-from mt_tensor.order.methods import OrderMethods
-from mt_tensor.reductions.methods import ReductionMethods
 
 X = mt.tensor([[1.5, -2.0, 3.0], [0.5, 2.0, -1.0]])
 N = mt.tensor([3, -1, 2])
@@ -54,7 +52,9 @@ SPREAD = {"broadcast_to", "flip", "permute", "reshape", "tile"}
 TWINS = [
     name
     for name, function in inspect.getmembers(mt, inspect.isfunction)
-    if getattr(mt.Tensor, name, function) is not function and name not in {*SPREAD, "where"}
+    if getattr(mt.Tensor, name, function) is not function
+    and name not in {*SPREAD, "where"}
+    and not name.startswith("_")
 ]
 
 
@@ -313,9 +313,9 @@ def _all(found):
 
 FLAGS = [
     (function, name)
-    for methods in (ReductionMethods, OrderMethods)
-    for function in vars(methods).values()
+    for function in (inspect.unwrap(getattr(mt.Tensor, name)) for name in dir(mt.Tensor))
     if inspect.isfunction(function)
+    and function.__module__.startswith(("mt_tensor.reductions", "mt_tensor.order"))
     for name, parameter in inspect.signature(function).parameters.items()
     if "bool" in str(parameter.annotation)
 ]

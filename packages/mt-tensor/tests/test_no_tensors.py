@@ -6,6 +6,7 @@ import itertools
 import pytest
 
 import mt_tensor as mt
+from mt_operators import OPERATORS
 
 TENSORS = {"Tensor", "Tensor | None"}
 X = mt.tensor([[1.5, 2.0], [3.0, 4.0]])
@@ -90,6 +91,6 @@ def test_no_condition_is_made_of_something_else(wrong):
 
 @pytest.mark.parametrize("wrong", ["text", [True], None])
 def test_operators_compute_with_tensors_and_numbers(wrong):
-    for name, operator in mt.OPERATORS.items():
+    for name, operator in OPERATORS.items():
         with pytest.raises(TypeError, match="number|tensor"):
             mt.elementwise(name, *[wrong] * operator.arity)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.numpy_names import METHODS_REFUSING, NAMES, REFUSING
+from mt_tensor.public import NUMPY
 
 ARRAY = np.arange(9.0).reshape(3, 3)
 ROW, SQUARE = np.array([2, 0, 1]), np.array([[0, 1, 2], [2, 1, 0], [0, 0, 0]])
@@ -37,6 +37,12 @@ OTHERS: dict[str, dict[str, Any]] = {
     "select": {"index": 1},
     "select_scatter": {"index": 1, "src": ARRAY[0]},
 }
+REFUSING = {"glu", "norm", "softmin", "split", "unique", "unique_consecutive"}
+"""Functions with such arguments for which torch does not take NumPy's names."""
+
+METHODS_REFUSING = REFUSING | {"unflatten"}
+"""Methods of the same kind."""
+
 ELSEWHERE = {"glu", "softmin"}
 """Functions of torch.nn.functional alone."""
 
@@ -50,7 +56,7 @@ def functions() -> Iterator[Any]:
             function = getattr(module, name)
             if name.startswith("_") or not inspect.isfunction(function) or name in ELSEWHERE:
                 continue
-            for numpys, own in NAMES.items():
+            for numpys, own in NUMPY.items():
                 if own in inspect.signature(function).parameters:
                     yield pytest.param(place, name, numpys, id=f"{place or 'mt'}.{name}-{numpys}")
 
@@ -65,7 +71,7 @@ def refused(place: str, name: str) -> bool:
 def called(library: Any, place: str, name: str, given: str) -> Any:
     """Call a function with an argument by the name that is given, and return what comes of it."""
     ours, theirs = ((getattr(each, place) if place else each) for each in (mt, library))
-    own, before, settings = NAMES.get(given, given), [], {}
+    own, before, settings = NUMPY.get(given, given), [], {}
     values = {**ARGUMENTS, **OTHERS.get(name, {})}
     dims = (0, 1) if name == "matrix_norm" else 0
     for parameter in inspect.signature(getattr(ours, name)).parameters.values():
@@ -93,7 +99,7 @@ def in_tensors(library: Any, value: Any) -> Any:
 
 @pytest.mark.parametrize(("place", "name", "given"), ROWS)
 def test_numpys_names_mean_the_same(place: str, name: str, given: str) -> None:
-    wanted = called(mt, place, name, NAMES[given])
+    wanted = called(mt, place, name, NUMPY[given])
     if refused(place, name):
         with pytest.raises(TypeError, match=f"unexpected keyword argument '{given}'"):
             called(mt, place, name, given)
@@ -107,7 +113,7 @@ def test_torch_takes_them_where_they_are_taken(place: str, name: str, given: str
     torch = pytest.importorskip("torch")
     if not hasattr(getattr(torch, place) if place else torch, name):
         return
-    called(torch, place, name, NAMES[given])
+    called(torch, place, name, NUMPY[given])
     try:
         called(torch, place, name, given)
         taken = True

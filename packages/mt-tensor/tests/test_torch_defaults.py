@@ -53,6 +53,7 @@ DEFAULTS = [
     pytest.param(parameter.default, theirs[parameter.name], id=f"{prefix}{name}-{parameter.name}")
     for ours, module, prefix in ((mt, torch, ""), (mt.linalg, torch.linalg, "linalg_"))
     for name, function in inspect.getmembers(ours, inspect.isfunction)
+    if not name.startswith("_")
     for theirs in [defaults_of_torch(module, prefix, name)]
     for parameter in inspect.signature(function).parameters.values()
     if parameter.default is not parameter.empty

@@ -1,25 +1,38 @@
-"""`mt declare`: the declarations of what `Tensor` has, written anew."""
+"""`mt declare`: the files that say which names mt_tensor and Tensor have."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
+from mt.declare.library import import_all, library_names
 from mt.declare.methods import declarations
+from mt.declare.package import package_names
 from mt.errors import reported
 from mt.workspace import ROOT, Workspace
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the file, and say where."""
+    """Write the files, and say which."""
     parser = argparse.ArgumentParser(
         prog="mt declare",
-        description="Write down, for type checkers and editors, which methods Tensor has.",
+        description="Write down which names mt_tensor and Tensor have, and where they come from.",
     )
     parser.parse_args(arguments)
     with reported("declare"):
-        workspace = Workspace.read()
-        file = workspace["tensor"].source / "declarations.pyi"
-        file.write_text(declarations(workspace.library()), encoding="utf-8")
-    print(file.relative_to(ROOT))
+        for file, text in derived(Workspace.read()).items():
+            file.write_text(text, encoding="utf-8")
+            print(file.relative_to(ROOT))
     return 0
+
+
+def derived(workspace: Workspace) -> dict[Path, str]:
+    """Return the files that this command writes, with their texts."""
+    library, source = workspace.library(), workspace["tensor"].source
+    modules = import_all(library)
+    return {
+        source / "__init__.pyi": package_names(),
+        source / "declarations.pyi": declarations(library),
+        source / "library_names.py": library_names(modules),
+    }

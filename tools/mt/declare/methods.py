@@ -18,9 +18,7 @@ from mt.source.modules import Library, defined
 CLASS = ("mt_tensor.tensor", "Tensor")
 """The class, and the module whose source says which of its members need no declaration."""
 
-HEAD = (
-    '"""The methods of `Tensor`, for type checkers and editors; `mt declare` writes this file."""'
-)
+HEAD = '"""The methods of `Tensor`, for type checkers; `mt declare` writes this file."""'
 
 PREFIXES: dict[Any, str] = {
     inspect.Parameter.VAR_POSITIONAL: "*",
@@ -51,8 +49,7 @@ def _attached(cls: type, library: Library) -> Iterator[tuple[str, Any]]:
     module, name = CLASS
     source: Any = library.module(module)
     own = {each for statement in source.names[name].body for each in defined(statement)}
-    for attribute in vars(cls):
-        value = getattr(cls, attribute)
+    for attribute, value in vars(cls).items():
         if attribute not in own and isinstance(value, (FunctionType, property)):
             yield attribute, value
 
@@ -72,8 +69,8 @@ def _signature(name: str, method: Callable[..., Any], names: Names) -> str:
     """Return the arguments of a method, and what it returns."""
     function: Any = inspect.unwrap(_with_arguments(name, method, names.methods))
     signature = inspect.signature(function)
-    parameters, after_star = ["self"], False
-    for parameter in list(signature.parameters.values())[1:]:
+    (tensor, *others), parameters, after_star = signature.parameters.values(), ["self"], False
+    for parameter in others:
         if parameter.kind is parameter.KEYWORD_ONLY and not after_star:
             parameters.append("*")
         after_star = after_star or parameter.kind in (
@@ -84,7 +81,9 @@ def _signature(name: str, method: Callable[..., Any], names: Names) -> str:
         default = "" if parameter.default is parameter.empty else " = ..."
         parameters.append(f"{PREFIXES.get(parameter.kind, '')}{parameter.name}: {kind}{default}")
     changes = name in IN_PLACE or (name.endswith("_") and not name.startswith("_"))
-    returned = names.shown("Self" if changes else signature.return_annotation, function)
+    same_class = tensor.annotation == signature.return_annotation != "Tensor"
+    returned = "Self" if changes or same_class else signature.return_annotation
+    returned = names.shown(returned, function)
     return f"({', '.join(parameters)}) -> {returned}"
 
 

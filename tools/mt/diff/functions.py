@@ -38,8 +38,10 @@ class Function:
 
     @property
     def owner(self) -> str:
-        """The class in whose body it stands; empty if it stands in none."""
-        return self.name.removeprefix(f"{self.module.name}.").rpartition(".")[0]
+        """The class in whose body it stands, or whose method it becomes; empty if there is none."""
+        inside = self.name.removeprefix(f"{self.module.name}.").rpartition(".")[0]
+        marks = {ast.unparse(mark).partition("(")[0] for mark in self.node.decorator_list}
+        return "Tensor" if not inside and marks & {"method", "attribute"} else inside
 
     @cached_property
     def shape(self) -> str:

@@ -13,11 +13,7 @@ from mt.diff.functions import Function
 KIN = {
     ("History", "Node"),
     ("LiftedOperator", "ElementwiseOperation"),
-    ("Scalar", "ArithmeticMethods"),
-    ("Scalar", "ConversionMethods"),
-    ("Scalar", "IntegerMethods"),
     ("Scalar", "Node"),
-    ("Scalar", "PrintingMethods"),
     ("Scalar", "Tensor"),
     ("ScalarFunction", "Function"),
     ("_Switch", "use_backend"),

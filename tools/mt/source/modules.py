@@ -162,7 +162,7 @@ class Library:
         if package not in self.folders:
             return None
         path = self.folders[package].joinpath(*rest)
-        for file in (path / "__init__.py", path.with_suffix(".py")):
+        for file in (path / "__init__.pyi", path / "__init__.py", path.with_suffix(".py")):
             if file.is_file():
                 return file
         return None

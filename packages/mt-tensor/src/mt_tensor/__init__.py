@@ -2,9 +2,15 @@
 
 `Tensor` has torch's names and rules. Where its elements live, and how loops over them run, is the
 business of a backend: `numpy` by default, `simple` to read, others from other packages.
+
+Operations say themselves how users call them (`mt_tensor.public`). Those of the lesson are there
+once this module has imported their files; those of the library once somebody asks for one of them.
+What users find here is written down for type checkers in `__init__.pyi`, by `hatch run mt declare`.
 """
 
-import sys
+import builtins as _builtins
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 
 from mt_autodiff import (
     enable_grad,
@@ -13,7 +19,20 @@ from mt_autodiff import (
     no_grad,
     set_grad_enabled,
 )
-from mt_operators import OPERATORS, Operator
+from mt_operators import OPERATORS as _OPERATORS
+from mt_tensor import errors
+from mt_tensor.backends import (
+    TensorBackend,
+    backends,
+    current_backend,
+    get_backend,
+    register_backend,
+    use_backend,
+)
+from mt_tensor.backends.devices import device
+
+# The files of the lesson that define operations; what these import is there, too.
+from mt_tensor.creation import from_data, from_rules, from_tensors
 from mt_tensor.dtypes import (
     DType,
     bool_,
@@ -33,857 +52,60 @@ from mt_tensor.dtypes import (
     uint32,
     uint64,
 )
+from mt_tensor.exchange import conversion, interop, printing
+from mt_tensor.fused import fused
+from mt_tensor.indexing import subscripts
+from mt_tensor.movement import functions, joining, methods, views
+from mt_tensor.pointwise import arithmetic, in_place
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.table_functions import FUNCTIONS as _ROWS
+from mt_tensor.products import matmul
+from mt_tensor.public import FUNCTIONS as _FUNCTIONS
+from mt_tensor.recording import aliasing, hooks
+from mt_tensor.recording.function import Function
+from mt_tensor.reductions import extremes, sums, truth
+from mt_tensor.size import Size
+from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
+
+# What stands for the library, after all that the lesson has of the same names.
+from mt_tensor import deferred as _deferred  # isort: skip
 
 __version__ = "0.1.0"
 
-# The order below matters: `tensors` pulls in the operations it names.
-import mt_tensor.tensors  # noqa: F401  # isort: skip
-from mt_tensor.tensor import Tensor  # isort: skip
-from mt_tensor import autograd, cuda, errors, linalg  # isort: skip
-from mt_tensor.autograd.gradcheck import (
-    grad_central_difference,
-    grad_check,
-    gradcheck,
-    gradgradcheck,
-)
-from mt_tensor.backends import (
-    TensorBackend,
-    backends,
-    current_backend,
-    get_backend,
-    register_backend,
-    use_backend,
-)
-from mt_tensor.backends.devices import device
-from mt_tensor.creation.from_data import as_tensor, from_dlpack, from_numpy, tensor
-from mt_tensor.creation.from_rules import (
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    linspace,
-    logspace,
-    ones,
-    ones_like,
-    tril_indices,
-    triu_indices,
-    zeros,
-    zeros_like,
-)
-from mt_tensor.creation.typed import (
-    BoolTensor,
-    ByteTensor,
-    CharTensor,
-    DoubleTensor,
-    FloatTensor,
-    HalfTensor,
-    IntTensor,
-    LongTensor,
-    ShortTensor,
-)
-from mt_tensor.exchange.printing import get_printoptions, printoptions, set_printoptions
-from mt_tensor.fused import fused
-from mt_tensor.indexing.filling import (
-    diagonal_scatter,
-    index_copy,
-    index_fill,
-    index_put,
-    masked_scatter,
-    put,
-    select_scatter,
-    slice_scatter,
-)
-from mt_tensor.indexing.finding import (
-    argwhere,
-    masked_select,
-    nonzero,
-    take,
-    take_along_dim,
-    unravel_index,
-    where,
-)
-from mt_tensor.indexing.gathering import gather, index_select, scatter_add
-from mt_tensor.indexing.scattering import (
-    index_add,
-    index_reduce,
-    one_hot,
-    scatter,
-    scatter_reduce,
-)
-from mt_tensor.limits import finfo, iinfo
-from mt_tensor.linalg.products import matrix_power
-from mt_tensor.linalg.systems import (
-    det,
-    inverse,
-    logdet,
-    pinverse,
-    slogdet,
-)
-from mt_tensor.movement.diagonals import diag, diagonal, tril, triu
-from mt_tensor.movement.functions import (
-    broadcast_to,
-    clone,
-    detach,
-    flatten,
-    flip,
-    masked_fill,
-    narrow,
-    permute,
-    reshape,
-    squeeze,
-    transpose,
-    unsqueeze,
-)
-from mt_tensor.movement.joining import cat, concat, concatenate, stack
-from mt_tensor.movement.padding import pad
-from mt_tensor.movement.rearranging import (
-    broadcast_shapes,
-    broadcast_tensors,
-    meshgrid,
-    movedim,
-    repeat_interleave,
-    roll,
-    swapaxes,
-    swapdims,
-    tile,
-)
-from mt_tensor.movement.splitting import (
-    chunk,
-    dsplit,
-    hsplit,
-    narrow_copy,
-    split,
-    split_with_sizes,
-    tensor_split,
-    unbind,
-    unflatten,
-    vsplit,
-)
-from mt_tensor.movement.stacking import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    block_diag,
-    cartesian_prod,
-    column_stack,
-    combinations,
-    dstack,
-    hstack,
-    row_stack,
-    vstack,
-)
-from mt_tensor.movement.turning import (
-    adjoint,
-    diag_embed,
-    diagflat,
-    fliplr,
-    flipud,
-    moveaxis,
-    ravel,
-    rot90,
-    select,
-    t,
-)
-from mt_tensor.numpy_names import METHODS_REFUSING, REFUSING, take_numpy_names
-from mt_tensor.order.counting import (
-    bincount,
-    histc,
-    unique,
-    unique_consecutive,
-)
-from mt_tensor.order.ranks import diff, kthvalue, msort, nanquantile, quantile
-from mt_tensor.order.scans import cummax, cummin, cumprod, cumsum, logcumsumexp
-from mt_tensor.order.searching import (
-    bucketize,
-    isin,
-    searchsorted,
-)
-from mt_tensor.order.sorting import (
-    argsort,
-    median,
-    mode,
-    nanmedian,
-    sort,
-    topk,
-)
-from mt_tensor.order.trapezoids import (
-    cumulative_trapezoid,
-    trapezoid,
-    trapz,
-)
-from mt_tensor.pointwise.activations import (
-    celu,
-    elu,
-    gelu,
-    glu,
-    hardshrink,
-    hardtanh,
-    leaky_relu,
-    prelu,
-    softplus,
-    softshrink,
-    tanhshrink,
-    threshold,
-)
-from mt_tensor.pointwise.comparing import (
-    allclose,
-    equal,
-    isclose,
-    isneginf,
-    isposinf,
-)
-from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.pointwise.functions import (
-    add,
-    addcdiv,
-    addcmul,
-    clamp,
-    clamp_max,
-    clamp_min,
-    deg2rad,
-    float_power,
-    fmax,
-    fmin,
-    frac,
-    heaviside,
-    ldexp,
-    lerp,
-    logaddexp2,
-    logit,
-    nan_to_num,
-    positive,
-    rad2deg,
-    square,
-    sub,
-)
-from mt_tensor.pointwise.functions import clamp as clip
-from mt_tensor.pointwise.functions import pow as pow
-from mt_tensor.pointwise.functions import round as round
-from mt_tensor.pointwise.functions import sub as subtract
-from mt_tensor.pointwise.fusing import fuse
-from mt_tensor.pointwise.fusing_in_place import fuse_in_place
-from mt_tensor.pointwise.integers import (
-    bitwise_and,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    div,
-    divide,
-    floor_divide,
-    fmod,
-    gcd,
-    lcm,
-    remainder,
-    true_divide,
-)
-from mt_tensor.pointwise.table_functions import (
-    FUNCTIONS as _FUNCTIONS,
-)
-from mt_tensor.pointwise.table_functions import abs as abs
-from mt_tensor.pointwise.table_functions import (
-    absolute,
-    acos,
-    acosh,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctan2,
-    arctanh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    ceil,
-    copysign,
-    cos,
-    cosh,
-    digamma,
-    eq,
-    erf,
-    erfc,
-    erfinv,
-    exp,
-    exp2,
-    expit,
-    expm1,
-    fix,
-    floor,
-    ge,
-    gelu_tanh,
-    greater,
-    greater_equal,
-    gt,
-    hardsigmoid,
-    hardswish,
-    hypot,
-    inv,
-    is_close,
-    isfinite,
-    isinf,
-    isnan,
-    le,
-    less,
-    less_equal,
-    lgamma,
-    log,
-    log1p,
-    log2,
-    log10,
-    log_sigmoid,
-    logaddexp,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    logsigmoid,
-    lt,
-    maximum,
-    minimum,
-    mish,
-    mul,
-    multiply,
-    ndtr,
-    ne,
-    neg,
-    negative,
-    not_equal,
-    quick_gelu,
-    reciprocal,
-    relu,
-    relu6,
-    rsqrt,
-    selu,
-    sgn,
-    sigmoid,
-    sign,
-    signbit,
-    silu,
-    sin,
-    sinc,
-    sinh,
-    softsign,
-    sqrt,
-    tan,
-    tanh,
-    trunc,
-    xlogy,
-)
-from mt_tensor.pointwise.table_functions import id as id
-from mt_tensor.products.added import addbmm, addmm, addmv, addr, baddbmm
-from mt_tensor.products.contraction import tensordot
-from mt_tensor.products.distances import (
-    cdist,
-    dist,
-    pairwise_distance,
-    pdist,
-)
-from mt_tensor.products.einsum import einsum
-from mt_tensor.products.matmul import matmul
-from mt_tensor.products.vectors import (
-    bmm,
-    chain_matmul,
-    cosine_similarity,
-    cross,
-    dot,
-    ger,
-    inner,
-    kron,
-    mm,
-    mv,
-    outer,
-    trace,
-    vander,
-    vdot,
-)
-from mt_tensor.questions import (
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_tensor,
-    numel,
-)
-from mt_tensor.randomness.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    set_rng_state,
-)
-from mt_tensor.randomness.random_tensors import (
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    uniform,
-)
-from mt_tensor.randomness.sampling import bernoulli, multinomial
-from mt_tensor.recording.function import Function
-from mt_tensor.reductions.extremes import amax, amin, aminmax, argmax, argmin
-from mt_tensor.reductions.extremes import max as max
-from mt_tensor.reductions.extremes import min as min
-from mt_tensor.reductions.norms import norm
-from mt_tensor.reductions.softmax import (
-    log_softmax,
-    logsumexp,
-    softmax,
-    softmin,
-)
-from mt_tensor.reductions.statistics import (
-    corrcoef,
-    cov,
-    std,
-    std_mean,
-    var,
-    var_mean,
-)
-from mt_tensor.reductions.sums import mean, nanmean, nansum, prod
-from mt_tensor.reductions.sums import sum as sum
-from mt_tensor.reductions.truth import all as all
-from mt_tensor.reductions.truth import any as any
-from mt_tensor.reductions.truth import count_nonzero
-from mt_tensor.size import Size
-from mt_tensor.tensor_data import TensorData
-
 bool, double, float, half, int, long, short = bool_, float64, float32, float16, int32, int64, int16
 
+_MODULES = ("autograd", "cuda", "errors", "linalg")
+
+# A row of the operator table has a function, unless there is one of its name with more settings.
+_OPERATORS.for_each(
+    lambda row: [globals().setdefault(name, _ROWS[name]) for name in (row.name, *row.aliases)]
+)
+globals().update(_ROWS | _FUNCTIONS)
+for _name in _deferred.MODULE_OF:
+    globals().pop(_name, None)
+
+
+def __getattr__(name: str) -> object:
+    """Return what the library has of this name."""
+    if name in _deferred.MODULE_OF:
+        value = _deferred.imported(name)
+    elif name in _MODULES:
+        value = _import_module(f"mt_tensor.{name}")
+    else:
+        raise AttributeError(f"module 'mt_tensor' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return all names, those of the library included."""
+    return sorted({*globals(), *_deferred.MODULE_OF, *_MODULES})
+
+
 __all__ = [
-    "BoolTensor",
-    "ByteTensor",
-    "CharTensor",
-    "DType",
-    "DoubleTensor",
-    "FloatTensor",
-    "Function",
-    "Generator",
-    "HalfTensor",
-    "IntTensor",
-    "LongTensor",
-    "ShortTensor",
-    "Size",
-    "Tensor",
-    "TensorBackend",
-    "TensorData",
-    "__version__",
-    "absolute",
-    "acos",
-    "acosh",
-    "add",
-    "addbmm",
-    "addcdiv",
-    "addcmul",
-    "addmm",
-    "addmv",
-    "addr",
-    "adjoint",
-    "allclose",
-    "amax",
-    "amin",
-    "aminmax",
-    "arange",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "argmax",
-    "argmin",
-    "argsort",
-    "argwhere",
-    "as_tensor",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "autograd",
-    "backends",
-    "baddbmm",
-    "bernoulli",
-    "bincount",
-    "bitwise_and",
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "block_diag",
-    "bmm",
-    "bool_",
-    "broadcast_shapes",
-    "broadcast_tensors",
-    "broadcast_to",
-    "bucketize",
-    "cartesian_prod",
-    "cat",
-    "cdist",
-    "ceil",
-    "celu",
-    "chain_matmul",
-    "chunk",
-    "clamp",
-    "clamp_max",
-    "clamp_min",
-    "clip",
-    "clone",
-    "column_stack",
-    "combinations",
-    "concat",
-    "concatenate",
-    "copysign",
-    "corrcoef",
-    "cos",
-    "cosh",
-    "cosine_similarity",
-    "count_nonzero",
-    "cov",
-    "cross",
-    "cuda",
-    "cummax",
-    "cummin",
-    "cumprod",
-    "cumsum",
-    "cumulative_trapezoid",
-    "current_backend",
-    "default_generator",
-    "deg2rad",
-    "det",
-    "detach",
-    "device",
-    "diag",
-    "diag_embed",
-    "diagflat",
-    "diagonal",
-    "diagonal_scatter",
-    "diff",
-    "digamma",
-    "dist",
-    "div",
-    "divide",
-    "dot",
-    "double",
-    "dsplit",
-    "dstack",
-    "einsum",
-    "elementwise",
-    "elu",
-    "empty",
-    "empty_like",
-    "enable_grad",
-    "eq",
-    "equal",
-    "erf",
-    "erfc",
-    "erfinv",
-    "errors",
-    "exp",
-    "exp2",
-    "expit",
-    "expm1",
-    "eye",
-    "finfo",
-    "fix",
-    "flatten",
-    "flip",
-    "fliplr",
-    "flipud",
-    "float16",
-    "float32",
-    "float64",
-    "float_power",
-    "floor",
-    "floor_divide",
-    "fmax",
-    "fmin",
-    "fmod",
-    "frac",
-    "from_dlpack",
-    "from_numpy",
-    "full",
-    "full_like",
-    "fuse",
-    "fuse_in_place",
-    "fused",
-    "gather",
-    "gcd",
-    "ge",
-    "gelu",
-    "gelu_tanh",
-    "ger",
-    "get_backend",
-    "get_default_dtype",
-    "get_printoptions",
-    "get_rng_state",
-    "glu",
-    "grad_central_difference",
-    "grad_check",
-    "gradcheck",
-    "gradgradcheck",
-    "greater",
-    "greater_equal",
-    "gt",
-    "half",
-    "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "heaviside",
-    "histc",
-    "hsplit",
-    "hstack",
-    "hypot",
-    "iinfo",
-    "index_add",
-    "index_copy",
-    "index_fill",
-    "index_put",
-    "index_reduce",
-    "index_select",
-    "inference_mode",
-    "initial_seed",
-    "inner",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "inv",
-    "inverse",
-    "is_close",
-    "is_complex",
-    "is_floating_point",
-    "is_grad_enabled",
-    "is_nonzero",
-    "is_same_size",
-    "is_signed",
-    "is_tensor",
-    "isclose",
-    "isfinite",
-    "isin",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "kron",
-    "kthvalue",
-    "lcm",
-    "ldexp",
-    "le",
-    "leaky_relu",
-    "lerp",
-    "less",
-    "less_equal",
-    "lgamma",
-    "linalg",
-    "linspace",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "log_sigmoid",
-    "log_softmax",
-    "logaddexp",
-    "logaddexp2",
-    "logcumsumexp",
-    "logdet",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logit",
-    "logsigmoid",
-    "logspace",
-    "logsumexp",
-    "long",
-    "lt",
-    "manual_seed",
-    "masked_fill",
-    "masked_scatter",
-    "masked_select",
-    "matmul",
-    "matrix_power",
-    "maximum",
-    "mean",
-    "median",
-    "meshgrid",
-    "minimum",
-    "mish",
-    "mm",
-    "mode",
-    "moveaxis",
-    "movedim",
-    "msort",
-    "mul",
-    "multinomial",
-    "multiply",
-    "mv",
-    "nan_to_num",
-    "nanmean",
-    "nanmedian",
-    "nanquantile",
-    "nansum",
-    "narrow",
-    "narrow_copy",
-    "ndtr",
-    "ne",
-    "neg",
-    "negative",
-    "no_grad",
-    "nonzero",
-    "norm",
-    "normal",
-    "not_equal",
-    "numel",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "outer",
-    "pad",
-    "pairwise_distance",
-    "pdist",
-    "permute",
-    "pinverse",
-    "positive",
-    "prelu",
-    "printoptions",
-    "prod",
-    "promote_types",
-    "put",
-    "quantile",
-    "quick_gelu",
-    "rad2deg",
-    "rand",
-    "rand_like",
-    "randint",
-    "randint_like",
-    "randn",
-    "randn_like",
-    "randperm",
-    "ravel",
-    "reciprocal",
-    "register_backend",
-    "relu",
-    "relu6",
-    "remainder",
-    "repeat_interleave",
-    "reshape",
-    "result_type",
-    "roll",
-    "rot90",
-    "row_stack",
-    "rsqrt",
-    "scatter",
-    "scatter_add",
-    "scatter_reduce",
-    "searchsorted",
-    "select",
-    "select_scatter",
-    "selu",
-    "set_default_dtype",
-    "set_grad_enabled",
-    "set_printoptions",
-    "set_rng_state",
-    "sgn",
-    "short",
-    "sigmoid",
-    "sign",
-    "signbit",
-    "silu",
-    "sin",
-    "sinc",
-    "sinh",
-    "slice_scatter",
-    "slogdet",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softshrink",
-    "softsign",
-    "sort",
-    "split",
-    "split_with_sizes",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "std_mean",
-    "sub",
-    "subtract",
-    "swapaxes",
-    "swapdims",
-    "t",
-    "take",
-    "take_along_dim",
-    "tan",
-    "tanh",
-    "tanhshrink",
-    "tensor",
-    "tensor_split",
-    "tensordot",
-    "threshold",
-    "tile",
-    "topk",
-    "trace",
-    "transpose",
-    "trapezoid",
-    "trapz",
-    "tril",
-    "tril_indices",
-    "triu",
-    "triu_indices",
-    "true_divide",
-    "trunc",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "unbind",
-    "unflatten",
-    "uniform",
-    "unique",
-    "unique_consecutive",
-    "unravel_index",
-    "unsqueeze",
-    "use_backend",
-    "vander",
-    "var",
-    "var_mean",
-    "vdot",
-    "vsplit",
-    "vstack",
-    "where",
-    "xlogy",
-    "zeros",
-    "zeros_like",
+    name
+    for name in sorted({*globals(), *_deferred.MODULE_OF, *_MODULES} - {*dir(_builtins)})
+    if name in ("__version__", *_MODULES)
+    or not (name.startswith("_") or isinstance(globals().get(name), _ModuleType))
 ]
-
-
-# An operator that is added later has a function here too.
-def _install(row: Operator) -> None:
-    for name in (row.name, *row.aliases):
-        globals().setdefault(name, _FUNCTIONS[name])
-
-
-OPERATORS.for_each(_install)
-
-take_numpy_names(sys.modules[__name__], set(__all__) - REFUSING)
-take_numpy_names(linalg, linalg.__all__)
-take_numpy_names(Tensor, set(dir(Tensor)) - METHODS_REFUSING)

@@ -1,4 +1,4 @@
-"""The methods of `Tensor`, for type checkers and editors; `mt declare` writes this file."""
+"""The methods of `Tensor`, for type checkers; `mt declare` writes this file."""
 
 from collections.abc import Callable
 from collections.abc import Iterable
@@ -183,13 +183,13 @@ class Methods:
         """Return whether a change in place of this tensor, with others, is to be recorded."""
     def _check_leaf(self) -> None:
         ...
-    def _computed(self, name: str, *args: Any, **options: Any) -> Self:
+    def _computed(self, name: str, *args: Any, **options: Any) -> Tensor:
         """Replace this tensor's elements by what an operation makes of it, in the promoted dtype."""
     def _directly_with(self, other: Any) -> TensorData | None:
         """Return the other operand, if nothing stands in the way of computing in this memory."""
-    def _filled(self, values: Any) -> Self:
+    def _filled(self, values: Any) -> Tensor:
         ...
-    def _in_place(self, name: str, other: Any) -> Self:
+    def _in_place(self, name: str, other: Any) -> Tensor:
         """Replace this tensor's elements by `operator(self, other)`."""
     def _index_in(self, base: Tensor) -> Tensor:
         """Return which elements of its base a view shows, as a row of int64."""
@@ -201,13 +201,13 @@ class Methods:
         """Let another node stand for this tensor; what keeps its gradient goes along."""
     def _refresh(self) -> None:
         """Give a view a new node if its memory has been changed since it got its last one."""
-    def _replace(self, value: Tensor) -> Self:
+    def _replace(self, value: Tensor) -> Tensor:
         """Store the elements of a tensor of any dtype that broadcasts here, and record that."""
     def _shared(self, what: str) -> Any:
         """Return the elements, if they lie in an array that others can share."""
-    def _stored(self, name: str, numbers: Iterable[Any]) -> Self:
+    def _stored(self, name: str, numbers: Iterable[Any]) -> Tensor:
         """Store numbers, row by row."""
-    def _summed_in_place(self, name: str, other: Any, alpha: Number) -> Self:
+    def _summed_in_place(self, name: str, other: Any, alpha: Number) -> Tensor:
         ...
     def abs(self) -> Tensor:
         """Element by element: |x|; derivative 0 at 0."""
@@ -646,6 +646,8 @@ class Methods:
         """Return the tensor as int32."""
     def inv(self) -> Tensor:
         """Element by element: 1 / x."""
+    def inv_(self) -> Self:
+        """Store the result of `inv` in place, and return self."""
     def inverse(self) -> Tensor:
         """Return the inverses of square matrices; see `linalg.inv`."""
     def is_close(self, other: Any) -> Tensor:
@@ -658,7 +660,7 @@ class Methods:
     def is_nonzero(self) -> builtins.bool:
         """Whether the only element is not zero."""
     def is_same_size(self, other: Tensor) -> builtins.bool:
-        """Whether another tensor has the same shape."""
+        """Whether two tensors have the same shape."""
     def is_signed(self) -> builtins.bool:
         """Whether the elements may be negative."""
     def isclose(self, other: Tensor, rtol: builtins.float = ..., atol: builtins.float = ..., equal_nan: builtins.bool = ...) -> Tensor:
@@ -924,7 +926,7 @@ class Methods:
     def reciprocal(self) -> Tensor:
         """Element by element: 1 / x."""
     def reciprocal_(self) -> Self:
-        """Store the result of `reciprocal` in place, and return self."""
+        """Store the result of `inv` in place, and return self."""
     def register_hook(self, hook: Hook) -> RemovableHandle:
         """Call a function with this tensor's gradient, each time that it is complete."""
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:

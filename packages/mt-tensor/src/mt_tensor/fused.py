@@ -18,6 +18,7 @@ from typing import Any, ParamSpec
 
 from mt_autodiff import derivatives
 from mt_autodiff.extending import recording
+from mt_tensor.public import function
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors
 from mt_tensor.recording.graph import Node, connect, fitting
 from mt_tensor.tensor import Tensor
@@ -67,6 +68,7 @@ class FusedKernel:
         raise NotImplementedError
 
 
+@function
 def fused(name: str) -> Callable[[Callable[P, Tensor]], Callable[P, Tensor]]:
     """Declare the decorated function to be the composed form of the operation called `name`.
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from types import FunctionType, ModuleType
 from typing import Any
 
+import mt_tensor
 from mt_autodiff import derivatives
 from mt_tensor.fused import by_kernel
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
@@ -66,7 +67,8 @@ def instrument(
             undo.callback(setattr, owner, name, vars(owner)[name])
             setattr(owner, name, value)
 
-        for attribute, method in list(vars(Tensor).items()):
+        for attribute in dir(Tensor):
+            method = getattr(Tensor, attribute)
             if isinstance(method, FunctionType) and _is_operation(attribute, method):
                 put(Tensor, attribute, around(method, _always(_shown(attribute))))
         for kind, name_of in _CALLED.items():
@@ -100,7 +102,7 @@ _CALLED: dict[Any, Name] = {
 
 def _functions(modules: Iterable[ModuleType]) -> Iterator[tuple[str, Callable[..., Any]]]:
     """Yield the public functions that compute with tensors, with their names."""
-    for module in (sys.modules["mt_tensor"], sys.modules["mt_tensor.linalg"], *modules):
+    for module in (mt_tensor, mt_tensor.linalg, *modules):
         for name in module.__all__:
             function = getattr(module, name)
             if isinstance(function, FunctionType) and not function.__module__.startswith(

@@ -5,39 +5,46 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.errors import ShapeError
+from mt_tensor.public import function, method, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 
+@function
 def is_tensor(obj: Any) -> bool:
     """Whether something is a tensor."""
     return isinstance(obj, Tensor)
 
 
+@function
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
     require_tensors("numel", input)
     return input.numel()
 
 
+@function
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are floating-point numbers."""
     require_tensors("is_floating_point", input)
     return input.is_floating_point()
 
 
+@operation
 def is_complex(input: Tensor) -> bool:
     """Whether the elements are complex numbers, which tensors here never have."""
     require_tensors("is_complex", input)
     return False
 
 
+@operation
 def is_signed(input: Tensor) -> bool:
     """Whether the elements may be negative."""
     require_tensors("is_signed", input)
     return input.dtype.is_signed
 
 
+@operation
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero.
 
@@ -50,37 +57,20 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
+@operation
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
     require_tensors("is_same_size", input, other)
     return input.shape == other.shape
 
 
-class QuestionMethods(Tensor):
-    """The methods of `Tensor` that only ask."""
+@method
+def ndimension(self: Tensor) -> int:
+    """Return the number of dimensions."""
+    return self.ndim
 
-    __slots__ = ()
 
-    def ndimension(self) -> int:
-        """Return the number of dimensions."""
-        return self.ndim
-
-    def nelement(self) -> int:
-        """Return the number of elements."""
-        return self.numel()
-
-    def is_complex(self) -> bool:
-        """Whether the elements are complex numbers, which tensors here never have."""
-        return is_complex(self)
-
-    def is_signed(self) -> bool:
-        """Whether the elements may be negative."""
-        return is_signed(self)
-
-    def is_nonzero(self) -> bool:
-        """Whether the only element is not zero."""
-        return is_nonzero(self)
-
-    def is_same_size(self, other: Tensor) -> bool:
-        """Whether another tensor has the same shape."""
-        return is_same_size(self, other)
+@method
+def nelement(self: Tensor) -> int:
+    """Return the number of elements."""
+    return self.numel()

@@ -54,7 +54,7 @@ def finish(name: str) -> None:
     for below in iter_modules(module.__path__):
         module.__dict__.pop(below.name, None)
 
-    def __getattr__(attribute: str) -> Any:  # noqa: N807 - Python's name
+    def __getattr__(attribute: str) -> Any:
         try:
             return import_module(f"{name}.{attribute}")
         except LeftOutError as error:

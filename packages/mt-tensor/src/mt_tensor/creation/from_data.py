@@ -26,6 +26,7 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU, taken
+from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
@@ -48,6 +49,7 @@ def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> T
     return result if requires_grad is False else result.requires_grad_(requires_grad)
 
 
+@function
 def tensor(
     data: Any,
     dtype: Any = None,
@@ -162,6 +164,7 @@ def _common_type(leaves: Iterable[Any], values: Array) -> DType:
     return common
 
 
+@function
 def as_tensor(
     data: Any, dtype: Any = None, backend: Backend = None, device: Device = None
 ) -> Tensor:
@@ -187,6 +190,7 @@ def as_tensor(
     return tensor(data, dtype, backend, device=device)
 
 
+@function
 def from_numpy(array: Array, backend: Backend = None) -> Tensor:
     """Return a tensor with the elements of an array, sharing its memory where that is possible.
 
@@ -204,6 +208,7 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
     return _shared(array, get_backend(backend))
 
 
+@function
 def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
     """Return a tensor that shares the memory of another library's array.
 

@@ -24,6 +24,7 @@ from mt_tensor.dtypes import (
     type_of_number,
 )
 from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.public import function
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
@@ -55,6 +56,7 @@ def _or_default(dtype: Any) -> DType:
 # --- Filled -------------------------------------------------------------------------------------
 
 
+@function
 def empty(
     *sizes: Any,
     size: Any = None,
@@ -73,6 +75,7 @@ def empty(
     return new_leaf(data, chosen, requires_grad)
 
 
+@function
 def full(
     size: Sequence[int],
     fill_value: Any,
@@ -115,6 +118,7 @@ def _filled(
     return new_leaf(backend.full(shape, dtype, value), backend, requires_grad)
 
 
+@function
 def zeros(
     *sizes: Any,
     size: Any = None,
@@ -129,6 +133,7 @@ def zeros(
     )
 
 
+@function
 def ones(
     *sizes: Any,
     size: Any = None,
@@ -171,12 +176,14 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
     return chosen
 
 
+@function
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return arbitrary elements, by default of the shape, type and backend of `input`."""
     require_tensors("empty_like", input)
     return empty(input.shape, **after(input, options))
 
 
+@function
 def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
     """Return a number everywhere, by default of the shape, type and backend of `input`.
 
@@ -191,12 +198,14 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
     return _filled(input.shape, number, **chosen)
 
 
+@function
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return zeros, by default of the shape, type and backend of `input`."""
     require_tensors("zeros_like", input)
     return _filled(input.shape, 0, **after(input, options))
 
 
+@function
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return ones, by default of the shape, type and backend of `input`."""
     require_tensors("ones_like", input)
@@ -214,6 +223,7 @@ def _numeric(name: str, dtype: Any) -> DType:
     return kind
 
 
+@function
 def arange(
     start: Any = None,
     end: Any = None,
@@ -277,6 +287,7 @@ def _spaced(start: Any, end: Any, steps: int) -> Array:
     return np.linspace(float(_number("start", start)), float(_number("end", end)), count)
 
 
+@function
 def linspace(
     start: Any,
     end: Any,
@@ -298,6 +309,7 @@ def linspace(
     )
 
 
+@function
 def logspace(
     start: Any,
     end: Any,
@@ -321,6 +333,7 @@ def logspace(
     )
 
 
+@function
 def eye(
     n: int,
     m: int | None = None,
@@ -340,6 +353,7 @@ def eye(
     )
 
 
+@function
 def tril_indices(
     row: int,
     col: int,
@@ -371,6 +385,7 @@ def tril_indices(
     )
 
 
+@function
 def triu_indices(
     row: int,
     col: int,

@@ -23,6 +23,7 @@ from mt_tensor.dtypes import (
     int64,
     uint8,
 )
+from mt_tensor.public import function
 from mt_tensor.strides import is_integer
 from mt_tensor.tensor import Tensor
 
@@ -53,7 +54,7 @@ def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""Return a tensor of {dtype.name}, of sizes or of data; see `tensor`."""
-    return make
+    return function(make)
 
 
 BoolTensor = _maker("BoolTensor", bool_)

@@ -26,6 +26,7 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError
 from mt_tensor.layout import row_major
+from mt_tensor.public import attribute, method
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -57,139 +58,172 @@ class Move(Function):
         return grad.to(ctx.backend), None
 
 
-class ConversionMethods(Tensor):
-    """The methods of `Tensor` that convert."""
+@method
+def to(
+    self: Tensor,
+    target: Any = None,
+    dtype: Any = None,
+    copy: builtins.bool = False,
+    *,
+    backend: Backend = None,
+    device: Device = None,
+    non_blocking: builtins.bool = False,
+) -> Tensor:
+    """Return the tensor as another element type, in another place, or both.
 
-    __slots__ = ()
+    `x.to("float64")`, `x.to("simple")`, `x.to("simple", "float64")`, `x.to("cpu")`,
+    `x.to(other)`, `x.to(dtype=..., backend=...)`. What is on a device already stays on its
+    backend; see `mt_tensor.device`.
 
-    def to(
-        self,
-        target: Any = None,
-        dtype: Any = None,
-        copy: builtins.bool = False,
-        *,
-        backend: Backend = None,
-        device: Device = None,
-        non_blocking: builtins.bool = False,
-    ) -> Tensor:
-        """Return the tensor as another element type, in another place, or both.
+    Args:
+        self: the tensor.
+        target: a DType or what names one, a device, a backend, the name of either, or a tensor
+            whose element type and backend are taken.
+        dtype: the element type.
+        copy: whether to return a copy even if nothing changes.
+        backend: a backend or its name.
+        device: a device or its name.
+        non_blocking: whether moving may go on after the call. Here it never does.
 
-        `x.to("float64")`, `x.to("simple")`, `x.to("simple", "float64")`, `x.to("cpu")`,
-        `x.to(other)`, `x.to(dtype=..., backend=...)`. What is on a device already stays on its
-        backend; see `mt_tensor.device`.
-
-        Args:
-            target: a DType or what names one, a device, a backend, the name of either, or a tensor
-                whose element type and backend are taken.
-            dtype: the element type.
-            copy: whether to return a copy even if nothing changes.
-            backend: a backend or its name.
-            device: a device or its name.
-            non_blocking: whether moving may go on after the call. Here it never does.
-
-        Raises:
-            TypeError: an element type or a place was given twice.
-            UnknownBackendError: a name is that of no element type, backend or device.
-            DTypeError: there is no such element type.
-        """
-        if target is self._tensor.dtype and dtype is None and backend is None and not copy:
-            return self  # soon, for it is asked very often
-        if copy is not False or non_blocking is not False:
-            check_flags(copy=copy, non_blocking=non_blocking)
-        if isinstance(target, Tensor):
-            _check_once(dtype, backend, device)
-            dtype, backend = target.dtype, target.backend
-        elif _is_place(target):
-            _check_once(backend, device)
-            device = target
-        elif target is not None:
-            _check_once(dtype)
-            dtype = target
-        result: Tensor = self
-        if (chosen := place(backend, device, self.backend)) is not self.backend:
-            result = Move.apply(result, chosen)
-        if dtype is not None and (kind := as_dtype(dtype)) is not self.dtype:
-            result = Cast.apply(result if kind.is_floating_point else result.detach(), kind)
-        return self.clone() if copy and result is self else result
-
-    @property
-    def device(self) -> Place:
-        """Where the elements are, by torch's word for it."""
-        return Place(self.backend)
-
-    @property
-    def is_cuda(self) -> builtins.bool:
-        """Whether the elements are on a GPU of NVIDIA's."""
-        return self.backend.device == "cuda"
-
-    def cpu(self) -> Tensor:
-        """Return the tensor itself if it is in the memory of this machine, else a copy there."""
-        return self.to(device="cpu")
-
-    def cuda(self, device: Device = None, non_blocking: builtins.bool = False) -> Tensor:
-        """Return the tensor itself if it is on the GPU, else a copy there.
-
-        Raises:
-            BackendUnavailableError: there is no GPU; the message says why.
-            UnknownBackendError: mt-cuda is not installed.
-        """
-        return self.to(device="cuda" if device is None else device, non_blocking=non_blocking)
-
-    def float(self) -> Tensor:
-        """Return the tensor as float32."""
-        return self.to(float32)
-
-    def double(self) -> Tensor:
-        """Return the tensor as float64."""
-        return self.to(float64)
-
-    def half(self) -> Tensor:
-        """Return the tensor as float16."""
-        return self.to(float16)
-
-    def long(self) -> Tensor:
-        """Return the tensor as int64."""
-        return self.to(int64)
-
-    def int(self) -> Tensor:
-        """Return the tensor as int32."""
-        return self.to(int32)
-
-    def short(self) -> Tensor:
-        """Return the tensor as int16."""
-        return self.to(int16)
-
-    def char(self) -> Tensor:
-        """Return the tensor as int8."""
-        return self.to(int8)
-
-    def byte(self) -> Tensor:
-        """Return the tensor as uint8."""
-        return self.to(uint8)
-
-    def bool(self) -> Tensor:
-        """Return the tensor as bool."""
-        return self.to(bool_)
-
-    def type(self, dtype: Any = None, non_blocking: builtins.bool = False) -> Tensor | builtins.str:
-        """Return the tensor as another element type, or the name of its own if none is given."""
-        return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
-
-    def type_as(self, other: Tensor) -> Tensor:
-        """Return the tensor with the element type of another."""
-        require_tensors("type_as", other)
-        return self.to(other.dtype)
-
-    def clone(self) -> Tensor:
-        """Return a contiguous copy that the gradient flows through."""
-        return Cast.apply(self, self.dtype)
-
-    def contiguous(self) -> Tensor:
-        """Return the tensor itself if it is contiguous, else a contiguous copy."""
-        return self if self.is_contiguous() else self.clone()
+    Raises:
+        TypeError: an element type or a place was given twice.
+        UnknownBackendError: a name is that of no element type, backend or device.
+        DTypeError: there is no such element type.
+    """
+    if target is self._tensor.dtype and dtype is None and backend is None and not copy:
+        return self  # soon, for it is asked very often
+    if copy is not False or non_blocking is not False:
+        check_flags(copy=copy, non_blocking=non_blocking)
+    if isinstance(target, Tensor):
+        _check_once(dtype, backend, device)
+        dtype, backend = target.dtype, target.backend
+    elif _is_place(target):
+        _check_once(backend, device)
+        device = target
+    elif target is not None:
+        _check_once(dtype)
+        dtype = target
+    result: Tensor = self
+    if (chosen := place(backend, device, self.backend)) is not self.backend:
+        result = Move.apply(result, chosen)
+    if dtype is not None and (kind := as_dtype(dtype)) is not self.dtype:
+        result = Cast.apply(result if kind.is_floating_point else result.detach(), kind)
+    return self.clone() if copy and result is self else result
 
 
-def _is_place(target: Any) -> bool:
+@attribute
+def device(self: Tensor) -> Place:
+    """Where the elements are, by torch's word for it."""
+    return Place(self.backend)
+
+
+@attribute
+def is_cuda(self: Tensor) -> builtins.bool:
+    """Whether the elements are on a GPU of NVIDIA's."""
+    return self.backend.device == "cuda"
+
+
+@method
+def cpu(self: Tensor) -> Tensor:
+    """Return the tensor itself if it is in the memory of this machine, else a copy there."""
+    return self.to(device="cpu")
+
+
+@method
+def cuda(self: Tensor, device: Device = None, non_blocking: builtins.bool = False) -> Tensor:
+    """Return the tensor itself if it is on the GPU, else a copy there.
+
+    Raises:
+        BackendUnavailableError: there is no GPU; the message says why.
+        UnknownBackendError: mt-cuda is not installed.
+    """
+    return self.to(device="cuda" if device is None else device, non_blocking=non_blocking)
+
+
+@method
+def float(self: Tensor) -> Tensor:
+    """Return the tensor as float32."""
+    return self.to(float32)
+
+
+@method
+def double(self: Tensor) -> Tensor:
+    """Return the tensor as float64."""
+    return self.to(float64)
+
+
+@method
+def half(self: Tensor) -> Tensor:
+    """Return the tensor as float16."""
+    return self.to(float16)
+
+
+@method
+def long(self: Tensor) -> Tensor:
+    """Return the tensor as int64."""
+    return self.to(int64)
+
+
+@method
+def int(self: Tensor) -> Tensor:
+    """Return the tensor as int32."""
+    return self.to(int32)
+
+
+@method
+def short(self: Tensor) -> Tensor:
+    """Return the tensor as int16."""
+    return self.to(int16)
+
+
+@method
+def char(self: Tensor) -> Tensor:
+    """Return the tensor as int8."""
+    return self.to(int8)
+
+
+@method
+def byte(self: Tensor) -> Tensor:
+    """Return the tensor as uint8."""
+    return self.to(uint8)
+
+
+@method
+def bool(self: Tensor) -> Tensor:
+    """Return the tensor as bool."""
+    return self.to(bool_)
+
+
+@method
+def type(
+    self: Tensor,
+    dtype: Any = None,
+    non_blocking: builtins.bool = False,  # noqa: ARG001 - torch's, which here changes nothing
+) -> Tensor | builtins.str:
+    """Return the tensor as another element type, or the name of its own if none is given."""
+    return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
+
+
+@method
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the tensor with the element type of another."""
+    require_tensors("type_as", other)
+    return self.to(other.dtype)
+
+
+@method
+def clone(self: Tensor) -> Tensor:
+    """Return a contiguous copy that the gradient flows through."""
+    return Cast.apply(self, self.dtype)
+
+
+@method
+def contiguous(self: Tensor) -> Tensor:
+    """Return the tensor itself if it is contiguous, else a contiguous copy."""
+    return self if self.is_contiguous() else self.clone()
+
+
+def _is_place(target: Any) -> builtins.bool:
     """Whether something is a backend or a device, or a string that names no element type."""
     if not isinstance(target, str):
         return not isinstance(target, DType) and isinstance(target, (TensorBackend, Place))

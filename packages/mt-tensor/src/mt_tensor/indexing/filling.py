@@ -19,10 +19,12 @@ from mt_tensor.movement.rearranging import broadcast_tensors
 from mt_tensor.movement.turning import select
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.pointwise.arithmetic import single
+from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
 
 
+@operation
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with slice `i` of `source` in place of slice `index[i]`.
 
@@ -43,6 +45,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     return scatter(input, dim, along(index.to(int64), dim, input.shape), source)
 
 
+@operation
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy of `input` with a number in the slices that `index` names.
 
@@ -64,6 +67,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
     return input.masked_fill(named.reshape(-1, *[1] * (input.ndim - 1 - dim)), value)
 
 
+@operation
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return a copy of `input` with the first elements of `source` where the mask holds.
 
@@ -92,6 +96,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return scatter(input.flatten(), 0, places, values).reshape(input.shape)
 
 
+@operation
 def index_put(
     input: Tensor,
     indices: Sequence[Any],
@@ -123,6 +128,7 @@ def index_put(
     return write(input.flatten(), 0, places.flatten(), spread).reshape(input.shape)
 
 
+@operation
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Return a copy of `input` with elements of `source` at places of the flattened tensor.
 
@@ -161,6 +167,7 @@ def _with_view(name: str, input: Tensor, view: Callable[[Tensor], Tensor], src: 
     return flat.reshape(input.shape)
 
 
+@operation
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """Return a copy of `input` with `src` in place of `input.select(dim, index)`.
 
@@ -173,6 +180,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return _with_view("select_scatter", input, lambda x: select(x, dim, index), src)
 
 
+@operation
 def slice_scatter(
     input: Tensor,
     src: Tensor,
@@ -194,6 +202,7 @@ def slice_scatter(
     return _with_view("slice_scatter", input, lambda x: x[(*before, slice(start, end, step))], src)
 
 
+@operation
 def diagonal_scatter(
     input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:

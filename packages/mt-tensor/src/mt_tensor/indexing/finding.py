@@ -12,11 +12,13 @@ from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor import Tensor
 
 
+@operation
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """Return where elements are not zero, in row-major order; nan is not zero.
 
@@ -36,6 +38,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
     return tuple(input._uploaded(each) for each in places)
 
 
+@operation
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """Return the elements under a mask, as a 1-D copy; both are broadcast together.
 
@@ -53,6 +56,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     return input.expand(shape)[mask.expand(shape)]
 
 
+@operation
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return elements at positions along `dim`, as `argmax` or `argsort` give them.
 
@@ -88,6 +92,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gather(source, d, indices.expand(*rest[:d], indices.shape[d], *rest[d + 1 :]))
 
 
+@operation
 def take(input: Tensor, index: Tensor) -> Tensor:
     """Return the elements at places of the flattened tensor, with the shape of `index`.
 
@@ -105,12 +110,14 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     return input.reshape(-1)[index]
 
 
+@operation
 def argwhere(input: Tensor) -> Tensor:
     """Return the indices of the elements that are not zero, one a row."""
     require_tensors("argwhere", input)
     return input._uploaded(np.argwhere(input.detach().numpy()))
 
 
+@function
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Return the index for each dimension of what stands at places of the flattened tensor.
 
@@ -138,6 +145,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
     return tuple(places // max(step, 1) % max(extent, 1) for step, extent in steps)
 
 
+@function
 def where(
     condition: Tensor, input: Tensor | float | None = None, other: Tensor | float | None = None
 ) -> Tensor | tuple[Tensor, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
@@ -185,6 +186,7 @@ def check_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> int:
     return dim
 
 
+@operation
 def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return `input[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
 
@@ -196,6 +198,7 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return Gather.apply(input, check_index("gather", input, dim, index), index)
 
 
+@operation
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
 
@@ -226,6 +229,7 @@ def element_numbers(x: Tensor) -> Tensor:
     return x._uploaded(np.arange(x.numel()).reshape(x.shape))
 
 
+@operation
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices of `input` along `dim` that a 1-D tensor of indices names.
 

@@ -27,6 +27,7 @@ from mt_tensor.indexing.gathering import (
 )
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.functions import checked_factor
+from mt_tensor.public import function, operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -118,6 +119,7 @@ def _filled(like: Tensor, dtype: DType, value: Number) -> Tensor:
     return like._full((), value, dtype).expand(like.shape)
 
 
+@operation
 def scatter(
     input: Tensor,
     dim: int,
@@ -169,6 +171,7 @@ _OLD_NAMES = {"add": "sum", "multiply": "prod"}
 """What `scatter` calls the reductions that it has."""
 
 
+@operation
 def scatter_reduce(
     input: Tensor,
     dim: int,
@@ -267,6 +270,7 @@ def check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tens
     return dim
 
 
+@operation
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
@@ -290,6 +294,7 @@ def index_add(
     return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
 
 
+@operation
 def index_reduce(
     input: Tensor,
     dim: int,
@@ -320,6 +325,7 @@ def index_reduce(
     return scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
 
 
+@function
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """Return int64 of shape (*input.shape, num_classes): 1 at the class of each element, else 0.
 

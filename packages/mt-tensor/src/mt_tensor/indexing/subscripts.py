@@ -23,6 +23,7 @@ from mt_tensor.indexing.gathering import (
     lowest_and_highest,
 )
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import method
 from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.recording.part import Part, shown
 from mt_tensor.recording.view import ViewFunction
@@ -433,22 +434,22 @@ def set_item(x: Tensor, key: Any, value: Any) -> None:
         view.copy_(_without_leading_ones(given, view.shape))
 
 
-class SubscriptMethods(Tensor):
-    """`x[...]` of `Tensor`."""
+@method
+def __getitem__(self: Tensor, key: Any) -> Tensor:
+    """Return the elements that an index names; see `get_item`."""
+    return get_item(self, key)
 
-    __slots__ = ()
 
-    def __getitem__(self, key: Any) -> Tensor:
-        """Return the elements that an index names; see `get_item`."""
-        return get_item(self, key)
+@method
+def __setitem__(self: Tensor, key: Any, value: Any) -> None:
+    """Store into the elements that an index names; see `set_item`."""
+    set_item(self, key, value)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """Store into the elements that an index names; see `set_item`."""
-        set_item(self, key, value)
 
-    def __iter__(self) -> Iterator[Tensor]:
-        """Iterate over the slices of the first dimension."""
-        if not self.shape:
-            raise TypeError("a 0-dimensional tensor cannot be iterated over.")
-        rest = [_EVERYTHING] * (self.ndim - 1)
-        return (Select.apply(self, [i, *rest]) for i in range(len(self)))
+@method
+def __iter__(self: Tensor) -> Iterator[Tensor]:
+    """Iterate over the slices of the first dimension."""
+    if not self.shape:
+        raise TypeError("a 0-dimensional tensor cannot be iterated over.")
+    rest = [_EVERYTHING] * (self.ndim - 1)
+    return (Select.apply(self, [i, *rest]) for i in range(len(self)))

@@ -18,6 +18,7 @@ from mt_tensor.linalg.products import (
     vecdot,
 )
 from mt_tensor.linalg.systems import det, inv, pinv, slogdet, solve, solve_triangular
+from mt_tensor.public import with_numpy_names
 
 __all__ = [
     "LinAlgError",
@@ -44,3 +45,5 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+globals().update({name: with_numpy_names(globals()[name]) for name in __all__})

@@ -11,6 +11,7 @@ from mt_tensor.movement import diagonals
 from mt_tensor.products import vectors
 from mt_tensor.products.matmul import matmul
 from mt_tensor.products.vectors import multi_dot
+from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -51,6 +52,7 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return diagonals.diagonal(A, offset, dim1, dim2)
 
 
+@operation
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity.
 

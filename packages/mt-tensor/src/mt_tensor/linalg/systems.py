@@ -12,6 +12,7 @@ from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -51,6 +52,7 @@ def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     return Inverse.apply(A)
 
 
+@operation
 def inverse(input: Tensor) -> Tensor:
     """Return the inverses of square matrices; see `linalg.inv`."""
     check_matrices("inverse", input)
@@ -100,6 +102,7 @@ def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     return PseudoInverse.apply(A, as_number("rtol", rtol))
 
 
+@operation
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the Moore-Penrose inverses of matrices; see `linalg.pinv`."""
     return pinv(input, rtol=rcond)
@@ -256,6 +259,7 @@ class LogAbsDet(Function):
         return _at_matrices(grad) * Inverse.apply(x).mT
 
 
+@operation
 def det(input: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
@@ -273,6 +277,7 @@ def det(input: Tensor) -> Tensor:
     return Determinant.apply(input)
 
 
+@operation
 def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the determinants of square matrices as signs, and logarithms of their sizes.
 
@@ -287,6 +292,7 @@ def slogdet(input: Tensor) -> SignAndLogarithm:
     return SignAndLogarithm(sign, LogAbsDet.apply(input))
 
 
+@operation
 def logdet(input: Tensor) -> Tensor:
     """Return the logarithms of determinants: nan where one is negative; see `slogdet`."""
     sign, logarithm = slogdet(input)

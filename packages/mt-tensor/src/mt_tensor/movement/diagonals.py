@@ -8,6 +8,7 @@ import numpy as np
 
 from mt_tensor.arguments import as_integer
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.part import shown
 from mt_tensor.recording.view import ViewFunction
@@ -54,6 +55,7 @@ class OnDiagonal(Function):
         return Diagonal.apply(grad, *ctx.where), None, None, None, None
 
 
+@operation
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal of two dimensions, as a new last dimension in their place.
 
@@ -74,6 +76,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return Diagonal.apply(input, offset, first, second)
 
 
+@operation
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return the matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
 
@@ -90,6 +93,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     return OnDiagonal.apply(input, (extent, extent), offset, 0, 1)
 
 
+@operation
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy with zeros above a diagonal of the last two dimensions.
 
@@ -103,6 +107,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     return _masked("tril", input, lambda rows, columns, offset: columns > rows + offset, diagonal)
 
 
+@operation
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a copy with zeros below a diagonal of the last two dimensions.
 

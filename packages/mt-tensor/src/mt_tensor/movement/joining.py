@@ -7,6 +7,7 @@ from typing import Any
 
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
+from mt_tensor.public import function
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
@@ -88,6 +89,7 @@ def check_list(name: str, tensors: Any) -> None:
     require_tensors(name, *tensors)
 
 
+@function("cat", "concat", "concatenate")
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors along an existing dimension.
 
@@ -118,6 +120,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return Cat.apply(dim, *tensors)
 
 
+@function
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Join tensors of one shape along a new dimension.
 

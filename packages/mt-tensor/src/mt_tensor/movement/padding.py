@@ -9,6 +9,7 @@ from mt_autodiff.extending import recording
 from mt_tensor.arguments import as_integers, check_choice
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
+from mt_tensor.public import function
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.part import Part
 from mt_tensor.recording.view import ViewFunction
@@ -51,6 +52,7 @@ class Embed(Function):
         return grad, None, None, None, None
 
 
+@function
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:

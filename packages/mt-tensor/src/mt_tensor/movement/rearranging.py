@@ -17,6 +17,7 @@ from mt_tensor.arguments import (
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
+from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -29,6 +30,7 @@ def _several(values: Ints) -> tuple[int, ...]:
     return as_integers((values,))
 
 
+@operation
 def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     """Return a copy with elements moved along dimensions; what leaves at the end enters in front.
 
@@ -74,6 +76,7 @@ def preceded(x: Tensor, dim: int, first: float) -> Tensor:
     return cat([x._full(shape, first), x], dim)
 
 
+@function
 def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return copies laid beside each other, `dims[d]` of them along dimension `d`.
 
@@ -88,6 +91,7 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     return input.repeat(*(1,) * missing, *counts)
 
 
+@operation
 def repeat_interleave(
     input: Tensor,
     repeats: int | Tensor,
@@ -142,6 +146,7 @@ def _counts(input: Tensor, repeats: int | Tensor, extent: int) -> Any:
     return np.broadcast_to(counts.astype(np.int64), (extent,))
 
 
+@operation("movedim", "moveaxis")
 def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with dimensions moved to other places; the rest keep their order.
 
@@ -159,18 +164,21 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     return input.permute(*order)
 
 
+@operation
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     require_tensors("swapdims", input)
     return input.transpose(dim0, dim1)
 
 
+@operation
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
     require_tensors("swapaxes", input)
     return input.transpose(axis0, axis1)
 
 
+@function
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Return all tensors expanded to the shape they broadcast to; one that has it as it is.
 
@@ -184,6 +192,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     return tuple(x if x.shape == shape else x.expand(shape) for x in tensors)
 
 
+@function
 def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     """Return the shape that tensors of some shapes broadcast to.
 
@@ -200,6 +209,7 @@ def broadcast_shapes(*shapes: Ints) -> tuple[int, ...]:
     return common
 
 
+@function
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """Return the coordinates of a grid: for each 1-D tensor a view of the grid's shape.
 

@@ -14,6 +14,7 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.movement.joining import cat, check_list, stack
 from mt_tensor.movement.padding import pad
 from mt_tensor.movement.rearranging import meshgrid
+from mt_tensor.public import function
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -35,6 +36,7 @@ def _widened(name: str, ndim: int, tensor: Tensor) -> Tensor:
     return tensor.view(*(1,) * missing, *tensor.shape) if missing else tensor
 
 
+@function
 def atleast_1d(*tensors: Any) -> Any:
     """Return tensors with dimensions, 0-D ones as views of shape (1,).
 
@@ -47,6 +49,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _each(lambda x: _widened("atleast_1d", 1, x), tensors)
 
 
+@function
 def atleast_2d(*tensors: Any) -> Any:
     """Return tensors of two dimensions or more, others as views with extents of 1 in front.
 
@@ -59,6 +62,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _each(lambda x: _widened("atleast_2d", 2, x), tensors)
 
 
+@function
 def atleast_3d(*tensors: Any) -> Any:
     """Return tensors of three dimensions or more, others as views with extents of 1.
 
@@ -84,6 +88,7 @@ def _deep(tensor: Tensor) -> Tensor:
 # --- Beside, below and behind each other --------------------------------------------------------
 
 
+@function
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors side by side: along the second dimension, or the only one.
 
@@ -95,6 +100,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
+@function("vstack", "row_stack")
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors below each other, 1-D ones as rows.
 
@@ -105,6 +111,7 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(atleast_2d(tensors), 0)
 
 
+@function
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors in depth: along the third dimension, which matrices and vectors get.
 
@@ -115,6 +122,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat(atleast_3d(tensors), 2)
 
 
+@function
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Join tensors side by side, 0-D and 1-D ones as columns.
 
@@ -131,6 +139,7 @@ row_stack = vstack
 # --- Blocks and combinations --------------------------------------------------------------------
 
 
+@function
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return the matrix with the given ones along its diagonal, and zeros elsewhere.
 
@@ -155,6 +164,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return cat(rows, 0)
 
 
+@function
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all ways to take an element of each vector, one a row, the last varying fastest.
 
@@ -174,6 +184,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return stack([grid.flatten() for grid in meshgrid(*tensors)], 1)
 
 
+@function
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all ways to choose `r` elements of a vector in their order, one a row.
 

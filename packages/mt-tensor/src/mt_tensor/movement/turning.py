@@ -10,6 +10,7 @@ from mt_tensor.movement.apart import apart
 from mt_tensor.movement.diagonals import OnDiagonal, diag
 from mt_tensor.movement.rearranging import movedim
 from mt_tensor.movement.views import existing_dim
+from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
 from mt_tensor.tensor import Tensor
@@ -24,6 +25,7 @@ def _at_least(name: str, ndim: int, input: Tensor) -> None:
         )
 
 
+@operation
 def t(input: Tensor) -> Tensor:
     """Return the transpose of a matrix as a view; what has fewer dimensions as it is.
 
@@ -39,6 +41,7 @@ def t(input: Tensor) -> Tensor:
     return input.T
 
 
+@operation
 def adjoint(input: Tensor) -> Tensor:
     """Return the view with the last two dimensions exchanged: of real numbers, the adjoint.
 
@@ -49,6 +52,7 @@ def adjoint(input: Tensor) -> Tensor:
     return input.mT
 
 
+@operation
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice at one index along a dimension, which is dropped, as a view.
 
@@ -61,12 +65,14 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     return input[(slice(None),) * dim + (as_integer("index", index),)]
 
 
+@operation
 def ravel(input: Tensor) -> Tensor:
     """Return all elements in one dimension, copying only if it must be."""
     require_tensors("ravel", input)
     return input.reshape(-1).contiguous()
 
 
+@operation
 def fliplr(input: Tensor) -> Tensor:
     """Return a copy with the columns, dimension 1, in reverse order.
 
@@ -77,6 +83,7 @@ def fliplr(input: Tensor) -> Tensor:
     return input.flip(1)
 
 
+@operation
 def flipud(input: Tensor) -> Tensor:
     """Return a copy with the rows, dimension 0, in reverse order.
 
@@ -87,6 +94,7 @@ def flipud(input: Tensor) -> Tensor:
     return input.flip(0)
 
 
+@operation
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     """Return a copy turned by quarter turns, from the first of two dimensions to the second.
 
@@ -112,6 +120,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return apart(turned.transpose(first, second) if k % 2 else turned, input)
 
 
+@operation
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return matrices whose diagonals are the rows, along the last dimension, of `input`.
 
@@ -136,6 +145,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     return OnDiagonal.apply(input, tuple(shape), offset, first, second)
 
 
+@operation
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return the matrix with all elements of `input` on a diagonal."""
     require_tensors("diagflat", input)

@@ -13,6 +13,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, as_dtype, bool_
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.layout import Layout, layout_of
+from mt_tensor.public import attribute, method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
@@ -199,137 +200,157 @@ def existing_dim(name: str, dim: int, shape: Shape) -> int:
     return normalize_dim(dim, len(shape))
 
 
-class MovementMethods(Tensor):
-    """The methods of `Tensor` that move elements."""
+@method
+def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
+    """Return the same elements in another shape, sharing memory; one extent may be -1.
 
-    __slots__ = ()
+    `x.view(dtype)` shows the same memory as elements of another type, bit for bit: see
+    `reinterpreted`.
 
-    def view(self, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
-        """Return the same elements in another shape, sharing memory; one extent may be -1.
-
-        `x.view(dtype)` shows the same memory as elements of another type, bit for bit: see
-        `reinterpreted`.
-
-        Raises:
-            ShapeError: the number of elements differs, or the strides would need a copy.
-            DTypeError: truth values are to be made of other elements.
-            TypeError: a shape and a type are given.
-        """
-        if size is not None and any(isinstance(x, DType) for x in (dtype, *shape)):
-            raise TypeError("view() takes sizes or an element type; both were given.")
-        if dtype is not None:
-            return reinterpreted(self, as_dtype(dtype), *shape)
-        try:
-            given = as_integers(shape, size)
-        except TypeError:
-            if len(shape) != 1 or not isinstance(shape[0], DType):
-                raise
-            return reinterpreted(self, shape[0])
-        return View.apply(self, resolve_shape(given, self.numel()))
-
-    def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
-        """Return the same elements in another shape, copying only if it must be.
-
-        Raises:
-            ShapeError: the number of elements differs.
-        """
-        return reshaped(self, resolve_shape(as_integers(sizes, shape), self.numel()))
-
-    def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-        """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
-        start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
-        if start > end:
-            raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
-        if start == end and self.ndim:
-            return self
-        merged = size_of(self.shape[start : end + 1])
-        return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
-
-    def permute(self, *order: Any, dims: Any = None) -> Tensor:
-        """Return a view with the dimensions in another order."""
-        given = as_integers(order, dims)
-        return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
-
-    def transpose(self, dim0: int, dim1: int) -> Tensor:
-        """Return a view with two dimensions exchanged."""
-        order = list(range(self.ndim))
-        first, second = normalize_dim(dim0, self.ndim), normalize_dim(dim1, self.ndim)
-        if self.ndim:
-            order[first], order[second] = order[second], order[first]
-        return Permute.apply(self, tuple(order))
-
-    @property
-    def T(self) -> Tensor:  # noqa: N802 - torch's name
-        """The view with all dimensions in reverse order."""
-        return Permute.apply(self, tuple(range(self.ndim))[::-1])
-
-    @property
-    def mT(self) -> Tensor:  # noqa: N802 - torch's name
-        """The view with the last two dimensions exchanged."""
-        return self.transpose(-2, -1)
-
-    def expand(self, *shape: Any, size: Any = None) -> Tensor:
-        """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
+    Raises:
+        ShapeError: the number of elements differs, or the strides would need a copy.
+        DTypeError: truth values are to be made of other elements.
+        TypeError: a shape and a type are given.
+    """
+    if size is not None and any(isinstance(x, DType) for x in (dtype, *shape)):
+        raise TypeError("view() takes sizes or an element type; both were given.")
+    if dtype is not None:
+        return reinterpreted(self, as_dtype(dtype), *shape)
+    try:
         given = as_integers(shape, size)
-        new = len(given) - self.ndim
-        resolved = given
-        if -1 in given:
-            resolved = tuple(
-                self.shape[d - new] if extent == -1 and d >= new else extent
-                for d, extent in enumerate(given)
-            )
-        if resolved and min(resolved) < 0:
-            raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
-        return Expand.apply(self, resolved)
+    except TypeError:
+        if len(shape) != 1 or not isinstance(shape[0], DType):
+            raise
+        return reinterpreted(self, shape[0])
+    return View.apply(self, resolve_shape(given, self.numel()))
 
-    def broadcast_to(self, *shape: Any, size: Any = None) -> Tensor:
-        """Return a view of another shape in which extents of 1 are repeated."""
-        return self.expand(*shape, size=size)
 
-    def squeeze(self, dim: int | Sequence[int] | None = None) -> Tensor:
-        """Drop dimensions of extent 1: all of them, or those named that are."""
-        normal = normalize_dims(dim, self.ndim)
-        return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
+@method
+def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+    """Return the same elements in another shape, copying only if it must be.
 
-    def unsqueeze(self, dim: int) -> Tensor:
-        """Return a view with a new dimension of extent 1 before `dim`."""
-        d = normalize_dim(dim, self.ndim + 1)
-        return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
+    Raises:
+        ShapeError: the number of elements differs.
+    """
+    return reshaped(self, resolve_shape(as_integers(sizes, shape), self.numel()))
 
-    def narrow(self, dim: int, start: int, length: int) -> Tensor:
-        """Return a view of `length` elements along `dim`; `start` may count from the end.
 
-        Raises:
-            IndexingError: it would reach beyond the tensor.
-        """
-        d = existing_dim("narrow", dim, self.shape)
-        start, length = as_integer("start", start), as_integer("length", length)
-        if -self.shape[d] <= start < 0:
-            start += self.shape[d]
-        if start < 0 or length < 0 or start + length > self.shape[d]:
-            raise IndexingError(
-                f"narrow() of {length} element(s) from {start} on does not lie in dimension "
-                f"{dim} with {self.shape[d]}."
-            )
-        return self[(slice(None),) * d + (slice(start, start + length),)]
+@method
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
+    start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
+    if start > end:
+        raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
+    if start == end and self.ndim:
+        return self
+    merged = size_of(self.shape[start : end + 1])
+    return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
 
-    def flip(self, *axes: Any, dims: Any = None) -> Tensor:
-        """Return a copy with the order of elements reversed in some dimensions."""
-        reverse = normalize_dims(as_integers(axes, dims), self.ndim)
-        steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
-        return self[steps].clone()
 
-    def unfold(self, dimension: int, size: int, step: int) -> Tensor:
-        """Return windows of `size` elements, `step` apart, as a new last dimension.
+@method
+def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
+    """Return a view with the dimensions in another order."""
+    given = as_integers(order, dims)
+    return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
 
-        Raises:
-            ShapeError: the window is longer than the dimension, or `step` is not positive.
-        """
-        d = existing_dim("unfold", dimension, self.shape)
-        size, step = as_integer("size", size), as_integer("step", step)
-        if not 0 <= size <= self.shape[d] or step < 1:
-            raise ShapeError(
-                f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "
-                f"{size} and {step} were given."
-            )
-        return Unfold.apply(self, d, size, step)
+
+@method
+def transpose(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Return a view with two dimensions exchanged."""
+    order = list(range(self.ndim))
+    first, second = normalize_dim(dim0, self.ndim), normalize_dim(dim1, self.ndim)
+    if self.ndim:
+        order[first], order[second] = order[second], order[first]
+    return Permute.apply(self, tuple(order))
+
+
+@attribute
+def T(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The view with all dimensions in reverse order."""
+    return Permute.apply(self, tuple(range(self.ndim))[::-1])
+
+
+@attribute
+def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The view with the last two dimensions exchanged."""
+    return self.transpose(-2, -1)
+
+
+@method
+def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
+    given = as_integers(shape, size)
+    new = len(given) - self.ndim
+    resolved = given
+    if -1 in given:
+        resolved = tuple(
+            self.shape[d - new] if extent == -1 and d >= new else extent
+            for d, extent in enumerate(given)
+        )
+    if resolved and min(resolved) < 0:
+        raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
+    return Expand.apply(self, resolved)
+
+
+@method
+def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Return a view of another shape in which extents of 1 are repeated."""
+    return self.expand(*shape, size=size)
+
+
+@method
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """Drop dimensions of extent 1: all of them, or those named that are."""
+    normal = normalize_dims(dim, self.ndim)
+    return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
+
+
+@method
+def unsqueeze(self: Tensor, dim: int) -> Tensor:
+    """Return a view with a new dimension of extent 1 before `dim`."""
+    d = normalize_dim(dim, self.ndim + 1)
+    return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
+
+
+@method
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """Return a view of `length` elements along `dim`; `start` may count from the end.
+
+    Raises:
+        IndexingError: it would reach beyond the tensor.
+    """
+    d = existing_dim("narrow", dim, self.shape)
+    start, length = as_integer("start", start), as_integer("length", length)
+    if -self.shape[d] <= start < 0:
+        start += self.shape[d]
+    if start < 0 or length < 0 or start + length > self.shape[d]:
+        raise IndexingError(
+            f"narrow() of {length} element(s) from {start} on does not lie in dimension "
+            f"{dim} with {self.shape[d]}."
+        )
+    return self[(slice(None),) * d + (slice(start, start + length),)]
+
+
+@method
+def flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
+    """Return a copy with the order of elements reversed in some dimensions."""
+    reverse = normalize_dims(as_integers(axes, dims), self.ndim)
+    steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
+    return self[steps].clone()
+
+
+@method
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """Return windows of `size` elements, `step` apart, as a new last dimension.
+
+    Raises:
+        ShapeError: the window is longer than the dimension, or `step` is not positive.
+    """
+    d = existing_dim("unfold", dimension, self.shape)
+    size, step = as_integer("size", size), as_integer("step", step)
+    if not 0 <= size <= self.shape[d] or step < 1:
+        raise ShapeError(
+            f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "
+            f"{size} and {step} were given."
+        )
+    return Unfold.apply(self, d, size, step)

@@ -12,6 +12,7 @@ from mt_tensor.dtypes import Array, Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.indexing.gathering import lowest_and_highest, scatter_add
 from mt_tensor.movement.views import existing_dim
+from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
@@ -23,6 +24,7 @@ def _results(input: Tensor, found: list[Array | None]) -> Any:
     return tensors if len(tensors) > 1 else tensors[0]
 
 
+@operation(axis=False)
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -59,6 +61,7 @@ def unique(
     )
 
 
+@operation(axis=False)
 def unique_consecutive(
     input: Tensor,
     return_inverse: bool = False,
@@ -89,6 +92,7 @@ def unique_consecutive(
     )
 
 
+@operation
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Return how often each of the numbers 0, 1, 2, ... occurs.
 
@@ -125,6 +129,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     return scatter_add(start, 0, input.to(int64), counted)
 
 
+@operation
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """Return how many elements lie in each of equal parts of a range, as numbers of their dtype.
 

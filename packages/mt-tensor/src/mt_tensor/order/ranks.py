@@ -19,17 +19,20 @@ from mt_tensor.movement.joining import cat
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
 
+@operation
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
     require_tensors("msort", input)
     return sort(input, 0).values
 
 
+@operation
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the k-th smallest elements along a dimension, and the int64 indices they come from.
 
@@ -63,6 +66,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
+@operation
 def quantile(
     input: Tensor,
     q: Any,
@@ -91,6 +95,7 @@ def quantile(
     return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
 
+@operation
 def nanquantile(
     input: Tensor,
     q: Any,
@@ -177,6 +182,7 @@ def _at(ordered: Tensor, place: Tensor) -> Tensor:
 # --- Differences --------------------------------------------------------------------------------
 
 
+@operation
 def diff(
     input: Tensor,
     n: int = 1,

@@ -14,6 +14,7 @@ from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.movement.rearranging import preceded, shifted
 from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
@@ -84,6 +85,7 @@ def _dtype_of_scan(name: str, x: Tensor, dtype: Any) -> DType:
     return wanted
 
 
+@operation
 def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running sums along `dim`, in the shape of the input.
 
@@ -101,6 +103,7 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return CumulativeSum.apply(x, normalize_dim(dim, x.ndim))
 
 
+@operation
 def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Return running products along `dim`, in the shape of the input.
 
@@ -181,6 +184,7 @@ class LogCumulativeSumExp(Function):
         return (LinearScan.apply(grad, decay, dim) * (x - out).exp()).flip(dim), None
 
 
+@operation
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Return the logarithms of running sums of exponentials along `dim`, without overflow.
 
@@ -209,6 +213,7 @@ def _running_extreme(ufunc: np.ufunc, x: Tensor, dim: int) -> ValuesAndIndices:
     return ValuesAndIndices(gather_unchecked(x, dim, index), index)
 
 
+@operation
 def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the largest elements so far along `dim`, and their indices as int64.
 
@@ -221,6 +226,7 @@ def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     return _running_extreme(np.maximum, input, normalize_dim(dim, input.ndim))
 
 
+@operation
 def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
     """Return the smallest elements so far along `dim`, and their indices as int64.
 

@@ -9,10 +9,12 @@ import numpy as np
 from mt_tensor.arguments import check_choice, check_flags, check_not_bool
 from mt_tensor.dtypes import Array, Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
 
 
+@function
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor | Number,
@@ -53,6 +55,7 @@ def searchsorted(
     )
 
 
+@function
 def bucketize(
     input: Tensor | Number,
     boundaries: Tensor,
@@ -80,6 +83,7 @@ def bucketize(
     return _found("bucketize", boundaries, sequence, input, right, out_int32)
 
 
+@function
 def isin(
     elements: Tensor | Number,
     test_elements: Tensor | Number,

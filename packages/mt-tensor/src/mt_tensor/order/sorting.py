@@ -18,6 +18,7 @@ from mt_tensor.indexing.gathering import gather_unchecked
 from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.order.host import on_host
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.extremes import SharedByEqual
 from mt_tensor.reductions.sums import check_not_empty
@@ -43,6 +44,7 @@ def _order(x: Tensor, dim: int, descending: bool) -> Tensor:
     return on_host(from_the_end if descending else ascending, x, dtype=int64)
 
 
+@operation
 def sort(
     input: Tensor,
     dim: int = -1,
@@ -68,6 +70,7 @@ def sort(
     return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
+@operation
 def argsort(
     input: Tensor,
     dim: int = -1,
@@ -85,6 +88,7 @@ def argsort(
     return _order(input, normalize_dim(dim, input.ndim), descending)
 
 
+@operation
 def topk(
     input: Tensor,
     k: int,
@@ -122,6 +126,7 @@ def topk(
     return ValuesAndIndices(gather_unchecked(input, dim, index), index)
 
 
+@operation
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order; the lower one of two, and nan if there is one.
 
@@ -142,6 +147,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return _median("median", False, input, dim, keepdim)
 
 
+@operation
 def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the element in the middle of the order of all but nan; nan where there is none.
 
@@ -191,6 +197,7 @@ def _median_along(
     return ValuesAndIndices(values.squeeze(dim), index.squeeze(dim))
 
 
+@operation
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndices:
     """Return the elements that occur most often along a dimension, and where they stand last.
 

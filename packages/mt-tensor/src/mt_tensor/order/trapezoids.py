@@ -8,10 +8,12 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.movement.views import existing_dim
 from mt_tensor.order.ranks import diff
 from mt_tensor.order.scans import cumsum
+from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
 
 
+@function("trapezoid", "trapz")
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:
@@ -32,6 +34,7 @@ def trapezoid(
     return _areas("trapezoid", y, x, dx, dim).sum(dim)
 
 
+@function
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: Number | None = None, dim: int = -1
 ) -> Tensor:

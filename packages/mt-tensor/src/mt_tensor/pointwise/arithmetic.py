@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import DType, Number
 from mt_tensor.errors import ShapeError
-from mt_tensor.pointwise.direct import method, reflected
+from mt_tensor.pointwise.direct import method as row_method
+from mt_tensor.pointwise.direct import reflected
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import method
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -31,113 +32,98 @@ def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
     return value.to(dtype)
 
 
-def _python(name: str) -> Callable[..., Tensor]:
-    """Return an operator as Python calls it."""
-    return method(OPERATORS[name], left_to_others=True)
+BINARY = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift",
+    "rshift": "bitwise_right_shift",
+}
+"""Python's operators that ask the right side, too, without underscores, and their rows."""
+
+OTHERS = {"invert": "bitwise_not", "neg": "neg", "abs": "abs"} | {
+    name: name for name in ("lt", "le", "gt", "ge", "eq", "ne")
+}
+"""Python's other operators."""
+
+for _name, _row in (BINARY | OTHERS).items():
+    method(f"__{_name}__")(row_method(OPERATORS[_row], left_to_others=True))
+for _name, _row in BINARY.items():
+    method(f"__r{_name}__")(reflected(OPERATORS[_row]))
 
 
-def _reflected(name: str) -> Callable[..., Tensor]:
-    """Return the same for a number on the left of a tensor."""
-    return reflected(OPERATORS[name])
+@method
+def __pos__(self: Tensor) -> Tensor:
+    return self
 
 
-class ArithmeticMethods(Tensor):
-    """The element-wise methods of `Tensor`, and its operators."""
+@method
+def __bool__(self: Tensor) -> bool:
+    if self.numel() != 1:
+        raise ShapeError(
+            f"the truth of a tensor of shape {self.shape} is not defined: use x.any() or x.all()."
+        )
+    return bool(self.item())
 
-    __slots__ = ()
 
-    __add__ = _python("add")
-    __radd__ = _reflected("add")
-    __sub__ = _python("sub")
-    __rsub__ = _reflected("sub")
-    __mul__ = _python("mul")
-    __rmul__ = _reflected("mul")
-    __truediv__ = _python("div")
-    __rtruediv__ = _reflected("div")
-    __floordiv__ = _python("floor_divide")
-    __rfloordiv__ = _reflected("floor_divide")
-    __mod__ = _python("remainder")
-    __rmod__ = _reflected("remainder")
-    __pow__ = _python("pow")
-    __rpow__ = _reflected("pow")
+@method
+def __float__(self: Tensor) -> float:
+    return float(self.item())
 
-    __and__ = _python("bitwise_and")
-    __rand__ = _reflected("bitwise_and")
-    __or__ = _python("bitwise_or")
-    __ror__ = _reflected("bitwise_or")
-    __xor__ = _python("bitwise_xor")
-    __rxor__ = _reflected("bitwise_xor")
-    __lshift__ = _python("bitwise_left_shift")
-    __rlshift__ = _reflected("bitwise_left_shift")
-    __rshift__ = _python("bitwise_right_shift")
-    __rrshift__ = _reflected("bitwise_right_shift")
-    __invert__ = method(OPERATORS["bitwise_not"])
 
-    __neg__ = method(OPERATORS["neg"])
+@method
+def __int__(self: Tensor) -> int:
+    return int(self.item())
 
-    def __pos__(self) -> Tensor:
-        return self
 
-    __abs__ = method(OPERATORS["abs"])
+@method
+def __index__(self: Tensor) -> int:
+    if self.dtype.kind == "float" or self.numel() != 1:
+        raise TypeError(
+            f"a tensor of {self.dtype.name} and shape {self.shape} cannot be used as an index: "
+            "that takes a single integer."
+        )
+    return int(self.item())
 
-    __lt__ = _python("lt")
-    __le__ = _python("le")
-    __gt__ = _python("gt")
-    __ge__ = _python("ge")
-    __eq__ = _python("eq")  # type: ignore[assignment]
-    __ne__ = _python("ne")  # type: ignore[assignment]
-    __hash__ = object.__hash__
 
-    def __bool__(self) -> bool:
-        if self.numel() != 1:
-            raise ShapeError(
-                f"the truth of a tensor of shape {self.shape} is not defined: use x.any() or "
-                "x.all()."
-            )
-        return bool(self.item())
+@method
+def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """Return this tensor where the condition holds, and `other` elsewhere; see `where`."""
+    require_tensors("where", condition)
+    return elementwise("where", condition, self, other)
 
-    def __float__(self) -> float:
-        return float(self.item())
 
-    def __int__(self) -> int:
-        return int(self.item())
+@method
+def masked_fill(self: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
+    """Return a copy in which the elements under the mask are `value`, a number or a 0-D tensor.
 
-    def __index__(self) -> int:
-        if self.dtype.kind == "float" or self.numel() != 1:
-            raise TypeError(
-                f"a tensor of {self.dtype.name} and shape {self.shape} cannot be used as an index: "
-                "that takes a single integer."
-            )
-        return int(self.item())
-
-    def where(self, condition: Tensor, other: Any) -> Tensor:
-        """Return this tensor where the condition holds, and `other` elsewhere; see `where`."""
-        require_tensors("where", condition)
-        return elementwise("where", condition, self, other)
-
-    def masked_fill(self, mask: Tensor, value: Number | Tensor) -> Tensor:
-        """Return a copy in which the elements under the mask are `value`, a number or a 0-D tensor.
-
-        Raises:
-            DTypeError: the number is out of the range of the dtype.
-            ShapeError: `value` is a tensor with dimensions.
-            TypeError: the mask is no tensor, or `value` no number.
-        """
-        require_tensors("masked_fill", mask)
-        filling = single("masked_fill", value, self.dtype)
-        return elementwise("where", mask, filling, self).to(self.dtype)
+    Raises:
+        DTypeError: the number is out of the range of the dtype.
+        ShapeError: `value` is a tensor with dimensions.
+        TypeError: the mask is no tensor, or `value` no number.
+    """
+    require_tensors("masked_fill", mask)
+    filling = single("masked_fill", value, self.dtype)
+    return elementwise("where", mask, filling, self).to(self.dtype)
 
 
 def _install(operator: Operator) -> None:
     """Make a row of the operator table a method, unless there is another of its name."""
     for name in (operator.name, *operator.aliases):
-        if name not in ArithmeticMethods.__dict__:
-            setattr(Tensor, name, method(operator))
+        if not _is_taken(name):
+            method(name)(row_method(operator))
 
 
 def _is_taken(name: str) -> bool:
     """Whether tensors use a name for something else."""
-    return hasattr(Tensor, name)
+    return name in vars(Tensor)
 
 
 OPERATORS.for_each(_install, taken=_is_taken)

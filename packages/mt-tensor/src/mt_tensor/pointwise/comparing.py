@@ -9,10 +9,12 @@ from mt_tensor.arguments import check_flags, check_same_dtype
 from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 
+@operation
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -51,6 +53,7 @@ def isclose(
     return close | (error.isfinite() & (error <= elementwise("abs", y * rtol) + atol))
 
 
+@operation
 def allclose(
     input: Tensor,
     other: Tensor,
@@ -114,18 +117,21 @@ _TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1
 """How far results may be, relative and absolute, unless a test says otherwise: torch's."""
 
 
+@operation
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have one shape and equal elements; nan equals nothing."""
     require_tensors("equal", input, other)
     return input.shape == other.shape and bool((input == other).all())
 
 
+@operation
 def isposinf(input: Tensor) -> Tensor:
     """Return which elements are infinity, as bool."""
     require_tensors("isposinf", input)
     return input == math.inf
 
 
+@operation
 def isneginf(input: Tensor) -> Tensor:
     """Return which elements are -infinity, as bool."""
     require_tensors("isneginf", input)

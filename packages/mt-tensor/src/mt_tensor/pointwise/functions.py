@@ -18,6 +18,7 @@ from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, check_on_bool, elementwise
 from mt_tensor.pointwise.fusing import fuse
 from mt_tensor.pointwise.table_functions import FUNCTIONS, Operand
+from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -26,6 +27,7 @@ LN_2 = math.log(2.0)
 # --- Sums and powers ----------------------------------------------------------------------------
 
 
+@operation
 def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     """Return `input + alpha other`.
 
@@ -36,6 +38,7 @@ def add(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     return sum_with("add", input, other, "alpha", alpha)
 
 
+@operation("sub", "subtract")
 def sub(input: Operand, other: Operand, *, alpha: Number = 1) -> Tensor:
     """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
     return sum_with("sub", input, other, "alpha", alpha)
@@ -100,6 +103,7 @@ def checked_factor(label: str, factor: Any, dtype: DType) -> Number:
     return int(number) if isinstance(number, bool) else number
 
 
+@operation
 def pow(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`: nan below 0 unless the exponent is whole.
 
@@ -109,12 +113,14 @@ def pow(input: Operand, exponent: Operand) -> Tensor:
     return FUNCTIONS["pow"](input, exponent)
 
 
+@operation
 def square(input: Tensor) -> Tensor:
     """Return `input` times itself; of truth values as int64."""
     require_tensors("square", input)
     return FUNCTIONS["square"](input.long() if input.dtype.kind == "bool" else input)
 
 
+@operation
 def float_power(input: Operand, exponent: Operand) -> Tensor:
     """Return `input` to the power `exponent`, computed in float64."""
     given = {"input": input, "exponent": exponent}
@@ -127,6 +133,7 @@ def float_power(input: Operand, exponent: Operand) -> Tensor:
     return pow(base, power)
 
 
+@operation
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` times 2 to the power `other`."""
     require_tensors("ldexp", input, other)
@@ -134,6 +141,7 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     return x * elementwise("exp2", y)
 
 
+@operation
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
     require_tensors("logaddexp2", input, other)
@@ -147,6 +155,7 @@ def _promoted(*tensors: Tensor) -> list[Tensor]:
     return [tensor.to(dtype) for tensor in tensors]
 
 
+@operation
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """Return `input + value tensor1 tensor2`.
 
@@ -167,6 +176,7 @@ def _plus_scaled_product(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Ten
     return x + y * z * factor
 
 
+@operation
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """Return `input + value tensor1 / tensor2`.
 
@@ -185,6 +195,7 @@ def _plus_scaled_quotient(x: Tensor, y: Tensor, z: Tensor, factor: Number) -> Te
     return x + y / z * factor
 
 
+@operation
 def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     """Return the way from `input` to `end`, of which it goes the share `weight`.
 
@@ -199,6 +210,7 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
     return elementwise("lerp", input, end, weight)
 
 
+@operation
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
     """Return the nearest number of so many decimals, of two the even one; gradient 0.
 
@@ -239,6 +251,7 @@ def _parts_of(x: Tensor, unit: Number) -> Tensor:
 # --- Bounds -------------------------------------------------------------------------------------
 
 
+@operation("clamp", "clip")
 def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None) -> Tensor:
     """Return `input`, but at least `min` and at most `max`, which wins over `min`.
 
@@ -267,12 +280,14 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
     return elementwise("clamp", input, low, high)
 
 
+@operation
 def clamp_min(input: Tensor, min: Operand) -> Tensor:
     """Return `input`, but at least `min`; see `clamp`."""
     require_tensors("clamp_min", input)
     return clamp(input, min)
 
 
+@operation
 def clamp_max(input: Tensor, max: Operand) -> Tensor:
     """Return `input`, but at most `max`; see `clamp`."""
     require_tensors("clamp_max", input)
@@ -291,18 +306,21 @@ def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
     return x.dtype.checked(bounded)
 
 
+@operation
 def fmax(input: Tensor, other: Tensor) -> Tensor:
     """Return the larger, or the one that is no nan; of equal ones `input` has the derivative."""
     require_tensors("fmax", input, other)
     return elementwise("where", (input >= other) | other.isnan(), input, other)
 
 
+@operation
 def fmin(input: Tensor, other: Tensor) -> Tensor:
     """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
     require_tensors("fmin", input, other)
     return elementwise("where", (input <= other) | other.isnan(), input, other)
 
 
+@operation
 def nan_to_num(
     input: Tensor,
     nan: Number | None = None,
@@ -331,6 +349,7 @@ def nan_to_num(
 # --- Parts, steps and units ---------------------------------------------------------------------
 
 
+@operation
 def frac(input: Tensor) -> Tensor:
     """Return what `input` has after the point, with its sign.
 
@@ -342,6 +361,7 @@ def frac(input: Tensor) -> Tensor:
     return input - elementwise("trunc", input)
 
 
+@operation
 def positive(input: Tensor) -> Tensor:
     """Return `input`.
 
@@ -353,6 +373,7 @@ def positive(input: Tensor) -> Tensor:
     return input
 
 
+@operation
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
     """Return 0 below zero, 1 above, and `values` at zero; 0 for nan.
 
@@ -365,18 +386,21 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
     return elementwise("where", input == 0, values, (input > 0).to(input.dtype))
 
 
+@operation
 def deg2rad(input: Tensor) -> Tensor:
     """Return angles in radians from angles in degrees."""
     require_tensors("deg2rad", input)
     return input * (math.pi / 180.0)
 
 
+@operation
 def rad2deg(input: Tensor) -> Tensor:
     """Return angles in degrees from angles in radians."""
     require_tensors("rad2deg", input)
     return input * (180.0 / math.pi)
 
 
+@operation
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """Return `log(input / (1 - input))`, the inverse of `sigmoid`.
 

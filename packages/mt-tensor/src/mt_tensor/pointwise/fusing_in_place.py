@@ -29,6 +29,7 @@ from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
 from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
+from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -37,6 +38,7 @@ from mt_tensor.tensor_data import TensorData, are_apart
 Function = Callable[..., Any]
 
 
+@function
 def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:
     """Return a decorator for functions whose results replace the elements of some arguments.
 

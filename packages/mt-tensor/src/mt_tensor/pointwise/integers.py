@@ -15,6 +15,7 @@ from mt_operators.extending import zero
 from mt_tensor.arguments import check_choice
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
+from mt_tensor.public import function, method, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -24,6 +25,7 @@ RoundingMode = Literal["trunc", "floor"] | None
 # --- Division -----------------------------------------------------------------------------------
 
 
+@operation("div", "divide")
 def div(input: Tensor, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
     """Return `input / other`, element by element.
 
@@ -61,11 +63,13 @@ _TRUNCATED = ElementwiseOperation(
 divide = div
 
 
+@operation
 def true_divide(input: Tensor, other: Any) -> Tensor:
     """Return `input / other`, by torch's older name."""
     return div(input, other)
 
 
+@function
 def floor_divide(input: Tensor, other: Any) -> Tensor:
     """Return `input / other` rounded down; gradient 0.
 
@@ -76,6 +80,7 @@ def floor_divide(input: Tensor, other: Any) -> Tensor:
     return FUNCTIONS["floor_divide"](input, other)
 
 
+@function
 def remainder(input: Tensor, other: Any) -> Tensor:
     """Return what `floor_divide` leaves: `input % other`, with the sign of `other`.
 
@@ -86,6 +91,7 @@ def remainder(input: Tensor, other: Any) -> Tensor:
     return FUNCTIONS["remainder"](input, other)
 
 
+@function
 def fmod(input: Tensor, other: Any) -> Tensor:
     """Return what `div(..., rounding_mode="trunc")` leaves, with the sign of `input`.
 
@@ -99,6 +105,7 @@ def fmod(input: Tensor, other: Any) -> Tensor:
 # --- Bits and divisors --------------------------------------------------------------------------
 
 
+@function
 def bitwise_and(input: Any, other: Any) -> Tensor:
     """Return `input & other`: the bits that both have; of truth values, whether both hold.
 
@@ -108,6 +115,7 @@ def bitwise_and(input: Any, other: Any) -> Tensor:
     return FUNCTIONS["bitwise_and"](input, other)
 
 
+@function
 def bitwise_or(input: Any, other: Any) -> Tensor:
     """Return `input | other`: the bits that either has; of truth values, whether either holds.
 
@@ -117,6 +125,7 @@ def bitwise_or(input: Any, other: Any) -> Tensor:
     return FUNCTIONS["bitwise_or"](input, other)
 
 
+@function
 def bitwise_xor(input: Any, other: Any) -> Tensor:
     """Return `input ^ other`: the bits that one has; of truth values, whether only one holds.
 
@@ -126,6 +135,7 @@ def bitwise_xor(input: Any, other: Any) -> Tensor:
     return FUNCTIONS["bitwise_xor"](input, other)
 
 
+@function
 def bitwise_not(input: Tensor) -> Tensor:
     """Return `~input`: the bits that it lacks, `-input - 1`; of a truth value, the other.
 
@@ -135,6 +145,7 @@ def bitwise_not(input: Tensor) -> Tensor:
     return FUNCTIONS["bitwise_not"](input)
 
 
+@function
 def bitwise_left_shift(input: Any, other: Any) -> Tensor:
     """Return `input << other`: its bits moved up by so many places.
 
@@ -146,6 +157,7 @@ def bitwise_left_shift(input: Any, other: Any) -> Tensor:
     return FUNCTIONS["bitwise_left_shift"](input, other)
 
 
+@function
 def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     """Return `input >> other`: its bits moved down by so many places; the sign stays.
 
@@ -157,6 +169,7 @@ def bitwise_right_shift(input: Any, other: Any) -> Tensor:
     return FUNCTIONS["bitwise_right_shift"](input, other)
 
 
+@operation
 def gcd(input: Tensor, other: Tensor) -> Tensor:
     """Return the greatest common divisor of integers, not negative.
 
@@ -167,6 +180,7 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
     return elementwise("gcd", input, other)
 
 
+@operation
 def lcm(input: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiple of integers, not negative; 0 if either is 0.
 
@@ -177,19 +191,11 @@ def lcm(input: Tensor, other: Tensor) -> Tensor:
     return elementwise("lcm", input, other)
 
 
-class IntegerMethods(Tensor):
-    """The methods of `Tensor` for rounded division and divisors."""
+@method
+def __divmod__(self: Tensor, other: Any) -> tuple[Tensor, Tensor]:
+    return self // other, self % other
 
-    __slots__ = ()
 
-    gcd = gcd
-    lcm = lcm
-
-    div = divide = div
-    true_divide = true_divide
-
-    def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> tuple[Tensor, Tensor]:
-        return other // self, other % self
+@method
+def __rdivmod__(self: Tensor, other: Any) -> tuple[Tensor, Tensor]:
+    return other // self, other % self

@@ -9,6 +9,7 @@ from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.functions import checked_factor, sum_with
 from mt_tensor.products.contraction import promoted
 from mt_tensor.products.vectors import bmm, mm, mv, outer
+from mt_tensor.public import operation
 from mt_tensor.reductions.sums import sum, wide
 from mt_tensor.tensor import Tensor
 
@@ -37,6 +38,7 @@ def _added(
     return sum_with("add", start, product, "alpha", alpha).to(dtype)
 
 
+@operation
 def addmm(
     input: Tensor,
     mat1: Tensor,
@@ -61,6 +63,7 @@ def addmm(
     return _added("addmm", mm, (input, mat1, mat2), beta, alpha)
 
 
+@operation
 def addmv(
     input: Tensor,
     mat: Tensor,
@@ -73,6 +76,7 @@ def addmv(
     return _added("addmv", mv, (input, mat, vec), beta, alpha)
 
 
+@operation
 def addr(
     input: Tensor,
     vec1: Tensor,
@@ -85,6 +89,7 @@ def addr(
     return _added("addr", outer, (input, vec1, vec2), beta, alpha)
 
 
+@operation
 def baddbmm(
     input: Tensor,
     batch1: Tensor,
@@ -97,6 +102,7 @@ def baddbmm(
     return _added("baddbmm", bmm, (input, batch1, batch2), beta, alpha)
 
 
+@operation
 def addbmm(
     input: Tensor,
     batch1: Tensor,

@@ -19,6 +19,7 @@ from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.movement.diagonals import diagonal
 from mt_tensor.products.matmul import matmul
+from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.reductions.sums import sum
 from mt_tensor.strides import normalize_dims
@@ -177,6 +178,7 @@ def promoted(name: str, *tensors: Tensor) -> list[Tensor]:
     return [tensor.to(dtype) for tensor in tensors]
 
 
+@function
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Return products summed over pairs of dimensions.
 

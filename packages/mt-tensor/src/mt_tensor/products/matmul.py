@@ -9,6 +9,8 @@ from mt_tensor.arguments import check_not_bool
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import ShapeError
+from mt_tensor.pointwise.beside_arrays import refused_on_the_left
+from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
@@ -60,6 +62,7 @@ def product(a: TensorData, b: TensorData, backend: TensorBackend) -> TensorData:
     return TensorData(out.storage, shape, dtype=out.dtype)
 
 
+@operation
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Multiply as `torch.matmul` does.
 
@@ -100,3 +103,15 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if recording.get() and (input.requires_grad or other.requires_grad):
         return MatMul.apply(input, other)
     return Tensor._make(product(a, b, backend), backend)
+
+
+@method
+def __matmul__(self: Tensor, other: Tensor) -> Tensor:
+    if not isinstance(other, Tensor):
+        return NotImplemented
+    return matmul(self, other)
+
+
+@method
+def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - whatever they are
+    raise refused_on_the_left("matmul")

@@ -26,6 +26,7 @@ from mt_tensor.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.products.contraction import contract, promoted
 from mt_tensor.products.matmul import matmul
+from mt_tensor.public import function, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.norms import norm
 from mt_tensor.reductions.sums import sum
@@ -47,6 +48,7 @@ def _of_ranks(name: str, tensors: Sequence[Tensor], ranks: Sequence[int]) -> lis
 # --- Of two tensors -----------------------------------------------------------------------------
 
 
+@operation
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """Return the sum of the products of two vectors' elements, a 0-D tensor.
 
@@ -57,11 +59,13 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
     return matmul(*_of_ranks("dot", (input, tensor), (1, 1)))
 
 
+@operation
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """Return what `dot` does, which would only differ on complex numbers."""
     return dot(input, other)
 
 
+@operation
 def mv(input: Tensor, vec: Tensor) -> Tensor:
     """Return the product of a matrix (n, m) and a vector (m,), of shape (n,).
 
@@ -72,6 +76,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
     return matmul(*_of_ranks("mv", (input, vec), (2, 1)))
 
 
+@operation
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the product of matrices (n, m) and (m, k), of shape (n, k).
 
@@ -82,6 +87,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     return matmul(*_of_ranks("mm", (input, mat2), (2, 2)))
 
 
+@operation
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     """Return the products of matrices (b, n, m) and (b, m, k), of shape (b, n, k).
 
@@ -95,6 +101,7 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
     return matmul(a, b)
 
 
+@operation("outer", "ger")
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Return all products of an element of one vector and one of another: shape (n, m).
 
@@ -108,6 +115,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 ger = outer
 
 
+@operation
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Return the dot products of all rows, along the last dimensions; of numbers, the product.
 
@@ -124,6 +132,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     return contract("inner", (a, b), pair, (*rows, *columns))
 
 
+@operation
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
     require_tensors("kron", input, other)
@@ -134,6 +143,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return (coarse * fine).reshape([n * m for n, m in zip(*shapes, strict=True)])
 
 
+@operation
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements, which stand at a right angle to both.
 
@@ -163,6 +173,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return roll(a, -1, at) * roll(b, -2, at) - roll(a, -2, at) * roll(b, -1, at)
 
 
+@function
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between vectors along a dimension, from -1 to 1.
 
@@ -189,6 +200,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 # --- Of one matrix, or many ---------------------------------------------------------------------
 
 
+@operation
 def trace(input: Tensor) -> Tensor:
     """Return the sum of a matrix's diagonal; that of integers is int64.
 
@@ -266,6 +278,7 @@ def _multiplied(matrices: list[Tensor]) -> Tensor:
     return product(0, len(matrices))
 
 
+@function
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Return the product of matrices; torch's older name of `linalg.multi_dot`.
 
@@ -276,6 +289,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
     return checked[0].clone() if len(checked) == 1 else multi_dot(checked)
 
 
+@function
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the powers of each element of a vector in a row: its Vandermonde matrix.
 

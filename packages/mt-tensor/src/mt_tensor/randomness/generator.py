@@ -14,11 +14,13 @@ from typing import Any, Self
 import numpy as np
 
 from mt_tensor.arguments import as_integer
+from mt_tensor.public import FUNCTIONS, function
 
 _beginning = threading.RLock()
 """Held while a generator begins a sequence, or threads that share it would draw the same."""
 
 
+@function
 class Generator:
     """A sequence of random numbers of its own, for the argument `generator=`.
 
@@ -73,7 +75,7 @@ class Generator:
             self.numpy.bit_generator.state = state["numbers"]
 
 
-default_generator = Generator()
+default_generator = FUNCTIONS["default_generator"] = Generator()
 """What random tensors are drawn from unless another generator is given."""
 
 _chosen: ContextVar[Generator | None] = ContextVar("mt_tensor_generator", default=None)
@@ -101,6 +103,7 @@ def use_generator(generator: Generator) -> Iterator[Generator]:
         _chosen.reset(token)
 
 
+@function
 def manual_seed(seed: int) -> Generator:
     """Begin the default sequence of random numbers that belongs to `seed`; return its generator.
 
@@ -135,16 +138,19 @@ def fork_rng(
             set_rng_state(state)
 
 
+@function
 def initial_seed() -> int:
     """Return the seed that the default sequence began at."""
     return _current().initial_seed()
 
 
+@function
 def get_rng_state() -> dict[str, Any]:
     """Return where in its sequence the default generator is, for `set_rng_state`."""
     return _current().get_state()
 
 
+@function
 def set_rng_state(state: Mapping[str, Any]) -> None:
     """Take the default generator to where `get_rng_state` was called."""
     _current().set_state(state)

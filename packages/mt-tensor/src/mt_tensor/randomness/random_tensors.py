@@ -16,6 +16,7 @@ from mt_tensor.creation.from_data import from_values
 from mt_tensor.creation.from_rules import Options, after, new_shape
 from mt_tensor.dtypes import DType, as_dtype, as_number, get_default_dtype, int64
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.public import function
 from mt_tensor.randomness.generator import Generator, generator, manual_seed, numbers_of
 from mt_tensor.randomness.sampling import (
     check_deviation,
@@ -59,6 +60,7 @@ def _shape(name: str, size: Any) -> Shape:
 # --- Evenly distributed -------------------------------------------------------------------------
 
 
+@function
 def rand(
     *sizes: Any,
     size: Any = None,
@@ -80,12 +82,14 @@ def rand(
     )
 
 
+@function
 def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
     """Return what `rand` does, by default of the shape, type and backend of `input`."""
     require_tensors("rand_like", input)
     return rand(input.shape, generator=generator, **after(input, options))
 
 
+@function
 def uniform(
     low: float,
     high: float,
@@ -109,6 +113,7 @@ def uniform(
     return from_values(values, kind, place(backend, device), requires_grad)
 
 
+@function
 def randint(
     low: int | None = None,
     high: Any = None,
@@ -156,6 +161,7 @@ def randint(
     return from_values(values, kind, place(backend, device), requires_grad)
 
 
+@function
 def randint_like(
     input: Tensor,
     low: int,
@@ -170,6 +176,7 @@ def randint_like(
     return randint(low, high, input.shape, generator=generator, **after(input, options))
 
 
+@function
 def randperm(
     n: int,
     generator: _Generator = None,
@@ -195,6 +202,7 @@ def randperm(
 # --- Normally distributed -----------------------------------------------------------------------
 
 
+@function
 def randn(
     *sizes: Any,
     size: Any = None,
@@ -215,6 +223,7 @@ def randn(
     return from_values(values, kind, place(backend, device), requires_grad)
 
 
+@function
 def randn_like(
     input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]
 ) -> Tensor:
@@ -223,6 +232,7 @@ def randn_like(
     return randn(input.shape, generator=generator, **after(input, options))
 
 
+@function
 def normal(
     mean: Any = 0.0,
     std: Any = 1.0,

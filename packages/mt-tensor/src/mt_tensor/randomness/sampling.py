@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.public import method, operation
 from mt_tensor.randomness.generator import Generator, numbers_of
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import Shape
@@ -79,6 +80,7 @@ def _whole_range(dtype: DType) -> tuple[int, int]:
 # --- Trials and choices -------------------------------------------------------------------------
 
 
+@operation
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -101,6 +103,7 @@ def bernoulli(
     return input._uploaded(outcomes, input.dtype)
 
 
+@operation
 def multinomial(
     input: Tensor,
     num_samples: int,
@@ -175,90 +178,91 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
     return first
 
 
-class SamplingMethods(Tensor):
-    """The methods of `Tensor` that draw random numbers."""
+@method
+def uniform_(
+    self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """Store numbers drawn evenly from `from_` (included) to `to` (excluded); return self."""
+    check_floating("uniform_", self)
+    low, high = as_number("from_", from_), as_number("to", to)
+    self._check_in_place()
+    return self._filled(uniform_values(numbers_of(generator), self.shape, low, high, self.dtype))
 
-    __slots__ = ()
 
-    bernoulli = bernoulli
-    multinomial = multinomial
+@method
+def normal_(
+    self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """Store numbers from the normal distribution, and return self."""
+    check_floating("normal_", self)
+    mean, std = as_number("mean", mean), as_number("std", std)
+    check_deviation(std)
+    self._check_in_place()
+    return self._filled(mean + std * numbers_of(generator).standard_normal(self.shape))
 
-    def uniform_(
-        self, from_: float = 0, to: float = 1, *, generator: Generator | None = None
-    ) -> Self:
-        """Store numbers drawn evenly from `from_` (included) to `to` (excluded); return self."""
-        check_floating("uniform_", self)
-        low, high = as_number("from_", from_), as_number("to", to)
-        self._check_in_place()
-        return self._filled(
-            uniform_values(numbers_of(generator), self.shape, low, high, self.dtype)
+
+@method
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
+    self._check_in_place()
+    if isinstance(p, Tensor):
+        check_floating("bernoulli_", p)
+        common_backend(self, p)
+        p = p.backend.to_host(p._tensor.expand(self.shape))
+    else:
+        p = as_number("p", p)
+    return self._filled(_outcomes(numbers_of(generator), self.shape, p))
+
+
+@method
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Store waiting times, on average `1 / lambd`, from the exponential distribution.
+
+    Raises:
+        DomainError: `lambd` is not positive.
+    """
+    check_floating("exponential_", self)
+    lambd = as_number("lambd", lambd)
+    if not lambd > 0:
+        raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
+    self._check_in_place()
+    return self._filled(numbers_of(generator).standard_exponential(self.shape) / lambd)
+
+
+@method
+def random_(
+    self: Tensor,
+    from_: int | None = None,
+    to: int | None = None,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Store whole numbers drawn evenly, and return self.
+
+    `x.random_(6)` draws from 0 to 5, `x.random_(1, 7)` from 1 to 6, and `x.random_()` from 0 to
+    the largest number up to which the element type holds every whole one.
+
+    Raises:
+        DomainError: there is no whole number in the range, or one that the type cannot hold.
+        TypeError: an end of the range is no integer.
+    """
+    from_ = None if from_ is None else as_integer("from_", from_)
+    to = None if to is None else as_integer("to", to)
+    lowest, highest = _whole_range(self.dtype)
+    low, high = (0, from_) if to is None else (from_ or 0, to)
+    last = highest if high is None else high - 1
+    if not lowest <= low <= last <= highest:
+        raise DomainError(
+            f"random_() draws whole numbers from a lower end to below an upper one, and "
+            f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
         )
+    self._check_in_place()
+    return self._filled(whole_values(numbers_of(generator), self.shape, low, last))
 
-    def normal_(
-        self, mean: float = 0, std: float = 1, *, generator: Generator | None = None
-    ) -> Self:
-        """Store numbers from the normal distribution, and return self."""
-        check_floating("normal_", self)
-        mean, std = as_number("mean", mean), as_number("std", std)
-        check_deviation(std)
-        self._check_in_place()
-        return self._filled(mean + std * numbers_of(generator).standard_normal(self.shape))
 
-    def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> Self:
-        """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
-        self._check_in_place()
-        if isinstance(p, Tensor):
-            check_floating("bernoulli_", p)
-            common_backend(self, p)
-            p = p.backend.to_host(p._tensor.expand(self.shape))
-        else:
-            p = as_number("p", p)
-        return self._filled(_outcomes(numbers_of(generator), self.shape, p))
-
-    def exponential_(self, lambd: float = 1, *, generator: Generator | None = None) -> Self:
-        """Store waiting times, on average `1 / lambd`, from the exponential distribution.
-
-        Raises:
-            DomainError: `lambd` is not positive.
-        """
-        check_floating("exponential_", self)
-        lambd = as_number("lambd", lambd)
-        if not lambd > 0:
-            raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
-        self._check_in_place()
-        return self._filled(numbers_of(generator).standard_exponential(self.shape) / lambd)
-
-    def random_(
-        self,
-        from_: int | None = None,
-        to: int | None = None,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Store whole numbers drawn evenly, and return self.
-
-        `x.random_(6)` draws from 0 to 5, `x.random_(1, 7)` from 1 to 6, and `x.random_()` from 0 to
-        the largest number up to which the element type holds every whole one.
-
-        Raises:
-            DomainError: there is no whole number in the range, or one that the type cannot hold.
-            TypeError: an end of the range is no integer.
-        """
-        from_ = None if from_ is None else as_integer("from_", from_)
-        to = None if to is None else as_integer("to", to)
-        lowest, highest = _whole_range(self.dtype)
-        low, high = (0, from_) if to is None else (from_ or 0, to)
-        last = highest if high is None else high - 1
-        if not lowest <= low <= last <= highest:
-            raise DomainError(
-                f"random_() draws whole numbers from a lower end to below an upper one, and "
-                f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
-            )
-        self._check_in_place()
-        return self._filled(whole_values(numbers_of(generator), self.shape, low, last))
-
-    def _filled(self, values: Any) -> Self:
-        with np.errstate(over="ignore"):
-            converted = np.asarray(values).astype(self.dtype.numpy)
-        self.copy_(self._uploaded(converted))
-        return self
+@method
+def _filled(self: Tensor, values: Any) -> Tensor:
+    with np.errstate(over="ignore"):
+        converted = np.asarray(values).astype(self.dtype.numpy)
+    self.copy_(self._uploaded(converted))
+    return self

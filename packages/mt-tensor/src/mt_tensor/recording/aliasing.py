@@ -16,6 +16,7 @@ import numpy as np
 from mt_autodiff import enable_grad, is_grad_enabled, no_grad
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
+from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
 from mt_tensor.strides import positions
@@ -101,80 +102,86 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
     return order[np.searchsorted(known, found, sorter=order)]
 
 
-class AliasMethods(Tensor):
-    """What tensors that share memory know of each other."""
+@method
+def _index_in(self: Tensor, base: Tensor) -> Tensor:
+    """Return which elements of its base a view shows, as a row of int64."""
+    index = shown_elements(base._tensor, self._tensor)
+    return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
-    __slots__ = ()
 
-    def _index_in(self, base: Tensor) -> Tensor:
-        """Return which elements of its base a view shows, as a row of int64."""
-        index = shown_elements(base._tensor, self._tensor)
-        return self._with(self.backend.from_host(np.ascontiguousarray(index)))
+@method
+def _refresh(self: Tensor) -> None:
+    """Give a view a new node if its memory has been changed since it got its last one."""
+    base = self._base
+    if base is None:
+        return
+    with self._alone():  # threads that share the view share the node
+        if self._seen != self._tensor.version:
+            node = None
+            if base.requires_grad:
+                with enable_grad():
+                    node = Shown.apply(base, self._tensor, self._index_in(base))._node
+            self._moved_to(node)
 
-    def _refresh(self) -> None:
-        """Give a view a new node if its memory has been changed since it got its last one."""
-        base = self._base
-        if base is None:
-            return
-        with self._alone():  # threads that share the view share the node
-            if self._seen != self._tensor.version:
-                node = None
-                if base.requires_grad:
-                    with enable_grad():
-                        node = Shown.apply(base, self._tensor, self._index_in(base))._node
-                self._moved_to(node)
 
-    def _change_is_recorded(self, *others: Any) -> bool:
-        """Return whether a change in place of this tensor, with others, is to be recorded.
+@method
+def _change_is_recorded(self: Tensor, *others: Any) -> bool:
+    """Return whether a change in place of this tensor, with others, is to be recorded.
 
-        Raises:
-            InPlaceError: it would have to be, but gradients cannot follow it.
-        """
-        if not is_grad_enabled() or not self.dtype.is_floating_point:
-            return False
-        base = self if self._base is None else self._base
-        concerned = [self, base, *[other for other in others if isinstance(other, Tensor)]]
-        if True not in [tensor.requires_grad for tensor in concerned]:
-            return False
-        if base.requires_grad and base.is_leaf:
-            raise InPlaceError(
-                f"{'a leaf' if base is self else 'a view of a leaf'} that requires grad cannot be "
-                "changed in place: do so under no_grad(), or on a clone()."
-            )
-        if self._base is not None and self._requires_grad is not VIEW:
-            raise InPlaceError(
-                "this view was made under no_grad(), so that gradients cannot follow its change: "
-                "make it where gradients are recorded, or change it under no_grad()."
-            )
-        return True
+    Raises:
+        InPlaceError: it would have to be, but gradients cannot follow it.
+    """
+    if not is_grad_enabled() or not self.dtype.is_floating_point:
+        return False
+    base = self if self._base is None else self._base
+    concerned = [self, base, *[other for other in others if isinstance(other, Tensor)]]
+    if True not in [tensor.requires_grad for tensor in concerned]:
+        return False
+    if base.requires_grad and base.is_leaf:
+        raise InPlaceError(
+            f"{'a leaf' if base is self else 'a view of a leaf'} that requires grad cannot be "
+            "changed in place: do so under no_grad(), or on a clone()."
+        )
+    if self._base is not None and self._requires_grad is not VIEW:
+        raise InPlaceError(
+            "this view was made under no_grad(), so that gradients cannot follow its change: "
+            "make it where gradients are recorded, or change it under no_grad()."
+        )
+    return True
 
-    def _before_change(self) -> Tensor:
-        """Return the tensor as it is now, in memory of its own: gradients may read it later."""
-        with no_grad():
-            old = self.clone()
-        if self.requires_grad:
-            old._node, old._requires_grad = self._node, True
-        return old
 
-    def _moved_to(self, node: Node | None) -> None:
-        """Let another node stand for this tensor; what keeps its gradient goes along."""
-        old = self._node
-        if old is not None and old.retained is not None and old.retained() is self:
-            if node is not None:
-                node.retained = old.retained
-            old.retained = None
-        self._node = node
-        self._seen = self._tensor.version
+@method
+def _before_change(self: Tensor) -> Tensor:
+    """Return the tensor as it is now, in memory of its own: gradients may read it later."""
+    with no_grad():
+        old = self.clone()
+    if self.requires_grad:
+        old._node, old._requires_grad = self._node, True
+    return old
 
-    def _moved_on(self, value: Tensor) -> None:
-        """Take note that this tensor now holds the elements of `value`, and its history."""
-        base = self._base
-        if base is not None:
-            changed = Overwritten.apply(base, value, self._index_in(base))
-        elif value.requires_grad:
-            changed = Stored.apply(value, self._tensor)
-        else:
-            changed = Cleared.apply(self)
-        moving = self if base is None else base
-        moving._moved_to(changed._node)
-        moving._requires_grad = True
+
+@method
+def _moved_to(self: Tensor, node: Node | None) -> None:
+    """Let another node stand for this tensor; what keeps its gradient goes along."""
+    old = self._node
+    if old is not None and old.retained is not None and old.retained() is self:
+        if node is not None:
+            node.retained = old.retained
+        old.retained = None
+    self._node = node
+    self._seen = self._tensor.version
+
+
+@method
+def _moved_on(self: Tensor, value: Tensor) -> None:
+    """Take note that this tensor now holds the elements of `value`, and its history."""
+    base = self._base
+    if base is not None:
+        changed = Overwritten.apply(base, value, self._index_in(base))
+    elif value.requires_grad:
+        changed = Stored.apply(value, self._tensor)
+    else:
+        changed = Cleared.apply(self)
+    moving = self if base is None else base
+    moving._moved_to(changed._node)
+    moving._requires_grad = True

@@ -13,6 +13,7 @@ from mt_tensor.indexing.gathering import Collect, along
 from mt_tensor.indexing.selection import ValuesAndIndices
 from mt_tensor.movement.views import View, squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
 from mt_tensor.strides import normalize_dim
@@ -132,6 +133,7 @@ def _max_or_min(
     return ValuesAndIndices(values, index if keepdim else squeeze_dims(index, (d,)))
 
 
+@operation
 def max(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
@@ -158,6 +160,7 @@ def max(
     return _max_or_min("max", "maximum", input, dim, keepdim, other)
 
 
+@operation
 def min(
     input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None
 ) -> Any:
@@ -168,6 +171,7 @@ def min(
     return _max_or_min("min", "minimum", input, dim, keepdim, other)
 
 
+@operation
 def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the largest element over dimensions; equal ones share the gradient.
 
@@ -179,6 +183,7 @@ def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _extreme("amax", "maximum", input, dim, keepdim)
 
 
+@operation
 def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return the smallest element over dimensions; equal ones share the gradient.
 
@@ -190,6 +195,7 @@ def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     return _extreme("amin", "minimum", input, dim, keepdim)
 
 
+@operation
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
     """Return the smallest and the largest elements along a dimension, or of all.
 
@@ -205,6 +211,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
     )
 
 
+@operation
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the int64 index of the first largest element, along `dim` or of all in a row.
 
@@ -218,6 +225,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     return _arg_extreme("argmax", "maximum", input, dim, keepdim)
 
 
+@operation
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Return the int64 index of the first smallest element, along `dim` or of all in a row.
 

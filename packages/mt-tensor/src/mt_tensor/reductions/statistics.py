@@ -10,6 +10,7 @@ from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import function, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.reductions.roots import root
 from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims, wide
@@ -87,6 +88,7 @@ def _deviation(name: str, input: Tensor, dim: Dims, correction: float, keepdim: 
     return (shares if keepdim else squeeze_dims(shares, dims)).to(input.dtype)
 
 
+@operation
 def var(
     input: Tensor,
     dim: Any = None,
@@ -114,6 +116,7 @@ def var(
     return _variance("var", input, dim, correction, keepdim).to(input.dtype)
 
 
+@operation
 def std(
     input: Tensor,
     dim: Any = None,
@@ -131,6 +134,7 @@ def std(
     return _deviation("std", input, dim, correction, keepdim)
 
 
+@function
 def var_mean(
     input: Tensor,
     dim: Any = None,
@@ -145,6 +149,7 @@ def var_mean(
     return variance.to(input.dtype), mean(input, dim, keepdim)
 
 
+@function
 def std_mean(
     input: Tensor,
     dim: Any = None,
@@ -162,6 +167,7 @@ def std_mean(
 # --- How variables vary together ----------------------------------------------------------------
 
 
+@operation
 def cov(
     input: Tensor,
     *,
@@ -232,6 +238,7 @@ def _weights(label: str, x: Tensor, weights: Tensor, kind: str) -> Tensor:
     return weights.to(x.dtype)
 
 
+@operation
 def corrcoef(input: Tensor) -> Tensor:
     """Return the correlation coefficients of variables: covariances by standard deviations.
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_operators import OPERATORS
-from mt_tensor.arguments import check_flags, check_floating
+from mt_tensor.arguments import as_integers, check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, float32, int64
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.rearranging import shifted
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.linear import LinearFunction
 from mt_tensor.recording.view import ViewFunction
@@ -129,6 +130,7 @@ class Repeat(ViewFunction):
         return Sum.apply(grad, dims, keepdim)
 
 
+@operation
 def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions.
 
@@ -149,6 +151,7 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     return Sum.apply(x, dims, keepdim)
 
 
+@operation
 def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions divided by the number of elements; nan of none.
 
@@ -166,12 +169,14 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     return Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
 
 
+@operation
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
     require_tensors("nansum", input)
     return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
 
 
+@operation
 def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the mean over dimensions of all elements but nan; nan where there is none.
 
@@ -222,6 +227,7 @@ class Product(Function):
         return grad * before * after, None
 
 
+@operation
 def prod(
     input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -248,3 +254,13 @@ def prod(
     else:
         out = Product.apply(wide(x).reshape(-1), 0).view(*(1,) * x.ndim)
     return out.to(x.dtype) if keepdim else squeeze_dims(out.to(x.dtype), dims)
+
+
+@method("sum_to_size")
+def summed_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
+
+    Raises:
+        ShapeError: a tensor of `shape` does not broadcast to this one.
+    """
+    return sum_to_size(self, as_integers(shape, size))
