@@ -1,5 +1,7 @@
 """Each way to break a layer is planted, and found."""
 
+import ast
+import re
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +26,8 @@ from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from mt.programs import ProgramError
+from mt.source.borders import trespasses
+from mt.source.modules import Module
 from mt.workspace import ROOT, Stage, Workspace
 
 WORKSPACE = Workspace.read()
@@ -109,6 +113,13 @@ TENSOR_FILES = {
     "mt_tensor/testing/samples.py": "SAMPLES = []\n",
 }
 
+PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", "docs/*.md", "packages/*/README.md", "packages/*/docs/*.md")
+    for path in ROOT.glob(pattern)
+)
+
 INSIDE = [
     ("from mt_tensor.strides import size_of", "mt_tensor.strides"),
     ("from mt_tensor import strides", "mt_tensor.strides"),
@@ -166,6 +177,13 @@ def test_a_use_of_another_packages_inside_is_named(tmp_path: Path, text: str, in
 @pytest.mark.parametrize("stage", WORKSPACE.stages.values(), ids=lambda stage: stage.short)
 def test_a_stage_keeps_to_what_is_public(stage: Stage) -> None:
     assert list(check_borders(WORKSPACE, stage, WORKSPACE.library())) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_show_what_is_public(document: Path) -> None:
+    for example in PYTHON.findall(document.read_text(encoding="utf-8")):
+        program = Module("document", document, example, ast.parse(example))
+        assert list(trespasses(WORKSPACE.library(), program, WORKSPACE.public)) == []
 
 
 def test_the_examples_keep_to_what_is_public() -> None:

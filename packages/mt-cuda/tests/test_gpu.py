@@ -16,6 +16,7 @@ from mt_cuda.simulator import Memory, Simulator
 from mt_operators import OPERATORS
 from mt_tensor.backends import use_backend
 from mt_tensor.errors import BackendUnavailableError
+from mt_tensor.extending import DTYPES
 
 
 class Status(SimpleNamespace):
@@ -83,7 +84,7 @@ class PretendedCore:
                 rest = [rest[4], *rest[7:]]
             value = rest.pop(0)
             if parameter.element:
-                dtype = mt.dtypes.DTYPES[parameter.element]
+                dtype = DTYPES[parameter.element]
                 value = Memory(value.bytes.view(dtype.numpy), dtype)
             given.append(value)
         assert not rest

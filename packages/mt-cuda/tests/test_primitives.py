@@ -13,7 +13,7 @@ from mt_operators import OPERATORS
 from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS
 from mt_tensor import TensorData
 from mt_tensor.backends import get_backend
-from mt_tensor.extending import DTYPES
+from mt_tensor.extending import DTYPES, as_dtype
 
 NUMPY = get_backend("numpy")
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
@@ -84,7 +84,7 @@ def test_operators_on_special_values(ops, spec, dtype):
     arrays = [np.array(column) for column in columns]
     if spec.name == "where":
         arrays[0] = arrays[0] > 0
-    out = mt.bool_ if OPERATORS[spec.name].result == "truth" else mt.dtypes.as_dtype(dtype)
+    out = mt.bool_ if OPERATORS[spec.name].result == "truth" else as_dtype(dtype)
     ours = ops.empty(arrays[0].shape, out)
     ops.elementwise(OPERATORS[spec.name].value, [on(ops, a) for a in arrays], [ours])
     with np.errstate(all="ignore"):

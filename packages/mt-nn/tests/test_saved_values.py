@@ -23,10 +23,11 @@ import mt_tensor as mt
 from mt_nn.saving import layout, seal
 from mt_nn.saving.checkpoint import Generators
 from mt_nn.saving.values import SCALARS
+from mt_tensor.extending import DTYPES
 
 # --- Round trips --------------------------------------------------------------------------------
 
-TENSOR_TYPES = [np.dtype(dtype.numpy) for dtype in mt.dtypes.DTYPES.values()]
+TENSOR_TYPES = [np.dtype(dtype.numpy) for dtype in DTYPES.values()]
 ARRAY_TYPES = [np.dtype(text) for text in layout.DTYPES.values()]
 LAYOUTS = [
     lambda value: value,
@@ -56,7 +57,7 @@ SINGLES = st.one_of(
     NUMBERS,
     st.complex_numbers(),
     TEXTS,
-    st.sampled_from(list(mt.dtypes.DTYPES.values())),
+    st.sampled_from(list(DTYPES.values())),
     st.sampled_from([*SCALARS]).flatmap(
         lambda name: arrays.arrays(np.dtype(name), ()).map(lambda value: value[()])
     ),

@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 
@@ -11,7 +12,6 @@ import pytest
 import mt_tensor as mt
 from mt_tensor.backends import kernels
 from mt_tensor.backends.extending import NumpyOps
-from mt_tensor.backends.numpy import backend as numpy_backend
 from mt_tensor.extending import FUSED, register_kernels
 
 
@@ -48,17 +48,19 @@ class Finder:
 def finder(monkeypatch: pytest.MonkeyPatch) -> Finder:
     finder = Finder()
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
-    monkeypatch.setattr(kernels, "_modules", {})
-    monkeypatch.setattr(numpy_backend, "KERNELS", dict(numpy_backend.KERNELS))
+    monkeypatch.setattr(kernels, "_modules", defaultdict(list))
+    monkeypatch.setattr(kernels, "_kernels", defaultdict(dict))
     monkeypatch.setitem(FUSED, "negation_for_tests", negation.__wrapped__)  # type: ignore[attr-defined]
     monkeypatch.delitem(sys.modules, "kernels_for_tests", raising=False)
     return finder
 
 
-def test_they_are_imported_when_one_is_needed(finder: Finder) -> None:
-    register_kernels("numpy", "kernels_for_tests")
-    x = mt.ones(3)
-    mt.softmax(x, 0)
+@pytest.mark.parametrize("backend", ["numpy", "simple"])
+def test_they_are_imported_when_one_is_needed(finder: Finder, backend: str) -> None:
+    register_kernels(backend, "kernels_for_tests")
+    x = mt.ones(3, backend=backend)
+    if backend == "numpy":
+        mt.softmax(x, 0)  # which has one there
     assert finder.imported == []
     assert negation(x).tolist() == [-7.0] * 3
     assert negation(x).tolist() == [-7.0] * 3

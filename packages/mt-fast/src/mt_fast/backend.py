@@ -237,7 +237,7 @@ class FastOps(HostBackend):
 
     def kernel(self, name: str) -> FusedKernel | Callable[..., Any] | None:
         """Return the fused operation called `name`, if there is one."""
-        return fused.KERNELS.get(name)
+        return fused.KERNELS.get(name) or super().kernel(name)
 
     def _parallel(self, elements: int) -> bool:
         return elements >= self.parallel_from

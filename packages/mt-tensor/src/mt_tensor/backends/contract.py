@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from mt_operators import Formula, Operator
+from mt_tensor.backends.kernels import registered_kernel
 from mt_tensor.dtypes import Array, DType, Number, float16, float32
 from mt_tensor.errors import ExchangeError
 from mt_tensor.layout import Layout, row_major
@@ -316,10 +317,12 @@ class TensorBackend(ABC):
     def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
         """Return this backend's own version of the named operation, or None.
 
+        By default one that a package gave to it with `mt_tensor.extending.register_kernels`.
+
         That is a `mt_tensor.fused.FusedKernel`: a value and its gradient. Where nothing is
         recorded, as of integers, a function will do that has the signature of the composed form.
         """
-        return None
+        return registered_kernel(self.name, name)
 
     # --- Memory ---------------------------------------------------------------------------------
 

@@ -31,9 +31,8 @@ from mt_tensor.backends.numpy.backend import (
 )
 from mt_tensor.backends.numpy.source import numpy_function as numpy_function
 
-# Kernels for named operations: those that other packages give, and what the `numpy` backend makes
-# its own of, parts of an array that stay in the cache and choices without branches.
-from mt_tensor.backends.kernels import take_kernels as take_kernels
+# What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
+# the cache, and choices without branches.
 from mt_tensor.backends.numpy.blocks import parts as parts
 from mt_tensor.backends.numpy.choices import split as split
 

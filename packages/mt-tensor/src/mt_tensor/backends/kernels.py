@@ -1,13 +1,14 @@
-"""Kernels that another package gives to a backend.
+"""Kernels for named operations (`mt_tensor.fused`), by the backend that they are for.
 
-Whoever defines a named operation (`mt_tensor.fused`) may have a kernel for it that suits a backend,
-which knows nothing of the operation. The package says in which module such kernels are, and the
-backend takes them when it is first asked for one that it lacks. Neither has to be imported before.
+Whoever defines an operation may have a kernel for it that suits a backend, which knows nothing of
+the operation. The package says in which module the kernels are, and that is imported when the
+backend is first asked for one that it lacks. So neither of the two loads the other.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from mt_tensor.fused import FusedKernel
 
-Kernels: TypeAlias = "dict[str, Callable[..., Any] | FusedKernel]"
-"""A backend's own versions of operations, by the name of the operation."""
+Kernel: TypeAlias = "Callable[..., Any] | FusedKernel"
 
-_modules: dict[str, list[str]] = {}
-"""The modules that are to be imported, by the name of the backend."""
+_kernels: defaultdict[str, dict[str, Kernel]] = defaultdict(dict)
+_modules: defaultdict[str, list[str]] = defaultdict(list)
+"""By the name of the backend: its kernels by operation, and the modules that may have more."""
 
 _importing = threading.RLock()
 
@@ -31,15 +32,15 @@ def register_kernels(backend: str, module: str) -> None:
         backend: its name.
         module: what holds them, as `KERNELS`, by the names of their operations.
     """
-    _modules.setdefault(backend, []).append(module)
+    _modules[backend].append(module)
 
 
-def take_kernels(backend: str, kernels: Kernels) -> Kernels:
-    """Add to a backend's kernels what has been given to it since, and return them."""
-    modules = _modules.get(backend)
-    if modules:
-        with _importing:  # the other threads wait for the kernels
-            while modules:
+def registered_kernel(backend: str, name: str) -> Kernel | None:
+    """Return the kernel for an operation that has been given to a backend, or None."""
+    kernels = _kernels[backend]
+    if name not in kernels and (modules := _modules[backend]):
+        with _importing:  # which another thread may have begun
+            while name not in kernels and modules:
                 kernels.update(import_module(modules[0]).KERNELS)
                 del modules[0]
-    return kernels
+    return kernels.get(name)

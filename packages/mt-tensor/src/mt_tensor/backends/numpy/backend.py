@@ -16,7 +16,7 @@ from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend, copied
-from mt_tensor.backends.kernels import take_kernels
+from mt_tensor.backends.kernels import registered_kernel
 from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.backends.numpy.calls import calling, fitted
 from mt_tensor.backends.numpy.kernels import KERNELS
@@ -337,5 +337,5 @@ class NumpyOps(HostBackend):
         return _kept(result, result.shape, parts[0].dtype)
 
     def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
-        """Return what NumPy does in one call, or in a few."""
-        return KERNELS.get(name) or take_kernels(NumpyOps.name, KERNELS).get(name)
+        """Return what NumPy does in one call, or in a few; subclasses have the same."""
+        return KERNELS.get(name) or registered_kernel(NumpyOps.name, name)

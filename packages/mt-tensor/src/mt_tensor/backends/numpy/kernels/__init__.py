@@ -7,4 +7,4 @@ from mt_tensor.backends.numpy.kernels import positions, softmax
 from mt_tensor.fused import FusedKernel
 
 KERNELS: dict[str, Callable[..., Any] | FusedKernel] = {**positions.KERNELS, **softmax.KERNELS}
-"""The kernels by the name of the operation, with those that other packages have given."""
+"""The kernels by the name of the operation."""
