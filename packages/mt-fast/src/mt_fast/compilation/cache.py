@@ -30,6 +30,7 @@ from numba.core import compiler, config, serialize
 from numba.core.caching import _Cache
 
 from mt_fast.compilation import private
+from mt_operators import table
 from mt_tensor.errors import BackendUnavailableError
 
 VARIABLE = "MT_FAST_CACHE"
@@ -128,6 +129,7 @@ def _meaning() -> bytes:
     ]
     versions = (sys.version, numba.__version__, llvmlite.__version__)
     options = [getattr(config, name, None) for name in _OPTIONS]
+    modules.append(Path(table.__file__))  # whose slopes some kernels call
     sources = [module.read_bytes() for module in modules]
     digest: bytes = _hash(repr((versions, options)), *sources).digest()
     return digest

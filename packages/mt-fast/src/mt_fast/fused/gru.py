@@ -11,12 +11,13 @@ from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.fused import recurrent
 from mt_fast.fused.arrays import array_of, tensor_of
 from mt_fast.fused.recurrent import add_up, copy_row
-from mt_fast.generation.spelling import VECTORISED
+from mt_fast.generation.spelling import VECTORISED, slope
 from mt_fast.matrices.panels import multiply
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
 _sigmoid, _tanh = VECTORISED["sigmoid"], VECTORISED["tanh"]
+_slope_of_sigmoid, _slope_of_tanh = slope("sigmoid"), slope("tanh")
 
 # --- Kernels: units are the sequences of a batch ------------------------------------------------
 
@@ -145,11 +146,11 @@ def _gradient_of_step(
     by_update, by_new = of_projected[width : 2 * width], of_projected[2 * width :]
     for j in range(width):
         r, z, n, given = reset[j], update[j], new[j], carried[j]
-        slope = given * (one - z) * (one - n * n)
-        of_r = slope * recurrent[j] * (r * (one - r))
-        of_z = given * (earlier[j] - n) * (z * (one - z))
-        of_products[j], of_update[j], of_new[j] = of_r, of_z, slope * r
-        of_projected[j], by_update[j], by_new[j] = of_r, of_z, slope
+        of_n = given * (one - z) * _slope_of_tanh(n)
+        of_r = of_n * recurrent[j] * _slope_of_sigmoid(r)
+        of_z = given * (earlier[j] - n) * _slope_of_sigmoid(z)
+        of_products[j], of_update[j], of_new[j] = of_r, of_z, of_n * r
+        of_projected[j], by_update[j], by_new[j] = of_r, of_z, of_n
         carried[j] = given * z
 
 

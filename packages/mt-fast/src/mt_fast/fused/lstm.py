@@ -11,12 +11,13 @@ from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.fused import recurrent
 from mt_fast.fused.arrays import array_of, tensor_of
 from mt_fast.fused.recurrent import add_up, copy_row
-from mt_fast.generation.spelling import VECTORISED
+from mt_fast.generation.spelling import VECTORISED, slope
 from mt_fast.matrices.panels import multiply
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
 _sigmoid, _tanh = VECTORISED["sigmoid"], VECTORISED["tanh"]
+_slope_of_sigmoid, _slope_of_tanh = slope("sigmoid"), slope("tanh")
 
 # --- Kernels: units are the sequences of a batch ------------------------------------------------
 
@@ -157,14 +158,13 @@ def _gradient_of_gates(
     new, output = gates[2 * width : 3 * width], gates[3 * width :]
     of_input, of_forget = out[:width], out[width : 2 * width]
     of_new, of_output = out[2 * width : 3 * width], out[3 * width :]
-    one = kept.dtype.type(1)
     for j in range(width):
         i, f, g, o, shown = input[j], forget[j], new[j], output[j], _tanh(kept[j])
-        of_output[j] = of_shown[j] * shown * (o * (one - o))
-        of_kept = of_cell[j] + of_shown[j] * o * (one - shown * shown)
-        of_input[j] = of_kept * g * (i * (one - i))
-        of_forget[j] = of_kept * before[j] * (f * (one - f))
-        of_new[j] = of_kept * i * (one - g * g)
+        of_output[j] = of_shown[j] * shown * _slope_of_sigmoid(o)
+        of_kept = of_cell[j] + of_shown[j] * o * _slope_of_tanh(shown)
+        of_input[j] = of_kept * g * _slope_of_sigmoid(i)
+        of_forget[j] = of_kept * before[j] * _slope_of_sigmoid(f)
+        of_new[j] = of_kept * i * _slope_of_tanh(g)
         of_cell[j] = of_kept * f
 
 

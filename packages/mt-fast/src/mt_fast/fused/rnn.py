@@ -11,12 +11,12 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.fused import recurrent
 from mt_fast.fused.arrays import array_of, tensor_of
 from mt_fast.fused.recurrent import add_up, copy_row
-from mt_fast.generation.spelling import VECTORISED, maximum
+from mt_fast.generation.spelling import VECTORISED, maximum, slope
 from mt_fast.matrices.panels import multiply
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel
 
-_tanh = VECTORISED["tanh"]
+_tanh, _slope_of_tanh = VECTORISED["tanh"], slope("tanh")
 
 # --- Kernels: units are the sequences of a batch ------------------------------------------------
 
@@ -107,7 +107,7 @@ def _rnn_gradient(
                     out[j] = given[j] * (one if state[j] > zero else zero)
             else:
                 for j in range(state.size):
-                    out[j] = given[j] * (one - state[j] * state[j])
+                    out[j] = given[j] * _slope_of_tanh(state[j])
             given[:] = zero
         if span.multiplies:
             multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))

@@ -27,10 +27,12 @@ from numba.extending import intrinsic, overload
 from mt_fast import vector_math
 from mt_fast.compilation.jit import jit
 from mt_fast.generation import turning, whole
-from mt_fast.generation.rendering import COMPUTED, Table, call
+from mt_fast.generation.rendering import COMPUTED, Table, call, render, traced
+from mt_fast.generation.source import indented
 from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
-from mt_operators import OPERATORS
+from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, ROUNDING
+from mt_tensor import float32, float64
 from mt_tensor.extending import DTYPES
 
 
@@ -373,3 +375,20 @@ NAMESPACE: dict[str, Any] = {
     **{name: DTYPES[name].numpy.type for name in COMPUTED},
 }
 """What the names in kernel text stand for."""
+
+
+def slope(name: str) -> Any:
+    """Return the derivative of an operator of one argument, as a function of its value.
+
+    It is what the operator's row says, of a row that asks for nothing but the value.
+    """
+    (partial,) = OPERATORS[name].partials
+    formula = Formula(f"slope_of_{name}", 1, 1, lambda value: partial(None, value))
+    functions = []
+    for dtype in (float32, float64):
+        text = render(traced(formula, TABLE), ["value"], dtype, [dtype], TABLE)
+        body = indented([*text.statements, f"return {text.results[0]}"])
+        namespace = {**NAMESPACE}
+        exec("\n".join(["def slope(value):", *body]), namespace)
+        functions.append(jit()(namespace["slope"]))
+    return _of_one(*functions)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.functional.linear import linear
+from mt_operators import OPERATORS
 from mt_tensor import (
     Tensor,
     arange,
@@ -336,7 +337,7 @@ class _RNNKernel(FusedKernel):
         """Return the gradients of products, first state and weight."""
         (states,) = saved
         _, hidden, weight, lengths, backwards, is_relu = arguments
-        slopes = (states > 0).to(states.dtype) if is_relu else 1 - states * states
+        slopes = (states > 0).to(states.dtype) if is_relu else _slope("tanh", states)
         goes_on, direct = _going_on(states, lengths), None
         if goes_on is not None:
             slopes, direct = slopes * goes_on, goes_on.logical_not().to(states.dtype)
@@ -476,16 +477,22 @@ def _shown_of(output: Tensor, cell: Tensor) -> Tensor:
     return _half_open(output) * tanh(cell)
 
 
+def _slope(name: str, value: Tensor) -> Tensor:
+    """Return the derivative of an operator whose row asks for nothing but its value."""
+    slope: Tensor = OPERATORS[name].partials[0](None, value)
+    return slope
+
+
 @fuse
 def _after_sigmoid(value: Tensor, factor: Tensor) -> Tensor:
     """Return the slope of a sigmoid from its value, times a factor."""
-    return value * (1 - value) * factor
+    return _slope("sigmoid", value) * factor
 
 
 @fuse
 def _after_tanh(value: Tensor, factor: Tensor) -> Tensor:
     """Return the slope of a hyperbolic tangent from its value, times a factor."""
-    return (1 - value * value) * factor
+    return _slope("tanh", value) * factor
 
 
 _RNN, _GRU, _LSTM = _RNNKernel(), _GRUKernel(), _LSTMKernel()
