@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from mt.declare.library import import_all, library_names
+from mt.declare.deferred import deferred_names, import_all
 from mt.declare.methods import declarations
 from mt.declare.package import package_names
 from mt.errors import reported
@@ -34,5 +34,5 @@ def derived(workspace: Workspace) -> dict[Path, str]:
     return {
         source / "__init__.pyi": package_names(),
         source / "declarations.pyi": declarations(library),
-        source / "library_names.py": library_names(modules),
+        source / "deferred_names.py": deferred_names(modules),
     }

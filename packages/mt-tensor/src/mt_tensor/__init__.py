@@ -3,9 +3,10 @@
 `Tensor` has torch's names and rules. Where its elements live, and how loops over them run, is the
 business of a backend: `numpy` by default, `simple` to read, others from other packages.
 
-Operations say themselves how users call them (`mt_tensor.public`). Those of the lesson are there
-once this module has imported their files; those of the library once somebody asks for one of them.
-What users find here is written down for type checkers in `__init__.pyi`, by `hatch run mt declare`.
+Operations say themselves how users call them (`mt_tensor.public`). The operator table is there at
+once, as functions and methods; the files of all other operations are imported when somebody asks
+for one of them (`mt_tensor.deferred`). What users find here is written down for type checkers in
+`__init__.pyi`, by `hatch run mt declare`.
 """
 
 import builtins as _builtins
@@ -30,9 +31,6 @@ from mt_tensor.backends import (
     use_backend,
 )
 from mt_tensor.backends.devices import device
-
-# The files of the lesson that define operations; what these import is there, too.
-from mt_tensor.creation import from_data, from_rules, from_tensors
 from mt_tensor.dtypes import (
     DType,
     bool_,
@@ -52,23 +50,17 @@ from mt_tensor.dtypes import (
     uint32,
     uint64,
 )
-from mt_tensor.exchange import conversion, interop, printing
 from mt_tensor.fused import fused
-from mt_tensor.indexing import subscripts
-from mt_tensor.movement import functions, joining, methods, views
-from mt_tensor.pointwise import arithmetic, in_place
+from mt_tensor.pointwise import arithmetic
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS as _ROWS
-from mt_tensor.products import matmul
 from mt_tensor.public import FUNCTIONS as _FUNCTIONS
-from mt_tensor.recording import aliasing, hooks
 from mt_tensor.recording.function import Function
-from mt_tensor.reductions import extremes, sums, truth
 from mt_tensor.size import Size
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
-# What stands for the library, after all that the lesson has of the same names.
+# Last, for other operations may have names of rows of the operator table, and more settings.
 from mt_tensor import deferred as _deferred  # isort: skip
 
 __version__ = "0.1.0"

@@ -13,11 +13,11 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import contiguous
-from mt_tensor.deferred import import_library
+from mt_tensor.deferred import import_all
 from mt_tensor.dtypes import Array
 from mt_tensor.fused import FUSED, by_kernel
 
-import_library()  # which owns named operations
+import_all()  # which owns named operations
 
 
 def assert_kernel_agrees(

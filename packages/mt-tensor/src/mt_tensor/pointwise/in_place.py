@@ -7,6 +7,7 @@ training needs often compute in the tensor's own memory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -326,13 +327,17 @@ PYTHON = {
 def give_in_place_forms(cls: type[Any]) -> None:
     """Give a class of tensors the in-place form `name_` of each operation `name` that it has."""
 
+    def form_of(name: str) -> Any:
+        form = vars(cls).get(f"{name}_")
+        return form if isinstance(form, FunctionType) else None  # else what stands for it so far
+
     def give(name: str, form: Callable[..., Any]) -> None:
-        if f"{name}_" not in vars(cls):
+        if form_of(name) is None:
             setattr(cls, f"{name}_", form)
 
     def give_form_of(operator: Operator) -> None:
         for name in (operator.name, *operator.aliases) if operator.in_place else ():
-            give(name, getattr(cls, f"{operator.name}_", None) or _changing(operator.name))
+            give(name, form_of(operator.name) or _changing(operator.name))
 
     OPERATORS.for_each(give_form_of)
     for name in COMPOSED.split():

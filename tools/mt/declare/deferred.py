@@ -1,7 +1,6 @@
-"""Which names the library of mt-tensor has, and which of its modules defines each.
+"""Which modules of mt-tensor define which names, beside those that `import mt_tensor` imports.
 
-What `import mt_tensor` imports is the lesson. All other modules, but for kits and examples, are the
-library: here they are imported, to see which functions and methods are there then.
+All modules but kits and examples are imported here, to see which functions and methods there are.
 """
 
 from __future__ import annotations
@@ -14,24 +13,24 @@ from types import FunctionType
 
 from mt.source.modules import Library
 
-HEAD = '"""Which module of the library defines which names; `mt declare` writes this file."""'
+HEAD = '"""Which module defines which names of those imported later; `mt declare` writes this."""'
 
 NEITHER = {"conformance", "testing", "examples", "__main__"}
-"""Folders and files that are neither lesson nor library."""
+"""Folders and files in which no operation is defined."""
 
 
 def import_all(library: Library) -> set[str]:
-    """Import all modules of mt-tensor, and return the names of those of the library."""
+    """Import all modules of mt-tensor, and return those that were not there at once."""
     importlib.import_module("mt_tensor")
-    lesson = set(sys.modules)
+    at_once = set(sys.modules)
     for module in library.modules("mt_tensor"):
         if not NEITHER & {*module.name.split(".")}:
             importlib.import_module(module.name)
-    return {name for name in sys.modules if name.startswith("mt_tensor.")} - lesson
+    return {name for name in sys.modules if name.startswith("mt_tensor.")} - at_once
 
 
-def library_names(modules: Iterable[str]) -> str:
-    """Return the text of the module that says where the names of the library are defined."""
+def deferred_names(modules: Iterable[str]) -> str:
+    """Return the text of the module that says what some modules define."""
     from mt_tensor import Tensor
     from mt_tensor.public import FUNCTIONS
 
