@@ -81,7 +81,6 @@ from mt_tensor.movement.views import Fold as Fold
 from mt_tensor.reductions.sums import wide as wide
 
 # The recorded graph.
-from mt_tensor.pointwise.fusing import operator_of as operator_of
 from mt_tensor.recording.graph import (
     Node as Node,
     RemovableHandle as RemovableHandle,
@@ -95,6 +94,3 @@ from mt_tensor.randomness.generator import (
     seed as seed,
     use_generator as use_generator,
 )
-
-# Comparing tensors in tests.
-from mt_tensor.pointwise.comparing import assert_close as assert_close

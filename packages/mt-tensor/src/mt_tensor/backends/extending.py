@@ -20,7 +20,7 @@ from mt_tensor.tensor_data import (
     not_an_array as not_an_array,
 )
 
-# Operators as functions of NumPy.
+# Operators as functions of NumPy; and that of a function made by `fuse`.
 from mt_tensor.backends.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.backends.numpy import calls as calls
 from mt_tensor.backends.numpy.backend import (
@@ -30,6 +30,7 @@ from mt_tensor.backends.numpy.backend import (
     UFUNCS as UFUNCS,
 )
 from mt_tensor.backends.numpy.source import numpy_function as numpy_function
+from mt_tensor.pointwise.fusing import operator_of as operator_of
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
 # the cache, and choices without branches.
