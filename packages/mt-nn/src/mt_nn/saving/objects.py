@@ -21,7 +21,8 @@ from mt_nn.files.writing import replacing
 from mt_nn.saving import layout, seal
 from mt_nn.saving.values import Decoder, Encoder
 from mt_operators import StateDictError
-from mt_tensor import Tensor, as_tensor
+from mt_tensor import Tensor
+from mt_tensor.backends import TensorBackend
 from mt_tensor.errors import DTypeError
 from mt_tensor.extending import DTYPES, Array, Backend, Device, place
 
@@ -117,7 +118,7 @@ def load(
     return fetch(f, place(backend, map_location))
 
 
-def fetch(file: File, backend: Any) -> Any:
+def fetch(file: File, backend: TensorBackend) -> Any:
     """Load a value on a backend; see `load`."""
     with _read(file) as (opened, source, allowance):
         header = _header(opened, source, allowance)
@@ -139,7 +140,7 @@ def fetch(file: File, backend: Any) -> Any:
 
 
 def _flat_state(
-    arrays: dict[str, Array], metadata: Mapping[str, str], backend: Any, source: str
+    arrays: dict[str, Array], metadata: Mapping[str, str], backend: TensorBackend, source: str
 ) -> dict[str, Tensor]:
     """Return a dictionary of tensors, also under other names of a tensor that torch notes."""
     state = {name: _tensor(arrays.pop(name), backend, name, source) for name in [*arrays]}
@@ -150,9 +151,9 @@ def _flat_state(
     return state
 
 
-def _tensor(array: Array, backend: Any, name: str, source: str) -> Tensor:
+def _tensor(array: Array, backend: TensorBackend, name: str, source: str) -> Tensor:
     try:
-        return as_tensor(array, backend=backend)
+        return Tensor._make(backend.from_host(array), backend)
     except DTypeError as error:
         raise FileError(
             f"{name} in {source} has elements of {array.dtype}, which tensors have not: they have "

@@ -30,7 +30,8 @@ import numpy as np
 from mt_nn.files.limits import current_limits
 from mt_nn.saving.layout import KINDS, METADATA
 from mt_operators import StateDictError
-from mt_tensor import DType, Tensor, as_tensor, device
+from mt_tensor import DType, Tensor, device
+from mt_tensor.backends import TensorBackend
 from mt_tensor.extending import DTYPES, Array
 
 Path = tuple[Any, ...]
@@ -196,7 +197,7 @@ class Decoder:
         backend: where tensors shall live.
     """
 
-    def __init__(self, arrays: dict[str, Array], backend: Any) -> None:
+    def __init__(self, arrays: dict[str, Array], backend: TensorBackend) -> None:
         self._arrays, self._backend = arrays, backend
         self._depth = current_limits().depth
 
@@ -236,7 +237,8 @@ class Decoder:
         """Return what holds no other values."""
         match kind:
             case "tensor" | "leaf":
-                value = as_tensor(self._arrays.pop(content), backend=self._backend)
+                data = self._backend.from_host(self._arrays.pop(content))
+                value = Tensor._make(data, self._backend)
                 return value.requires_grad_() if kind == "leaf" else value
             case "array":
                 return self._arrays.pop(content)

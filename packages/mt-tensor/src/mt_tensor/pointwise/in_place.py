@@ -34,16 +34,16 @@ from mt_tensor.recording.aliasing import Instead
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import overlaps, shape_broadcast
 from mt_tensor.tensor import Tensor, constant
-from mt_tensor.tensor_data import TensorData
+from mt_tensor.tensor_data import TensorData, are_apart
 
 
 def _same_view(a: TensorData, b: TensorData) -> bool:
     return (
-        a.storage is b.storage
-        and a.shape == b.shape
+        a.shape == b.shape
         and a.strides == b.strides
         and a.offset == b.offset
         and a.dtype is b.dtype
+        and a.storage is b.storage
     )
 
 
@@ -54,7 +54,8 @@ def _check_in_place(self: Tensor, *others: Any) -> bool:
     Raises:
         InPlaceError: a change of one element would change several, or gradients cannot follow.
     """
-    if not self.is_contiguous() and overlaps(self.shape, self.stride()):
+    in_rows = self._tensor.layout.row_major or self.is_contiguous()
+    if not in_rows and overlaps(self.shape, self.stride()):
         raise InPlaceError(
             f"this tensor of shape {self.shape} repeats elements (strides {self.stride()}), "
             "so that changing one changes several: clone() it first."
@@ -71,10 +72,15 @@ def _replace(self: Tensor, value: Tensor) -> Tensor:
     recorded = self._check_in_place(value)
     if recorded:
         value = value.to(self.dtype).expand(self.shape)
-    data = self._aliasing_resolved(value)._tensor.expand(self.shape)
-    if not _same_view(data, self._tensor):
-        self.backend.copy(data, self._tensor)
-        self._tensor.changed()
+    own, data = self._tensor, value._tensor
+    apart = are_apart((own, data))
+    if not apart:
+        data = self._aliasing_resolved(value)._tensor
+    if data.layout.shape != own.layout.shape:
+        data = data.expand(own.shape)
+    if apart or not _same_view(data, own):
+        self.backend.copy(data, own)
+        own.changed()
     if recorded:
         self._moved_on(value)
     return self
