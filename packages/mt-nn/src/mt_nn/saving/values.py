@@ -108,7 +108,7 @@ class Encoder:
         if kind is complex:
             return {"complex": [self.encode(value.real), self.encode(value.imag)]}
         if isinstance(value, Tensor):
-            name = self._add(value.detach().numpy(), path)
+            name = self._add(value.backend.to_host(value._tensor), path)
             return {"leaf" if value.requires_grad else "tensor": name}
         if kind is np.ndarray and value.dtype.newbyteorder("<").str in KINDS:
             return {"array": self._add(value, path)}

@@ -125,7 +125,7 @@ def __reduce__(self: Tensor) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """
     self._check_leaf()
     elements = np.array(self.backend.to_host(self._tensor))
-    return restored, (type(self), elements, self.backend, self.requires_grad, self.grad)
+    return restored, (type(self), elements, self.backend, self.requires_grad, self._grad)
 
 
 @method
