@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.files.limits import current_limits
-from mt_nn.saving.layout import KINDS, METADATA
+from mt_nn.saving import layout
 from mt_operators import StateDictError
 from mt_tensor import DType, Tensor, device
 from mt_tensor.backends import TensorBackend
@@ -37,13 +37,7 @@ from mt_tensor.extending import DTYPES, Array
 Path = tuple[Any, ...]
 """The keys that lead to a value inside of another."""
 
-SCALARS = {
-    name: np.dtype(name).newbyteorder("<")
-    for name in (
-        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-        *("float16", "float32", "float64", "complex64", "complex128"),
-    )
-}
+SCALARS = {np.dtype(text).name: np.dtype(text) for text in (*layout.DTYPES.values(), "<c16")}
 """The types of NumPy's numbers that can be saved, by name."""
 
 _PLAIN = {type(None), bool, str}
@@ -110,7 +104,7 @@ class Encoder:
         if isinstance(value, Tensor):
             name = self._add(value.backend.to_host(value._tensor), path)
             return {"leaf" if value.requires_grad else "tensor": name}
-        if kind is np.ndarray and value.dtype.newbyteorder("<").str in KINDS:
+        if kind is np.ndarray and value.dtype.newbyteorder("<").str in layout.KINDS:
             return {"array": self._add(value, path)}
         if isinstance(value, np.generic) and value.dtype.name in SCALARS:
             bits = value.astype(SCALARS[value.dtype.name]).tobytes().hex()
@@ -154,7 +148,7 @@ class Encoder:
     def _add(self, array: Array, path: Path) -> str:
         """Enter an array under its path, or a longer name if that is taken, and return the name."""
         name = ".".join(map(str, path)).encode("utf-8", "backslashreplace").decode() or "value"
-        while name in self.arrays or name == METADATA:
+        while name in self.arrays or name == layout.METADATA:
             name += "'"
         as_in_files = array.dtype.newbyteorder("<")
         self.arrays[name] = array.astype(as_in_files, order="C", copy=False)
