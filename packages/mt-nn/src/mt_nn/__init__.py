@@ -2,423 +2,116 @@
 
 The names are torch's. Everything is composed from the operations of mt-tensor, and is fast where
 the backend offers a kernel for it.
+
+Importing this package imports next to nothing: a name is imported from where it is defined when
+somebody asks for it. Type checkers read `__init__.pyi`, which `hatch run mt declare` writes.
 """
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
 
-from mt_nn import functional, init, optim, utils
-from mt_nn.errors import (
-    DownloadError,
-    FileError,
-    InputError,
-    LoaderError,
-    MissingFileError,
-    MissingPackageError,
-    NetworkError,
-    SettingError,
-    SettingTypeError,
-)
-from mt_nn.files.limits import limits
-from mt_nn.layers.activation import (
-    CELU,
-    ELU,
-    GELU,
-    GLU,
-    SELU,
-    Hardshrink,
-    Hardsigmoid,
-    Hardswish,
-    Hardtanh,
-    LeakyReLU,
-    LogSigmoid,
-    LogSoftmax,
-    Mish,
-    PReLU,
-    ReLU,
-    ReLU6,
-    RReLU,
-    Sigmoid,
-    SiLU,
-    Softmax,
-    Softmax2d,
-    Softmin,
-    Softplus,
-    Softshrink,
-    Softsign,
-    Tanh,
-    Tanhshrink,
-    Threshold,
-)
-from mt_nn.layers.adaptive_pooling import (
-    AdaptiveAvgPool1d,
-    AdaptiveAvgPool2d,
-    AdaptiveAvgPool3d,
-    AdaptiveMaxPool1d,
-    AdaptiveMaxPool2d,
-    AdaptiveMaxPool3d,
-)
-from mt_nn.layers.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
-from mt_nn.layers.attention import MultiheadAttention
-from mt_nn.layers.containers import (
-    Identity,
-    ModuleDict,
-    ModuleList,
-    ParameterDict,
-    ParameterList,
-    Residual,
-    Sequential,
-)
-from mt_nn.layers.convolution import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
-from mt_nn.layers.distance import CosineSimilarity, PairwiseDistance
-from mt_nn.layers.dropout import (
-    AlphaDropout,
-    Dropout,
-    Dropout1d,
-    Dropout2d,
-    Dropout3d,
-    DropPath,
-    FeatureAlphaDropout,
-)
-from mt_nn.layers.embedding import Embedding, EmbeddingBag
-from mt_nn.layers.folding import Fold, Unfold
-from mt_nn.layers.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
-from mt_nn.layers.lazy import (
-    LazyBatchNorm1d,
-    LazyBatchNorm2d,
-    LazyBatchNorm3d,
-    LazyConv1d,
-    LazyConv2d,
-    LazyConv3d,
-    LazyConvTranspose1d,
-    LazyConvTranspose2d,
-    LazyConvTranspose3d,
-    LazyInstanceNorm1d,
-    LazyInstanceNorm2d,
-    LazyInstanceNorm3d,
-    LazyLinear,
-    UninitializedBuffer,
-    UninitializedParameter,
-)
-from mt_nn.layers.linear import Bilinear, Flatten, Linear, Unflatten
-from mt_nn.layers.loss import (
-    BCELoss,
-    BCEWithLogitsLoss,
-    CosineEmbeddingLoss,
-    CrossEntropyLoss,
-    CTCLoss,
-    GaussianNLLLoss,
-    HingeEmbeddingLoss,
-    HuberLoss,
-    KLDivLoss,
-    L1Loss,
-    MarginRankingLoss,
-    MSELoss,
-    MultiLabelMarginLoss,
-    MultiLabelSoftMarginLoss,
-    MultiMarginLoss,
-    NLLLoss,
-    PoissonNLLLoss,
-    SmoothL1Loss,
-    SoftMarginLoss,
-    TripletMarginLoss,
-    TripletMarginWithDistanceLoss,
-)
-from mt_nn.layers.normalization import (
-    BatchNorm1d,
-    BatchNorm2d,
-    BatchNorm3d,
-    GroupNorm,
-    InstanceNorm1d,
-    InstanceNorm2d,
-    InstanceNorm3d,
-    LayerNorm,
-    LocalResponseNorm,
-    RMSNorm,
-)
-from mt_nn.layers.padding import (
-    CircularPad1d,
-    CircularPad2d,
-    CircularPad3d,
-    ConstantPad1d,
-    ConstantPad2d,
-    ConstantPad3d,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
-    ZeroPad1d,
-    ZeroPad2d,
-    ZeroPad3d,
-)
-from mt_nn.layers.pooling import (
-    AvgPool1d,
-    AvgPool2d,
-    AvgPool3d,
-    LPPool1d,
-    LPPool2d,
-    LPPool3d,
-    MaxPool1d,
-    MaxPool2d,
-    MaxPool3d,
-    MaxUnpool1d,
-    MaxUnpool2d,
-    MaxUnpool3d,
-)
-from mt_nn.layers.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
-from mt_nn.layers.recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
-from mt_nn.layers.resampling import (
-    ChannelShuffle,
-    PixelShuffle,
-    PixelUnshuffle,
-    Upsample,
-    UpsamplingBilinear2d,
-    UpsamplingNearest2d,
-)
-from mt_nn.layers.transformer import (
-    Transformer,
-    TransformerDecoder,
-    TransformerDecoderLayer,
-    TransformerEncoder,
-    TransformerEncoderLayer,
-)
-from mt_nn.module import Module
-from mt_nn.parameter import Parameter
-from mt_nn.saving import load, save
-from mt_operators import Buffer, StateDictError
-from mt_tensor.extending import register_kernels
-
-if TYPE_CHECKING:
-    from mt_nn import course, data, distributions
-    from mt_nn.inspection import summary
-    from mt_nn.profiling import profile
-    from mt_nn.saving.checkpoint import load_checkpoint, save_checkpoint
-    from mt_nn.saving.folder import Checkpoints
+from mt_tensor.backends import register_kernels
 
 __version__ = "0.1.0"
 
 register_kernels("numpy", "mt_nn.kernels.numpy")
 
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "GRU",
-    "LSTM",
-    "RNN",
-    "SELU",
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveLogSoftmaxWithLoss",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-    "AlphaDropout",
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "Bilinear",
-    "Buffer",
-    "CTCLoss",
-    "ChannelShuffle",
-    "Checkpoints",
-    "CircularPad1d",
-    "CircularPad2d",
-    "CircularPad3d",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "ConvTranspose3d",
-    "CosineEmbeddingLoss",
-    "CosineSimilarity",
-    "CrossEntropyLoss",
-    "DownloadError",
-    "DropPath",
-    "Dropout",
-    "Dropout1d",
-    "Dropout2d",
-    "Dropout3d",
-    "Embedding",
-    "EmbeddingBag",
-    "FeatureAlphaDropout",
-    "FileError",
-    "Flatten",
-    "Fold",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-    "GRUCell",
-    "GaussianNLLLoss",
-    "GroupNorm",
-    "Hardshrink",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "HingeEmbeddingLoss",
-    "HuberLoss",
-    "Identity",
-    "InputError",
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "KLDivLoss",
-    "L1Loss",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
-    "LSTMCell",
-    "LayerNorm",
-    "LazyBatchNorm1d",
-    "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
-    "LazyConv1d",
-    "LazyConv2d",
-    "LazyConv3d",
-    "LazyConvTranspose1d",
-    "LazyConvTranspose2d",
-    "LazyConvTranspose3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-    "LazyLinear",
-    "LeakyReLU",
-    "LearnedPositions",
-    "Linear",
-    "LoaderError",
-    "LocalResponseNorm",
-    "LogSigmoid",
-    "LogSoftmax",
-    "MSELoss",
-    "MarginRankingLoss",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
-    "Mish",
-    "MissingFileError",
-    "MissingPackageError",
-    "Module",
-    "ModuleDict",
-    "ModuleList",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
-    "MultiheadAttention",
-    "NLLLoss",
-    "NetworkError",
-    "PReLU",
-    "PairwiseDistance",
-    "Parameter",
-    "ParameterDict",
-    "ParameterList",
-    "PixelShuffle",
-    "PixelUnshuffle",
-    "PoissonNLLLoss",
-    "RMSNorm",
-    "RNNCell",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
-    "Residual",
-    "RotaryPositions",
-    "Sequential",
-    "SettingError",
-    "SettingTypeError",
-    "SiLU",
-    "Sigmoid",
-    "SinusoidalPositions",
-    "SmoothL1Loss",
-    "SoftMarginLoss",
-    "Softmax",
-    "Softmax2d",
-    "Softmin",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "StateDictError",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
-    "Unflatten",
-    "Unfold",
-    "UninitializedBuffer",
-    "UninitializedParameter",
-    "Upsample",
-    "UpsamplingBilinear2d",
-    "UpsamplingNearest2d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
-    "__version__",
-    "course",
-    "data",
-    "distributions",
-    "functional",
-    "init",
-    "limits",
-    "load",
-    "load_checkpoint",
-    "optim",
-    "profile",
-    "save",
-    "save_checkpoint",
-    "summary",
-    "utils",
-]
+_MODULES = "course data distributions functional init optim utils"
+"""The modules that users find here."""
 
-_HOME = {
-    "Checkpoints": "saving.folder",
-    "course": "",
-    "data": "",
-    "distributions": "",
-    "load_checkpoint": "saving.checkpoint",
-    "profile": "profiling",
-    "save_checkpoint": "saving.checkpoint",
-    "summary": "inspection",
+_NAMES = {
+    "mt_nn.errors": """
+        DownloadError FileError InputError LoaderError MissingFileError MissingPackageError
+        NetworkError SettingError SettingTypeError
+    """,
+    "mt_nn.files.limits": "limits",
+    "mt_nn.inspection": "summary",
+    "mt_nn.layers.activation": """
+        CELU ELU GELU GLU SELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid
+        LogSoftmax Mish PReLU RReLU ReLU ReLU6 SiLU Sigmoid Softmax Softmax2d Softmin Softplus
+        Softshrink Softsign Tanh Tanhshrink Threshold
+    """,
+    "mt_nn.layers.adaptive_pooling": """
+        AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d
+        AdaptiveMaxPool2d AdaptiveMaxPool3d
+    """,
+    "mt_nn.layers.adaptive_softmax": "AdaptiveLogSoftmaxWithLoss",
+    "mt_nn.layers.attention": "MultiheadAttention",
+    "mt_nn.layers.containers": """
+        Identity ModuleDict ModuleList ParameterDict ParameterList Residual Sequential
+    """,
+    "mt_nn.layers.convolution": """
+        Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
+    """,
+    "mt_nn.layers.distance": "CosineSimilarity PairwiseDistance",
+    "mt_nn.layers.dropout": """
+        AlphaDropout DropPath Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout
+    """,
+    "mt_nn.layers.embedding": "Embedding EmbeddingBag",
+    "mt_nn.layers.folding": "Fold Unfold",
+    "mt_nn.layers.fractional_pooling": "FractionalMaxPool2d FractionalMaxPool3d",
+    "mt_nn.layers.lazy": """
+        LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d
+        LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d
+        LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear UninitializedBuffer
+        UninitializedParameter
+    """,
+    "mt_nn.layers.linear": "Bilinear Flatten Linear Unflatten",
+    "mt_nn.layers.loss": """
+        BCELoss BCEWithLogitsLoss CTCLoss CosineEmbeddingLoss CrossEntropyLoss GaussianNLLLoss
+        HingeEmbeddingLoss HuberLoss KLDivLoss L1Loss MSELoss MarginRankingLoss
+        MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss
+        SmoothL1Loss SoftMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss
+    """,
+    "mt_nn.layers.normalization": """
+        BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d
+        InstanceNorm3d LayerNorm LocalResponseNorm RMSNorm
+    """,
+    "mt_nn.layers.padding": """
+        CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d ConstantPad3d
+        ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d
+        ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d
+    """,
+    "mt_nn.layers.pooling": """
+        AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d
+        MaxUnpool1d MaxUnpool2d MaxUnpool3d
+    """,
+    "mt_nn.layers.positions": "LearnedPositions RotaryPositions SinusoidalPositions",
+    "mt_nn.layers.recurrent": "GRU LSTM RNN GRUCell LSTMCell RNNCell",
+    "mt_nn.layers.resampling": """
+        ChannelShuffle PixelShuffle PixelUnshuffle Upsample UpsamplingBilinear2d
+        UpsamplingNearest2d
+    """,
+    "mt_nn.layers.transformer": """
+        Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder
+        TransformerEncoderLayer
+    """,
+    "mt_nn.module": "Module",
+    "mt_nn.parameter": "Parameter",
+    "mt_nn.profiling": "profile",
+    "mt_nn.saving": "load save",
+    "mt_nn.saving.checkpoint": "load_checkpoint save_checkpoint",
+    "mt_nn.saving.folder": "Checkpoints",
+    "mt_operators": "Buffer StateDictError",
 }
-"""The modules of what many programs do without, which are imported when it is asked for; "" stands
-for what is a module itself."""
+"""What else they find here, by the modules that define it."""
+
+_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = ["__version__", *_MODULES.split(), *_MODULE_OF]  # noqa: PLE0604
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import what is asked for, when it is asked for."""
-    if name not in _HOME:
+    if name in _MODULE_OF:
+        value = getattr(import_module(_MODULE_OF[name]), name)
+    elif name in _MODULES.split():
+        value = import_module(f"mt_nn.{name}")
+    else:
         raise AttributeError(f"module 'mt_nn' has no attribute {name!r}")
-    from importlib import import_module
+    globals()[name] = value
+    return value
 
-    home = _HOME[name]
-    return getattr(import_module(f"mt_nn.{home}"), name) if home else import_module(f"mt_nn.{name}")
+
+def __dir__() -> list[str]:
+    """Return all names, imported or not."""
+    return sorted({*globals(), *__all__})

@@ -5,6 +5,7 @@ two that are built in. `python -m mt_tensor.backends --probe` lists what is inst
 """
 
 from mt_tensor.backends.contract import TensorBackend
+from mt_tensor.backends.kernels import register_kernels
 from mt_tensor.backends.registry import (
     BackendInfo,
     backends,
@@ -21,5 +22,6 @@ __all__ = [
     "current_backend",
     "get_backend",
     "register_backend",
+    "register_kernels",
     "use_backend",
 ]

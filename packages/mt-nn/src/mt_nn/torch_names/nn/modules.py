@@ -8,6 +8,12 @@ from mt_nn.torch_names import _mirror
 if TYPE_CHECKING:
     from mt_nn import *
 else:  # only the classes: all of mt_nn would import what many programs do without
-    globals().update({n: value for n, value in vars(mt_nn).items() if isinstance(value, type)})
+    globals().update(
+        {
+            name: getattr(mt_nn, name)
+            for name, module in mt_nn._MODULE_OF.items()
+            if name[0].isupper() and not module.startswith("mt_nn.saving")
+        }
+    )
 
 _mirror.finish(__name__)
