@@ -204,9 +204,9 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
                 ("index_to_position", "strides"),
             ]
         ),
-        ("tensor", "fast", "fused.losses._CrossEntropy.value", "new idea", None),
-        ("tensor", "fast", "fused.normalization._LayerNorm.gradient", "new idea", None),
-        ("tensor", "fast", "fused.regularization._Dropout.value", "new idea", None),
+        ("tensor", "fast", "library.fused.losses._CrossEntropy.value", "new idea", None),
+        ("tensor", "fast", "library.fused.normalization._LayerNorm.gradient", "new idea", None),
+        ("tensor", "fast", "library.fused.regularization._Dropout.value", "new idea", None),
         ("tensor", "fast", "generation.loops.loop", "new idea", None),
         (
             *("fast", "cuda", "backend.CudaOps.reduce", "rewritten"),

@@ -13,8 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
 
-from mt_fast.matrices import convolution
-from mt_fast.matrices.convolution import bias_gradient, convolve, image_gradient, kernel_gradient
+from mt_fast.library.matrices import convolution
+from mt_fast.library.matrices.convolution import (
+    bias_gradient,
+    convolve,
+    image_gradient,
+    kernel_gradient,
+)
 
 Pair = tuple[int, int]
 

@@ -25,7 +25,7 @@ STRANGERS = {
     "mt_fast.generation.rendering.constant",
     "mt_fast.generation.spelling.tile",
     "mt_fast.memory.empty_like",
-    "mt_fast.vector_math.exponentials.scaled",
+    "mt_fast.library.vector_math.exponentials.scaled",
     "mt_nn.train.history.History.__init__",
     "mt_tensor.indexing.finding.where",
     "mt_tensor.movement.splitting.split",

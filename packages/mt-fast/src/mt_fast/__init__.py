@@ -11,9 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mt_fast import additions
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 __version__ = "0.1.0"
+
+additions.FUNCTIONS.append("mt_fast.library.vectorised")
+additions.KERNELS.append("mt_fast.library.fused")
 
 __all__ = ["__version__", "cache_folder", "fuse", "source"]
 
@@ -69,6 +74,6 @@ def source(
             compute in this dtype.
         TracingError: the operator cannot be compiled.
     """
-    from mt_fast.inspection import kernel_source
+    from mt_fast.library.inspection import kernel_source
 
     return kernel_source(operation, gradient, dtype, layout, repeats)

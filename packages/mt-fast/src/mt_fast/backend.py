@@ -18,7 +18,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from mt_fast import fused
+from mt_fast import additions
 from mt_fast.compilation.cache import cache_folder
 from mt_fast.compilation.threads import start_threads
 from mt_fast.memory import aligned, empty
@@ -37,7 +37,7 @@ from mt_tensor.backends.extending import (
     silently,
 )
 from mt_tensor.errors import BackendUnavailableError
-from mt_tensor.extending import Array, FusedKernel, Number, Shape, folded_shape, size_of
+from mt_tensor.extending import Array, Number, Shape, folded_shape, register_kernels, size_of
 
 _ADD = OPERATORS["add"]
 
@@ -235,10 +235,6 @@ class FastOps(HostBackend):
         array = np.concatenate([part.array for part in parts], dim)
         return TensorData.of(array, array.shape, parts[0].dtype)
 
-    def kernel(self, name: str) -> FusedKernel | Callable[..., Any] | None:
-        """Return the fused operation called `name`, if there is one."""
-        return fused.KERNELS.get(name) or super().kernel(name)
-
     def _parallel(self, elements: int) -> bool:
         return elements >= self.parallel_from
 
@@ -268,3 +264,7 @@ class FastOps(HostBackend):
 def create_backend() -> FastOps:
     """Return the backend; this is what the entry point names."""
     return FastOps()
+
+
+for module in additions.KERNELS:
+    register_kernels(FastOps.name, module)

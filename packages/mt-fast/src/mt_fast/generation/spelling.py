@@ -5,17 +5,17 @@ text mean to Numba. The meaning is that of `mt_operators.elementary`: IEEE 754 w
 a pole or no value, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
 `error_model="numpy"`, so that division by zero raises nothing.
 
-Exponentials, logarithms, angles, powers and the error function are vectorised (`vector_math`), all
-of float32 and the most used of float64; the others are C's. Operators that would be slower or less
-accurate as compositions of them are vectorised whole. `maximum` and `minimum` are LLVM's own
-instructions: written as a comparison, they would either lose nan or keep LLVM from vectorising a
-fold with them.
+`maximum` and `minimum` are LLVM's own instructions: written as a comparison, they would either lose
+nan or keep LLVM from vectorising a fold with them. All else is C's, one element after the other;
+the library spells most of it in a way that LLVM can vectorise (`spell`).
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,12 @@ from numba import types
 from numba.core.typing import templates
 from numba.extending import intrinsic, overload
 
-from mt_fast import vector_math
+from mt_fast import additions
 from mt_fast.compilation.jit import jit
 from mt_fast.generation import turning, whole
-from mt_fast.generation.rendering import COMPUTED, Table, call, render, traced
-from mt_fast.generation.source import indented
+from mt_fast.generation.rendering import COMPUTED, call
 from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
-from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_tensor import float32, float64
 from mt_tensor.extending import DTYPES
 
 
@@ -98,66 +95,8 @@ def _rounded(name: str) -> Any:
     return rounded
 
 
-_INLINED: Any = {"forceinline": True}
+INLINED: Any = {"forceinline": True}
 """LLVM would leave long functions where they are, and a loop that calls one is not vectorised."""
-
-
-def _of_one(single: Any, double: Any) -> Any:
-    """Return the function that is `single` of float32, and `double` of all other numbers."""
-
-    def function(x: Any) -> Any:
-        return double(x)
-
-    @overload(function, jit_options=_INLINED)
-    def chosen(x: Any) -> Any:
-        def of_float32(x: Any) -> Any:
-            return single(x)
-
-        def of_others(x: Any) -> Any:
-            return double(types.float64(x))
-
-        return of_float32 if x == types.float32 else of_others
-
-    return function
-
-
-def _of_two(single: Any, double: Any) -> Any:
-    """Return the function that is `single` if both are float32, and `double` of all others."""
-
-    def function(x: Any, y: Any) -> Any:
-        return double(x, y)
-
-    @overload(function, jit_options=_INLINED)
-    def chosen(x: Any, y: Any) -> Any:
-        def of_float32(x: Any, y: Any) -> Any:
-            return single(x, y)
-
-        def of_others(x: Any, y: Any) -> Any:
-            return double(types.float64(x), types.float64(y))
-
-        return of_float32 if x == y == types.float32 else of_others
-
-    return function
-
-
-def _vectorised(name: str) -> Any:
-    """Return the function of that name in `vector_math`, or C's of a type that it lacks there."""
-    single, double = (
-        vector_math.callable_in_kernels(functions[name], kind) if name in functions else None
-        for kind, functions in vector_math.WRITTEN.items()
-    )
-    return (_of_one if OPERATORS[name].arity == 1 else _of_two)(
-        single, double or getattr(math, name)
-    )
-
-
-VECTORISED = {name: _vectorised(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
-decay = _of_one(
-    *(vector_math.callable_in_kernels(vector_math.decay, kind) for kind in vector_math.WRITTEN)
-)
-"""`exp` of numbers that are not positive, in less time."""
-
-exp, log, _float_power = (VECTORISED[name] for name in ("exp", "log", "pow"))
 
 
 def _widest(x: Any, y: Any) -> Any:
@@ -188,22 +127,25 @@ def _integer_power(base: Any, exponent: Any, one: Any) -> Any:
     return result
 
 
-def power(x: Any, y: Any) -> Any:
-    """Return `x` to the power `y`, among integers as an integer."""
-    return math.pow(x, y)
+def power_by(of_floats: Any) -> Any:
+    """Return the function that is a power: among integers an integer, else what `of_floats` is."""
 
+    def power(x: Any, y: Any) -> Any:
+        return math.pow(x, y)
 
-@overload(power, jit_options=_INLINED)
-def _power(x: Any, y: Any) -> Any:
-    wide = _widest(x, y)
+    @overload(power, jit_options=INLINED)
+    def chosen(x: Any, y: Any) -> Any:
+        wide = _widest(x, y)
 
-    def among_integers(x: Any, y: Any) -> Any:
-        return _integer_power(wide(x), wide(y), wide(1))
+        def among_integers(x: Any, y: Any) -> Any:
+            return _integer_power(wide(x), wide(y), wide(1))
 
-    def of_floats(x: Any, y: Any) -> Any:
-        return _float_power(x, y)
+        def among_floats(x: Any, y: Any) -> Any:
+            return of_floats(x, y)
 
-    return of_floats if wide is None else among_integers
+        return among_floats if wide is None else among_integers
+
+    return power
 
 
 @intrinsic
@@ -342,8 +284,7 @@ def tile(ordinal: Any, extents: Any) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     **{name: getattr(math, name) for name in ELEMENTARY if hasattr(math, name)},
-    **VECTORISED,
-    "pow": power,
+    "pow": power_by(math.pow),
     "maximum": maximum,
     "minimum": minimum,
     # Those of `math` yield integers, and LLVM's `round` does not choose the even one of two.
@@ -354,7 +295,7 @@ FUNCTIONS: dict[str, Any] = {
 to its float32 ones."""
 
 
-TABLE: Table = {"div": "{0} / {1}", **{name: call(name) for name in FUNCTIONS}}
+TABLE: dict[str, str] = {"div": "{0} / {1}", **{name: call(name) for name in FUNCTIONS}}
 """How the elementary functions, and some operators, are written in kernels for the CPU."""
 
 NAMESPACE: dict[str, Any] = {
@@ -377,18 +318,11 @@ NAMESPACE: dict[str, Any] = {
 """What the names in kernel text stand for."""
 
 
-def slope(name: str) -> Any:
-    """Return the derivative of an operator of one argument, as a function of its value.
+def spell(functions: Mapping[str, Any]) -> None:
+    """Let kernels call these, instead of C's or of what an operator is composed of elsewhere."""
+    NAMESPACE.update(functions)
+    TABLE.update({name: call(name) for name in functions})
 
-    It is what the operator's row says, of a row that asks for nothing but the value.
-    """
-    (partial,) = OPERATORS[name].partials
-    formula = Formula(f"slope_of_{name}", 1, 1, lambda value: partial(None, value))
-    functions = []
-    for dtype in (float32, float64):
-        text = render(traced(formula, TABLE), ["value"], dtype, [dtype], TABLE)
-        body = indented([*text.statements, f"return {text.results[0]}"])
-        namespace = {**NAMESPACE}
-        exec("\n".join(["def slope(value):", *body]), namespace)
-        functions.append(jit()(namespace["slope"]))
-    return _of_one(*functions)
+
+for module in additions.FUNCTIONS:
+    import_module(module)

@@ -1,1 +1,1 @@
-"""Blocks of matrices in registers: large products, and convolution."""
+"""Blocks of matrices in registers: large products."""

@@ -1,0 +1,56 @@
+"""Fused operations: several passes over memory in one.
+
+`KERNELS` holds what the package gives to its backend by name (`mt_tensor.fused`). Each subject has
+a file: loops over arrays first, and then the operation, which brings tensors to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mt_fast.library.fused.attention import ATTENTION
+from mt_fast.library.fused.convolution import CONVOLUTION, TRANSPOSED_CONVOLUTION
+from mt_fast.library.fused.ctc import CTC
+from mt_fast.library.fused.embedding import EMBEDDING
+from mt_fast.library.fused.groups import GROUP_NORM
+from mt_fast.library.fused.gru import GRU
+from mt_fast.library.fused.linear import LINEAR
+from mt_fast.library.fused.losses import CROSS_ENTROPY
+from mt_fast.library.fused.lstm import LSTM
+from mt_fast.library.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
+from mt_fast.library.fused.padding import SURROUND
+from mt_fast.library.fused.pooling import MAX_POOL, MEAN_POOL
+from mt_fast.library.fused.positions import ARGMAX, ARGMIN
+from mt_fast.library.fused.regularization import DROPOUT
+from mt_fast.library.fused.resampling import RESAMPLE
+from mt_fast.library.fused.rnn import RNN
+from mt_fast.library.fused.softmax import LOG_SOFTMAX, SOFTMAX
+from mt_tensor import Tensor
+from mt_tensor.extending import FusedKernel
+
+KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
+    "argmax": ARGMAX,
+    "argmin": ARGMIN,
+    "attention": ATTENTION,
+    "avg_pool2d": MEAN_POOL,
+    "batch_norm": BATCH_NORM,
+    "conv2d": CONVOLUTION,
+    "conv_transpose2d": TRANSPOSED_CONVOLUTION,
+    "cross_entropy": CROSS_ENTROPY,
+    "ctc": CTC,
+    "dropout": DROPOUT,
+    "embedding": EMBEDDING,
+    "gru": GRU,
+    "group_norm": GROUP_NORM,
+    "layer_norm": LAYER_NORM,
+    "linear": LINEAR,
+    "log_softmax": LOG_SOFTMAX,
+    "lstm": LSTM,
+    "max_pool2d": MAX_POOL,
+    "resample": RESAMPLE,
+    "rms_norm": RMS_NORM,
+    "rnn": RNN,
+    "softmax": SOFTMAX,
+    "surround": SURROUND,
+}
+"""The fused operations by name."""

@@ -1,0 +1,220 @@
+"""Pooling in two steps: fold the rows that a row of windows sees, and then columns.
+
+The first step runs over whole rows of the image, which lie in a row in memory, into a buffer with
+room for the padding; only the second jumps from window to window. What sticks out into the padding
+is left out without a condition in an inner loop. Windows that halve an image have kernels of their
+own (`halving.py`).
+
+Inner loops count and index with unsigned numbers: Python's negative indices, which count from the
+end, would have to be told apart for each element, and nothing would be vectorised.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mt_fast.compilation.kernel import Kernel
+from mt_fast.generation.spelling import maximum
+from mt_fast.library.fused import halving, tiling
+from mt_fast.library.fused.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.memory import empty
+from mt_tensor import Tensor
+from mt_tensor.extending import Array, FusedKernel, Shape
+
+Pair = tuple[int, int]
+
+_NOWHERE = np.int32(2**31 - 1)
+"""The place of what has not been seen yet."""
+
+# --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
+
+
+def _pool_planes(
+    lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any, largest: Any, out: Any
+) -> None:
+    """Write the largest element, or the mean, of each window."""
+    height, width, rows = x.shape[1], np.uintp(x.shape[2]), out.shape[1]
+    outputs, step, margin = np.uintp(out.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    start = x.dtype.type(-np.inf if largest else 0)
+    share = x.dtype.type(1.0 / (size[0] * size[1]))
+    folded = np.empty(width + margin + margin, x.dtype)
+    for plane in range(lo, hi):
+        for i in range(rows):
+            folded[:] = start
+            for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
+                if h < 0 or h >= height:
+                    continue
+                if largest:
+                    for j in range(width):
+                        folded[margin + j] = maximum(folded[margin + j], x[plane, h, j])
+                else:
+                    for j in range(width):
+                        folded[margin + j] += x[plane, h, j]
+            result = out[plane, i]
+            for j in range(outputs):
+                result[j] = folded[j * step]
+            for q in range(np.uintp(1), np.uintp(size[1])):  # windows do not wait for each other
+                for j in range(outputs):
+                    value = folded[j * step + q]
+                    result[j] = maximum(result[j], value) if largest else result[j] + value
+            if not largest:
+                result *= share
+
+
+def _position_planes(
+    lo: Any, hi: Any, x: Any, size: Any, stride: Any, padding: Any, out: Any, position: Any
+) -> None:
+    """Write the largest element of each window, and where in its plane the first of these lies.
+
+    Nan is larger than all numbers. Nothing here branches on an element, for that is what would take
+    the time: the larger of two is anybody's guess.
+    """
+    height, width, rows = x.shape[1], np.uintp(x.shape[2]), out.shape[1]
+    outputs, step, margin = np.uintp(out.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    folded = np.empty(width + margin + margin, x.dtype)
+    places = np.empty(folded.size, np.int32)
+    for plane in range(lo, hi):
+        for i in range(rows):
+            folded[:] = -np.inf
+            places[:] = _NOWHERE
+            for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
+                if h < 0 or h >= height:
+                    continue
+                row = np.int32(h) * np.int32(width)
+                for j in range(width):
+                    value, largest = x[plane, h, j], folded[margin + j]
+                    place = places[margin + j]
+                    wins = (value > largest) | ((value != value) & (largest == largest))
+                    wins |= place == _NOWHERE
+                    folded[margin + j] = value if wins else largest
+                    places[margin + j] = row + np.int32(j) if wins else place
+            for j in range(outputs):
+                largest, place = folded[j * step], places[j * step]
+                for q in range(np.uintp(1), np.uintp(size[1])):
+                    value, other = folded[j * step + q], places[j * step + q]
+                    equal = (value == largest) | ((value != value) & (largest != largest))
+                    wins = (value > largest) | ((value != value) & (largest == largest))
+                    wins |= equal & (other < place)
+                    largest = value if wins else largest
+                    place = other if wins else place
+                out[plane, i, j] = largest
+                position[plane, i, j] = place
+
+
+def _max_gradient_planes(lo: Any, hi: Any, grad: Any, position: Any, out: Any) -> None:
+    """Add the gradient of each window to where its largest element lies; planes are in a row."""
+    for plane in range(lo, hi):
+        out[plane] = 0
+        for j in range(grad.shape[1]):
+            out[plane, np.uintp(position[plane, j])] += grad[plane, j]
+
+
+def _mean_gradient_planes(
+    lo: Any, hi: Any, grad: Any, size: Any, stride: Any, padding: Any, out: Any
+) -> None:
+    """Write the gradient of the image: the shares of the windows that see an element."""
+    height, width = out.shape[1], np.uintp(out.shape[2])
+    outputs, step, margin = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
+    share = grad.dtype.type(1.0 / (size[0] * size[1]))
+    spread = np.empty(width + margin + margin, grad.dtype)
+    for plane in range(lo, hi):
+        out[plane] = 0
+        for i in range(grad.shape[1]):
+            given = grad[plane, i]
+            spread[:] = 0
+            for q in range(np.uintp(size[1])):  # windows do not wait for each other
+                for j in range(outputs):
+                    spread[j * step + q] += given[j] * share
+            for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
+                if 0 <= h < height:
+                    for j in range(width):
+                        out[plane, h, j] += spread[margin + j]
+
+
+_POOL = Kernel.of(_pool_planes, allocates=True)
+_POSITION = Kernel.of(_position_planes, allocates=True)
+_MAX_GRADIENT = Kernel.of(_max_gradient_planes)
+_MEAN_GRADIENT = Kernel.of(_mean_gradient_planes, allocates=True)
+
+# --- Operations on tensors ------------------------------------------------------------------------
+
+
+class _Pooling(FusedKernel):
+    """Images of float32 or float64, pooled.
+
+    Attributes:
+        largest: whether each window yields its largest element, instead of its mean.
+    """
+
+    def __init__(self, largest: bool) -> None:
+        self.largest = largest
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, float16, and planes that int32 cannot number to the composition."""
+        x: Tensor = arguments[0]
+        return is_compiled(x) and x.shape[-2] * x.shape[-1] < int(_NOWHERE)
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
+        """Return the pooled images, and for a gradient, which elements are the maxima."""
+        x, size, stride, padding = arguments
+        shape, pooled = _shapes(x.shape, size, stride, padding)
+        planes, parallel = _planes(array_of(x)), shared(x.numel(), x)
+        out = empty(pooled, planes.dtype)
+        saved: tuple[Any, ...] = ()
+        windows = size, stride, padding
+        halved = halving.halves(*windows)
+        if self.largest and needs[0]:
+            saved = (np.empty(out.shape, np.uint8 if halved else np.int32),)
+            kernel, arguments = (halving.CHOICES, ()) if halved else (_POSITION, windows)
+        elif halved:
+            kernel, arguments = halving.LARGEST if self.largest else halving.MEANS, ()
+        elif not self.largest and tiling.tiles(*windows):
+            kernel, arguments = tiling.MEANS, (size,)
+        else:
+            kernel, arguments = _POOL, (*windows, self.largest)
+        kernel.run(len(planes), parallel, planes, *arguments, out, *saved)
+        return tensor_of(out.reshape(shape), x), saved
+
+    def gradient(
+        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Tensor | None]:
+        """Return the gradient of the images."""
+        x, *settings = arguments
+        found = empty(x.shape, x.dtype.numpy)
+        targets, upstream, parallel = _planes(found), _planes(array_of(grad)), shared(x.numel(), x)
+        if self.largest and halving.halves(*settings):
+            halving.MAX_GRADIENT.run(len(targets), parallel, upstream, saved[0], targets)
+        elif self.largest:
+            flat = [array.reshape(len(targets), -1) for array in (upstream, saved[0], targets)]
+            _MAX_GRADIENT.run(len(targets), parallel, *flat)
+        elif halving.halves(*settings):
+            halving.MEAN_GRADIENT.run(len(targets), parallel, upstream, targets)
+        elif tiling.tiles(*settings):
+            tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
+        else:
+            _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
+        return tensor_of(found, x), *[None] * len(settings)
+
+
+def _planes(images: Array) -> Array:
+    """Return images of shape (batch, channels, height, width) as planes."""
+    batch, channels, height, width = images.shape
+    return images.reshape(batch * channels, height, width)
+
+
+@functools.lru_cache(1024)
+def _shapes(
+    images: Shape, size: Pair, stride: Pair, padding: Pair
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shape of the result, and that of its planes."""
+    batch, channels, *plane = images
+    extents = zip(plane, size, stride, padding, strict=True)
+    pooled = [(n + 2 * margin - k) // step + 1 for n, k, step, margin in extents]
+    return (batch, channels, *pooled), (batch * channels, *pooled)
+
+
+MAX_POOL, MEAN_POOL = _Pooling(largest=True), _Pooling(largest=False)

@@ -1,0 +1,1 @@
+"""Convolution as products of matrices, and what kernels ask of panels and rows of one."""
