@@ -11,6 +11,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.saving import layout, read_metadata
+from mt_nn.saving.checkpoint import Generators
 from mt_tensor.extending import DTYPES
 
 
@@ -180,6 +181,14 @@ def test_generators_may_be_left_alone(tmp_path: Path) -> None:
         moved = mt.get_rng_state()
         assert nn.load_checkpoint(tmp_path / "c", generators=loaded) == {"epoch": 1}
         assert mt.get_rng_state() == moved != before
+
+
+def test_pythons_generator_may_be_saved_as_python_has_it() -> None:
+    state = Generators().state_dict()
+    before = random.getstate()
+    random.random()
+    Generators().load_state_dict({**state, "python": before})
+    assert random.getstate() == before
 
 
 class Stubborn:
