@@ -147,7 +147,7 @@ class Library:
         self._read: dict[str, Module | None] = {}
 
     def module(self, name: str) -> Module | None:
-        """Return the module of this name; None if there is none.
+        """Return the module of this name, or its stub if it has one; None if there is neither.
 
         Raises:
             UnreadableModuleError: its file is not Python.
@@ -183,6 +183,7 @@ class Library:
         for file in sorted(folder.rglob("*.py")):
             parts = file.relative_to(folder).with_suffix("").parts
             parts = parts[:-1] if parts[-1] == "__init__" else parts
-            found = self.module(".".join([package, *parts]))
+            name = ".".join([package, *parts])
+            found = self.module(name)
             if found is not None:
-                yield found
+                yield found if found.file == file else self._parsed(name, file)

@@ -30,7 +30,8 @@ def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
             not define.
     """
     found: dict[str, Symbol] = {}
-    for module in symbols.library.modules(package):
+    for source in symbols.library.modules(package):
+        module = symbols.library.module(source.name) or source  # its stub, if it has one
         names = exported(module)
         if names is not None and part_of(module) != "conformance":
             for name in names:

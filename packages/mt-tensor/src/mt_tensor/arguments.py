@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,8 +17,14 @@ from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.strides import Shape, is_integer, size_of
 from mt_tensor.tensor_data import not_an_array
 
-if TYPE_CHECKING:
-    from mt_tensor.tensor import Tensor
+
+class Typed(Protocol):
+    """A tensor, as far as these checks know it."""
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+
 
 _INTEGERS = (int, np.integer)
 
@@ -108,7 +114,7 @@ def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
     raise DomainError(message) if type(value) in map(type, options) else TypeError(message)
 
 
-def check_floating(name: str, of: Tensor | DType) -> None:
+def check_floating(name: str, of: Typed | DType) -> None:
     """Raise DTypeError unless the elements of a tensor, or of a type, are floating-point."""
     dtype = of if isinstance(of, DType) else of.dtype
     if not dtype.is_floating_point:
@@ -118,13 +124,13 @@ def check_floating(name: str, of: Tensor | DType) -> None:
         )
 
 
-def check_float32_or_float64(name: str, x: Tensor) -> None:
+def check_float32_or_float64(name: str, x: Typed) -> None:
     """Raise DTypeError unless a tensor is of one of these types, which NumPy's LAPACK has."""
     if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
         raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
 
 
-def check_same_dtype(name: str, *tensors: Tensor) -> None:
+def check_same_dtype(name: str, *tensors: Typed) -> None:
     """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
     kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
     if len(kinds) > 1:
@@ -134,7 +140,7 @@ def check_same_dtype(name: str, *tensors: Tensor) -> None:
         )
 
 
-def check_not_bool(name: str, of: Tensor | DType, instead: str = "") -> None:
+def check_not_bool(name: str, of: Typed | DType, instead: str = "") -> None:
     """Raise DTypeError if the elements of a tensor, or of a type, are truth values."""
     dtype = of if isinstance(of, DType) else of.dtype
     if dtype is bool_:

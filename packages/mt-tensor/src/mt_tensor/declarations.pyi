@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from mt_tensor.autograd.gradients import Tensors
 from mt_tensor.backends.devices import Backend
 from mt_tensor.backends.devices import Device
 from mt_tensor.backends.devices import device as Place
@@ -175,6 +176,8 @@ class Methods:
         """Element by element: the bits that exactly one has."""
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
+    def _backward_to(self, inputs: Tensors, gradient: Tensor | None, retain_graph: builtins.bool | None, create_graph: builtins.bool) -> None:
+        """Do what `backward` does for some inputs alone."""
     def _before_change(self) -> Tensor:
         """Return the tensor as it is now, in memory of its own: gradients may read it later."""
     def _change_is_recorded(self, *others: Any) -> builtins.bool:
@@ -193,6 +196,8 @@ class Methods:
         """Replace this tensor's elements by `operator(self, other)`."""
     def _index_in(self, base: Tensor) -> Tensor:
         """Return which elements of its base a view shows, as a row of int64."""
+    def _initialize(self, sizes_or_data: tuple[Any, ...]) -> None:
+        ...
     def _is_on_host(self) -> builtins.bool:
         ...
     def _moved_on(self, value: Tensor) -> None:

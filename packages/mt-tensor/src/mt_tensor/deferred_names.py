@@ -52,7 +52,9 @@ FUNCTIONS = {
 }
 
 METHODS = {
+    "mt_tensor.autograd.gradients": "_backward_to",
     "mt_tensor.creation.from_tensors": "new new_empty new_full new_ones new_tensor new_zeros",
+    "mt_tensor.creation.typed": "_initialize",
     "mt_tensor.exchange.conversion": "bool byte char clone contiguous cpu cuda device double float half int is_cuda long short to type type_as",
     "mt_tensor.exchange.interop": "__array__ __array_interface__ __array_wrap__ __contains__ __copy__ __deepcopy__ __dlpack__ __dlpack_device__ __reduce__ _check_leaf _is_on_host _shared data_ptr element_size item itemsize nbytes numpy tolist",
     "mt_tensor.exchange.printing": "__format__ __repr__",

@@ -18,7 +18,7 @@ from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import Array, DType, Number, get_default_dtype
+from mt_tensor.dtypes import Array, DType, Number
 from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
 from mt_tensor.recording.graph import Hook, Node, run_hooks
 from mt_tensor.recording.part import Part
@@ -82,10 +82,8 @@ class Tensor(Methods):
 
     __array_priority__ = 1000.0  # `array * tensor` asks the tensor: see pointwise.beside_arrays
 
-    def __init__(self, *given: Any) -> None:
-        from mt_tensor.creation.typed import of_sizes_or_data
-
-        self._become(of_sizes_or_data(given, get_default_dtype()))
+    def __init__(self, *sizes_or_data: Any) -> None:
+        self._initialize(sizes_or_data)
 
     def _become(self, other: Tensor) -> None:
         """Take over the elements of another tensor, as a leaf."""
@@ -377,9 +375,7 @@ class Tensor(Methods):
             TypeError: `retain_graph` or `create_graph` is no bool.
         """
         if inputs is not None:
-            from mt_tensor import autograd
-
-            autograd.backward(self, gradient, retain_graph, create_graph, inputs)
+            self._backward_to(inputs, gradient, retain_graph, create_graph)
             return
         keep = create_graph if retain_graph is None else retain_graph
         check_flags(retain_graph=keep, create_graph=create_graph)

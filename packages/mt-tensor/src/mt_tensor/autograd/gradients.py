@@ -8,6 +8,7 @@ from typing import Any
 from mt_autodiff import NoGradientError, derivatives, set_grad_enabled
 from mt_tensor.arguments import check_flags
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 Tensors = Tensor | Sequence[Tensor]
@@ -135,6 +136,18 @@ def backward(
     check_flags(retain_graph=keep, create_graph=create_graph)
     for number, (tensor, weight) in enumerate(zip(results, weights, strict=True), start=1):
         tensor.backward(weight, keep or number < len(results), create_graph)
+
+
+@method
+def _backward_to(
+    self: Tensor,
+    inputs: Tensors,
+    gradient: Tensor | None,
+    retain_graph: bool | None,
+    create_graph: bool,
+) -> None:
+    """Do what `backward` does for some inputs alone."""
+    backward(self, gradient, retain_graph, create_graph, inputs)
 
 
 def _tensors(what: str, given: Any) -> tuple[Tensor, ...]:

@@ -17,13 +17,14 @@ from mt_tensor.dtypes import (
     float16,
     float32,
     float64,
+    get_default_dtype,
     int8,
     int16,
     int32,
     int64,
     uint8,
 )
-from mt_tensor.public import function
+from mt_tensor.public import function, method
 from mt_tensor.strides import is_integer
 from mt_tensor.tensor import Tensor
 
@@ -46,6 +47,11 @@ def of_sizes_or_data(given: tuple[Any, ...], dtype: DType, backend: Backend = No
     if len(given) > 1:
         raise TypeError(f"a tensor is made of sizes, or of one sequence; {given!r} were given.")
     return tensor(given[0], dtype, backend)
+
+
+@method
+def _initialize(self: Tensor, sizes_or_data: tuple[Any, ...]) -> None:
+    self._become(of_sizes_or_data(sizes_or_data, get_default_dtype()))
 
 
 def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
