@@ -232,7 +232,7 @@ def test_the_benchmark_measures_everything(capsys, monkeypatch):
 def test_sizes(gpu_ops, size):
     values = np.random.default_rng(size).standard_normal(size).astype("f4")
     x, out = gpu_ops.from_host(values), gpu_ops.empty((size,), mt.float32)
-    gpu_ops.elementwise(OPERATORS["neg"].value, (x,), (out,))
+    gpu_ops.elementwise(OPERATORS["neg"].value)((out,), x)
     assert np.array_equal(gpu_ops.to_host(out), -values)
     total = gpu_ops.reduce(OPERATORS["add"], x, (0,), True)
     assert gpu_ops.to_host(total)[0] == pytest.approx(values.sum(dtype="f8"), rel=1e-4, abs=1e-2)

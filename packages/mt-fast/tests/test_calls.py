@@ -13,8 +13,9 @@ import mt_tensor as mt
 from mt_fast.primitives import calls
 from mt_operators import OPERATORS
 from mt_tensor import bool_, float16, float32, float64, int64
+from mt_tensor.backends.extending import row_major
 
-FAST = mt.get_backend("fast")
+FAST: Any = mt.get_backend("fast")
 ROW = mt.arange(6, dtype="float32", backend="fast")._tensor
 NUMBER = mt.tensor(2.0, dtype="float32", backend="fast")._tensor
 TABLE = ROW.view((2, 3))
@@ -30,17 +31,18 @@ def _both(name: str, inputs: Any, shape: Any, dtype: Any = float32) -> tuple[Any
     formula = OPERATORS[name].value
     short = True
 
-    def general(*given: Any) -> Any:
+    def general(out: Any, *inputs: Any) -> Any:
         nonlocal short
         short = False
-        return FAST.compute(formula, *given)
+        return FAST._run(formula, out, *inputs)
 
-    found = calls.calling(formula, FAST, general)(*inputs, shape, dtype)
-    expected = FAST.compute(formula, inputs, shape, dtype)
-    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
-    assert found.is_contiguous()
-    assert np.array_equal(FAST.to_host(found), FAST.to_host(expected))
-    return found, short
+    out = row_major(shape, dtype)
+    computed = calls.running(formula, FAST, general)(out, *inputs)
+    expected = FAST._run(formula, out, *inputs)
+    assert (computed.shape, computed.dtype) == (expected.shape, expected.dtype)
+    assert computed.is_contiguous()
+    assert np.array_equal(FAST.to_host(computed), FAST.to_host(expected))
+    return computed, short
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_types() -> None:
 
 
 def test_large_tensors_go_the_short_way_on_all_threads() -> None:
-    large = mt.zeros(FAST.parallel_from, backend="fast")._tensor  # type: ignore[attr-defined]
+    large = mt.zeros(FAST.parallel_from, backend="fast")._tensor
     found, short = _both("exp", (large,), large.shape)
     assert short
     assert np.all(FAST.to_host(found) == 1.0)
@@ -122,8 +124,7 @@ def test_what_numpy_computes_has_the_bits_of_the_kernel(name: str, values: Any, 
 
 def test_several_results() -> None:
     formula = OPERATORS["mul"].gradient((True, True))
-    call = calls.calling(formula, FAST, lambda *given: FAST.compute(formula, *given))
-    left, right = call(ROW, ROW, PART, ROW, (6,), float32)
+    left, right = FAST.elementwise(formula)(row_major((6,), float32), ROW, ROW, PART, ROW)
     assert FAST.to_host(left).tolist() == (np.arange(6.0) * np.arange(2.0, 8.0)).tolist()
     assert FAST.to_host(right).tolist() == (np.arange(6.0) ** 2).tolist()
 

@@ -66,7 +66,7 @@ def run(backend, name, inputs, shape, dtype="float32", gradient=None):
     operator = OPERATORS[name]
     formula = operator.value if gradient is None else operator.gradient(gradient)
     outputs = [mt.zeros(*shape, dtype=dtype) for _ in range(formula.outputs)]
-    backend.elementwise(formula, [x._tensor for x in inputs], [out._tensor for out in outputs])
+    backend.elementwise(formula)([out._tensor for out in outputs], *[x._tensor for x in inputs])
     return [out.numpy() for out in outputs]
 
 

@@ -20,6 +20,7 @@ from mt_tensor.backends.numpy.choices import choose, keep, split
 from mt_tensor.backends.numpy.source import MANY, numpy_function
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType, bool_, float32, float64, int32
+from mt_tensor.layout import row_major
 from mt_tensor.tensor_data import TensorData
 
 
@@ -81,39 +82,40 @@ def test_an_error_within_a_quiet_call_is_passed_on() -> None:
         silently(fail)
 
 
-def test_computing_takes_all_that_functions_of_numpy_return() -> None:
+def test_formulas_take_all_that_functions_of_numpy_return() -> None:
     """Scalars, other element types and orders in memory: what comes out is what was asked for."""
     backend = mt.get_backend("numpy")
-    add = backend.computing(OPERATORS["add"].value)
-    assert add(_view(1), _view(2), (), float32).array.shape == ()
-    assert add(_view([1, 2]), _view([3, 4]), (2,), int32).array.dtype == np.int32
+    add = backend.elementwise(OPERATORS["add"].value)
+    assert add(row_major((), float32), _view(1), _view(2)).array.shape == ()
+    assert add(row_major((2,), int32), _view([1, 2]), _view([3, 4])).array.dtype == np.int32
     turned = _view([[1, 2, 3], [4, 5, 6]]).permute(1, 0)
-    total = add(turned, turned, (3, 2), float32)
+    total = add(row_major((3, 2), float32), turned, turned)
     assert total.array.flags.c_contiguous
     assert total.strides == (2, 1)
     assert total.array.tolist() == [[2, 8], [4, 10], [6, 12]]
-    wider = add(_view([[1], [2]]), _view([10, 20]), (2, 2), float32)
+    wider = add(row_major((2, 2), float32), _view([[1], [2]]), _view([10, 20]))
     assert wider.array.tolist() == [[11, 21], [12, 22]]
-    assert backend.computing(OPERATORS["isnan"].value)(_view([1]), (1,), bool_).dtype is bool_
+    isnan = backend.elementwise(OPERATORS["isnan"].value)
+    assert isnan(row_major((1,), bool_), _view([1])).dtype is bool_
 
 
-def test_computing_a_formula_of_numbers_alone_fills_the_shape() -> None:
+def test_a_formula_of_numbers_alone_fills_the_shape() -> None:
     backend = mt.get_backend("numpy")
-    zero = backend.computing(OPERATORS["sign"].gradient((True,)))
+    zero = backend.elementwise(OPERATORS["sign"].gradient((True,)))
     view = _view([[1.0, -2.0], [3.0, 0.0]])
-    assert zero(view, view, view, (2, 2), float32).array.tolist() == [[0, 0], [0, 0]]
+    assert zero(view.layout, view, view, view).array.tolist() == [[0, 0], [0, 0]]
 
 
 def _third_or_a_tenth(condition: float, x: float) -> float:
     return where(condition, x / 3.0, 0.1)
 
 
-def test_computing_keeps_the_types_of_conditions_apart() -> None:
+def test_a_formula_keeps_the_types_of_conditions_apart() -> None:
     """A bool among others is a condition; the numbers of the formula take the type of the rest."""
     backend = mt.get_backend("numpy")
-    chosen = backend.computing(Formula("third_or_a_tenth", 2, 1, _third_or_a_tenth))
+    chosen = backend.elementwise(Formula("third_or_a_tenth", 2, 1, _third_or_a_tenth))
     for dtype in (float32, float64):
-        found = chosen(_view([1, 0], bool_), _view([1, 1], dtype), (2,), dtype).array
+        found = chosen(row_major((2,), dtype), _view([1, 0], bool_), _view([1, 1], dtype)).array
         expected = np.asarray([dtype.numpy.type(1) / dtype.numpy.type(3), 0.1], dtype.numpy)
         assert found.dtype == dtype.numpy
         np.testing.assert_array_equal(found, expected)

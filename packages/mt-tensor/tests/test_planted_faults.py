@@ -4,6 +4,7 @@ Each fault planted here is one that somebody will make, and names the test of th
 """
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,12 +16,14 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
     test_elementwise,
     test_operations,
     test_primitives,
+    test_promotion,
     test_updates,
 )
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.programs import NumpyReference
 from mt_tensor.conformance.test_programs import run as run_a_program
 from mt_tensor.fused import FUSED, FusedKernel
+from mt_tensor.layout import Layout
 from mt_tensor.movement.views import Permute
 from mt_tensor.products.matmul import MatMul
 from mt_tensor.tensor_data import TensorData
@@ -41,88 +44,113 @@ def found_by(test):
     return decorate
 
 
+class Spoilt(NumpyOps):
+    """Lets a fault change what a formula reads, and what has been computed."""
+
+    def elementwise(self, formula):
+        run = super().elementwise(formula)
+
+        def spoilt(out, *inputs):
+            inputs = self.read(formula, inputs)
+            computed = run(out, *inputs)
+            results = computed if isinstance(out, Layout) else out
+            self.spoil(formula, inputs, results if isinstance(results, Sequence) else [results])
+            return computed
+
+        return spoilt
+
+    def read(self, formula, inputs):
+        return inputs
+
+    def spoil(self, formula, inputs, results):
+        pass
+
+
 @found_by("test_elementwise::test_operator_values")
-class WrongValue(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        super().elementwise(formula, inputs, outputs)
+class WrongValue(Spoilt):
+    def spoil(self, formula, inputs, results):
         if formula.name == "tanh":
-            self.to_host(outputs[0])[...] *= 1.001
+            results[0].array[...] *= 1.001
 
 
 @found_by("test_elementwise::test_operator_values")
-class SwappedArguments(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        if formula.name == "sub":
-            inputs = inputs[::-1]
-        super().elementwise(formula, inputs, outputs)
+class SwappedArguments(Spoilt):
+    def read(self, formula, inputs):
+        return inputs[::-1] if formula.name == "sub" else inputs
 
 
 @found_by("test_elementwise::test_operator_gradients")
-class FactorMissingInFusedGradient(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        super().elementwise(formula, inputs, outputs)
+class FactorMissingInFusedGradient(Spoilt):
+    def spoil(self, formula, inputs, results):
         if formula.name.startswith("sin_gradient"):
-            self.to_host(outputs[0])[...] = np.cos(self.to_host(inputs[1]))
+            results[0].array[...] = np.cos(inputs[1].array)
 
 
 @found_by("test_elementwise::test_operator_gradients")
-class InexactGradient(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        super().elementwise(formula, inputs, outputs)
+class InexactGradient(Spoilt):
+    def spoil(self, formula, inputs, results):
         if formula.name == "sigmoid_gradient_0":
-            self.to_host(outputs[0])[...] *= 0.999
+            results[0].array[...] *= 0.999
 
 
 @found_by("test_elementwise::test_operator_special_values")
-class NanLostByMaximum(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        super().elementwise(formula, inputs, outputs)
+class NanLostByMaximum(Spoilt):
+    def spoil(self, formula, inputs, results):
         if formula.name == "maximum":
-            np.fmax(*map(self.to_host, inputs), out=self.to_host(outputs[0]))
+            np.fmax(*(view.array for view in inputs), out=results[0].array)
 
 
 @found_by("test_elementwise::test_operator_values")
-class InputOverwritten(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        super().elementwise(formula, inputs, outputs)
+class InputOverwritten(Spoilt):
+    def spoil(self, formula, inputs, results):
         if formula.name == "exp":
-            self.to_host(inputs[0])[...] = 0
+            inputs[0].array[...] = 0
 
 
 @found_by("test_elementwise::test_large_integers_are_exact")
-class IntegersComputedAsFloats(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        super().elementwise(formula, inputs, outputs)
-        if formula.name == "add" and outputs[0].dtype.kind == "integer":
-            a, b = (self.to_host(data).astype(np.float64) for data in inputs)
-            self.to_host(outputs[0])[...] = (a + b).astype(np.int64)
+class IntegersComputedAsFloats(Spoilt):
+    def spoil(self, formula, inputs, results):
+        if formula.name == "add" and results[0].dtype.kind == "integer":
+            a, b = (view.array.astype(np.float64) for view in inputs)
+            results[0].array[...] = (a + b).astype(np.int64)
 
 
 @found_by("test_elementwise::test_integers_stay_integers_and_wrap")
-class IntegersStopAtTheLargest(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        super().elementwise(formula, inputs, outputs)
-        if formula.name == "add" and outputs[0].dtype.name == "int8":
-            total = sum(self.to_host(data).astype(np.int64) for data in inputs)
-            self.to_host(outputs[0])[...] = np.clip(total, -128, 127)
+class IntegersStopAtTheLargest(Spoilt):
+    def spoil(self, formula, inputs, results):
+        if formula.name == "add" and results[0].dtype.name == "int8":
+            total = sum(view.array.astype(np.int64) for view in inputs)
+            results[0].array[...] = np.clip(total, -128, 127)
 
 
 @found_by("test_updates::test_all_results_are_computed_before_the_first_is_written")
 class ResultsWrittenOneByOne(NumpyOps):
-    def elementwise(self, formula, inputs, outputs):
-        for number, out in enumerate(outputs):
-            results = [self.empty(each.shape, each.dtype) for each in outputs]
-            super().elementwise(formula, inputs, results)
-            self.copy(results[number], out)
+    def elementwise(self, formula):
+        run = super().elementwise(formula)
+
+        def one_by_one(out, *inputs):
+            if isinstance(out, Layout):
+                return run(out, *inputs)
+            for number, view in enumerate(out):
+                results = run(view.layout.contiguous, *inputs)
+                self.copy(results[number] if len(out) > 1 else results, view)
+            return None
+
+        return one_by_one
 
 
-@found_by("test_updates::test_all_results_are_computed_before_the_first_is_written")
-class UpdateThatReadsWhatItWrote(NumpyOps):
-    def update(self, formula, inputs, changed):
-        for place in changed:
-            before = [self.copy(each, each.layout.contiguous) for each in inputs]
-            super().update(formula, before, changed)
-            self.copy(before[place], inputs[place])
+@found_by("test_promotion::test_updates_in_float16_are_rounded_once")
+class NumbersRoundedToHalf(NumpyOps):
+    def elementwise(self, formula):
+        run = super().elementwise(formula)
+
+        def rounded(out, *inputs):
+            views = [x for x in inputs if isinstance(x, TensorData)]
+            if views and views[0].dtype.name == "float16":
+                inputs = [x if x in views else float(np.float16(x)) for x in inputs]
+            return run(out, *inputs)
+
+        return rounded
 
 
 @found_by("test_primitives::test_host_and_back")
@@ -334,7 +362,7 @@ def test_without_a_fault_nothing_is_found(run_the_kit):
 
 def _copied(data, order, right=Permute.moved):
     moved = right(data, order)
-    return TensorData.of(np.array(moved.array, order="C"), moved.shape, moved.dtype)
+    return TensorData.of(np.array(moved.array, order="C"), moved.layout.contiguous)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from mt_operators import Formula, Operator
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.backends.extending import Layout
-from mt_tensor.extending import Shape, as_dtype, folded_shape
+from mt_tensor.extending import Number, Shape, as_dtype, folded_shape
 
 Index = tuple[int, ...]
 
@@ -69,17 +69,20 @@ class ListOps(TensorBackend):
         row = np.array([read(data, index) for index in indices(data)], data.dtype.numpy)
         return row.reshape(data.shape)
 
-    def elementwise(
-        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
-    ) -> None:
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula on each element: its source works on Python numbers as it is."""
-        with np.errstate(over="ignore"):
-            for index in indices(outputs[0]):
-                values = formula.function(*(read(data, index) for data in inputs))
-                for out, value in zip(
-                    outputs, (values,) if formula.outputs == 1 else values, strict=True
-                ):
-                    write(out, index, value)
+
+        def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
+            views, results = self.operands(inputs, out), self.results(formula, out)
+            with np.errstate(over="ignore"):
+                for index in indices(results[0]):
+                    values = formula.function(*(read(view, index) for view in views))
+                    values = (values,) if formula.outputs == 1 else values
+                    for result, value in zip(results, values, strict=True):
+                        write(result, index, value)
+            return results[0] if formula.outputs == 1 else results
+
+        return run
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
@@ -131,7 +134,7 @@ class ListOps(TensorBackend):
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy each element."""
-        out = self.written(out)
+        out = self.target(out)
         with np.errstate(over="ignore"):
             for index in indices(source):
                 write(out, index, read(source, index))

@@ -31,7 +31,7 @@ from mt_operators.graph import Graph
 from mt_tensor import DType, TensorBackend, TensorData
 from mt_tensor.backends.extending import MOST_DIMENSIONS, not_an_array
 from mt_tensor.backends.extending import Layout as Contiguous
-from mt_tensor.extending import Shape, as_dtype, folded_shape, size_of, strides_from_shape
+from mt_tensor.extending import Number, Shape, as_dtype, folded_shape, size_of, strides_from_shape
 
 SIMULATE = "MT_CUDA_SIM"
 """The environment variable that chooses the simulator; `reversed` also turns its threads round."""
@@ -121,16 +121,20 @@ class CudaOps(TensorBackend):
 
     # --- Element-wise ---------------------------------------------------------------------------
 
-    def elementwise(
-        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
-    ) -> None:
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula's kernel for this layout."""
-        compute = computed(computation_type([data.dtype for data in inputs]))
-        self._each(formula, compute, inputs, outputs)
+
+        def run(out: Contiguous | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
+            views, results = self.operands(inputs, out), self.results(formula, out)
+            compute = computed(computation_type([data.dtype for data in views]))
+            self._each(formula, compute, views, results)
+            return results[0] if formula.outputs == 1 else results
+
+        return run
 
     def copy(self, source: TensorData, out: Contiguous | TensorData) -> TensorData:
         """Run the kernel of the formula `x`, which converts what it stores."""
-        out = self.written(out)
+        out = self.target(out)
         self._each(OPERATORS["id"].value, computed(source.dtype), (source,), (out,))
         return out
 

@@ -72,15 +72,15 @@ class Bench:
         self.moves(
             "map: neg",
             2 * bytes_,
-            lambda: self.ops.elementwise(OPERATORS["neg"].value, (x,), (out,)),
+            lambda: self.ops.elementwise(OPERATORS["neg"].value)((out,), x),
         )
-        self.moves("map: tanh", 2 * bytes_, lambda: self.ops.elementwise(tanh.value, (x,), (out,)))
-        self.moves("zip: add", 3 * bytes_, lambda: self.ops.elementwise(add.value, (x, y), (out,)))
+        self.moves("map: tanh", 2 * bytes_, lambda: self.ops.elementwise(tanh.value)((out,), x))
+        self.moves("zip: add", 3 * bytes_, lambda: self.ops.elementwise(add.value)((out,), x, y))
         gradient, grads = mul.gradient((True, True)), (self.filled(size), self.filled(size))
         self.moves(
             "fused backward: mul",
             5 * bytes_,  # the output is not needed, so it is not read
-            lambda: self.ops.elementwise(gradient, (out, x, y, out), grads),
+            lambda: self.ops.elementwise(gradient)(grads, out, x, y, out),
         )
         side = 1 << (size.bit_length() // 2)
         self.layouts(x.storage, out.storage, (size // side, side))
@@ -97,7 +97,7 @@ class Bench:
         self.moves(
             "broadcast: matrix + row",
             2 * count,
-            lambda: self.ops.elementwise(add.value, (x, row), (out,)),
+            lambda: self.ops.elementwise(add.value)((out,), x, row),
         )
         for title, dims in (("all", (0, 1)), ("over rows", (1,)), ("over columns", (0,))):
             fold = functools.partial(self.ops.reduce, add, x, dims)
@@ -115,11 +115,11 @@ class Bench:
         x, out = self.filled(64), self.filled(64)
         negate = OPERATORS["neg"].value
         for _ in range(100):
-            self.ops.elementwise(negate, (x,), (out,))
+            self.ops.elementwise(negate)((out,), x)
         self.ops.synchronize()
         start = time.perf_counter()
         for _ in range(count):
-            self.ops.elementwise(negate, (x,), (out,))
+            self.ops.elementwise(negate)((out,), x)
         taken = (time.perf_counter() - start) / count
         self.ops.synchronize()
         start = time.perf_counter()

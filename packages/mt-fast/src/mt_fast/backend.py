@@ -27,7 +27,6 @@ from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, float16, float32
 from mt_tensor.backends.extending import (
-    ARITHMETIC,
     MOST_DIMENSIONS,
     HostBackend,
     Layout,
@@ -88,48 +87,29 @@ class FastOps(HostBackend):
             data if storage is data.storage else TensorData(storage, data.shape, dtype=data.dtype)
         )
 
-    def elementwise(
-        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
-    ) -> None:
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula's kernel, or NumPy's function where that has the same bits in less time.
 
         Raises:
-            TracingError: the formula cannot be compiled.
+            TracingError: the formula cannot be compiled; when it is run.
         """
-        first = outputs[0]
-        if first.size == 0:
-            return
-        parallel = self._parallel(first.size)
-        if not parallel and first.ndim <= MOST_DIMENSIONS:
-            ufunc = calls.EXACT.get(formula)
-            if ufunc is not None and first.dtype is not float16:
-                arrays = [view.array for view in inputs]
-                silently(ufunc, *arrays, out=first.array, casting="unsafe")
-                return
-        if not any(view.dtype is float16 for view in (*inputs, *outputs)):
-            elementwise.run_formula(formula, inputs, outputs, parallel)
-            return
-        computed = [self._float32(view) for view in outputs]
-        elementwise.run_formula(
-            formula, [self._widened(view) for view in inputs], computed, parallel
-        )
-        for result, out in zip(computed, outputs, strict=True):
-            self._rounded(result, out)
+        return calls.running(formula, self, functools.partial(self._run, formula))
 
-    def computing(self, formula: Formula) -> Callable[..., Any]:
-        """Return what runs the formula's kernel at once on what is small and lies in a row."""
-        return calls.calling(formula, self, functools.partial(self.compute, formula))
-
-    def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
-        """Return NumPy's function where it has the same bits as the kernel."""
-        return ARITHMETIC.get(formula) if formula in calls.EXACT else None
-
-    def update(
-        self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
-    ) -> None:
-        """Run a kernel that reads and writes the same rows, if they are rows."""
-        if not updates.update(formula, inputs, changed, self.parallel_from):
-            super().update(formula, inputs, changed)
+    def _run(
+        self, formula: Formula, out: Layout | Sequence[TensorData], *inputs: TensorData | Number
+    ) -> Any:
+        """Run the formula's kernel over any views."""
+        if not isinstance(out, Layout) and updates.update(formula, out, inputs, self.parallel_from):
+            return None
+        views, results = self.operands(inputs, out), self.results(formula, out)
+        size = results[0].size
+        if size:
+            computed = [self._float32(view) for view in results]
+            wide = [self._widened(view) for view in views]
+            elementwise.run_formula(formula, wide, computed, self._parallel(size))
+            for result, view in zip(computed, results, strict=True):
+                self._rounded(result, view)
+        return results[0] if formula.outputs == 1 else results
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
@@ -164,22 +144,21 @@ class FastOps(HostBackend):
         elif operator.identity is None:
             self.copy(source, view)
         else:  # each element is folded alone
-            start = self.full((), source.dtype, operator.identity).expand(shape)
-            self.elementwise(operator.value, (start, source), (view,))
+            self.elementwise(operator.value)((view,), operator.identity, source)
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with BLAS, integers with a compiled loop."""
         dtype = a.layout.dtype
         if dtype is float16:
             wide = products.product(self._widened(a).array, self._widened(b).array)
-            whole = TensorData.of(wide, wide.shape, float32)
+            whole = TensorData.of(wide, row_major(wide.shape, float32))
             return self.copy(whole, row_major(wide.shape, dtype))
         if dtype.is_floating_point:
             result = products.product(a.array, b.array)
         else:
             work = a.size * b.shape[-1]
             result = products.of_integers(a.array, b.array, self._parallel(work))
-        return TensorData.of(result, result.shape, dtype)
+        return TensorData.of(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read by index, whole slices piece by piece, on all threads if it pays."""
@@ -233,7 +212,7 @@ class FastOps(HostBackend):
         if parts[0].ndim > MOST_DIMENSIONS:
             return super().concatenate(parts, dim)
         array = np.concatenate([part.array for part in parts], dim)
-        return TensorData.of(array, array.shape, parts[0].dtype)
+        return TensorData.of(array, row_major(array.shape, parts[0].dtype))
 
     def _parallel(self, elements: int) -> bool:
         return elements >= self.parallel_from

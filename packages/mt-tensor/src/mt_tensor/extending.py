@@ -22,7 +22,8 @@ Of a `TensorData`:
     `storage`, `shape`, `strides`, `offset`, `dtype`, `size`: the view, as the contract says.
     `array`: the view as an array of NumPy, on backends that are in the memory of this machine.
     `layout`: all but the storage; `layout.row_major` says whether elements lie in order.
-    `TensorData.of(array, shape, dtype)`: a view of a new contiguous array.
+    `TensorData.of(array, layout)`: a view of a new contiguous array of the layout
+        `row_major(shape, dtype)`.
 """
 
 # Shapes and strides.

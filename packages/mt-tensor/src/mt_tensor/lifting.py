@@ -16,6 +16,7 @@ from mt_operators.extending import zero
 from mt_tensor.backends import TensorBackend, get_backend
 from mt_tensor.dtypes import Number, result_type
 from mt_tensor.errors import BackendMismatchError
+from mt_tensor.layout import row_major
 from mt_tensor.products.matmul import matmul
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim, shape_broadcast
@@ -97,7 +98,6 @@ class TensorOps:
         shape = operands[0].shape
         for operand in operands[1:]:
             shape = shape_broadcast(shape, operand.shape)
-        out = self.backend.empty(shape, operands[0].dtype)
-        views = [operand._tensor.expand(shape) for operand in operands]
-        self.backend.elementwise(formula, views, (out,))
-        return operands[0]._with(out)
+        out = row_major(shape, operands[0].dtype)
+        views = [operand._tensor for operand in operands]
+        return operands[0]._with(self.backend.elementwise(formula)(out, *views))

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.layout import Layout, layout_of, row_major
+from mt_tensor.layout import Layout, layout_of
 from mt_tensor.strides import (
     Index,
     Shape,
@@ -74,11 +74,11 @@ class TensorData:
         self.layout = layout_of(dtype, shape, strides, offset)
 
     @staticmethod
-    def of(array: Array, shape: Shape, dtype: DType) -> TensorData:
-        """Return a view of a whole contiguous array of this shape and element type."""
+    def of(array: Array, layout: Layout) -> TensorData:
+        """Return a view of a whole contiguous array of this layout."""
         data = _new(TensorData)
         data._array = array
-        data.layout = row_major(shape, dtype)
+        data.layout = layout
         data._storage = data._version = None
         return data
 

@@ -1,48 +1,46 @@
 """How a formula of tensors that lie in a row is computed: with one call of its kernel.
 
 Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
-numbers. Most tensors are contiguous and of one shape, or one element over and over; for these the
-code below, written out for each number of inputs and outputs, goes straight to the kernel. A single
-step that rounds once is NumPy's while it is small: the call of its function is shorter still.
+numbers. Most tensors are contiguous and of one shape, or one element over and over; these go
+straight to the kernel, which is remembered with the layouts. A single step that rounds once is
+NumPy's while it is small: the call of its function is shorter still.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from mt_fast.compilation.kernel import defined
+from mt_fast.compilation.kernel import Kernel
 from mt_fast.memory import empty
 from mt_fast.primitives.elementwise import elementwise_kernel
+from mt_fast.primitives.layouts import REMEMBERED
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.evaluation import expanded
-from mt_tensor import DType, TensorData, float16
-from mt_tensor.backends.extending import UFUNCS, calls, numpy_function, row_major
+from mt_tensor import TensorData, float16
+from mt_tensor.backends.extending import UFUNCS, Layout, on_arrays
+from mt_tensor.backends.extending import running as running_numpy
+
+_layout_of = attrgetter("layout")
 
 
-def calling(formula: Formula, backend: Any, general: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of views, the shape that they broadcast to, and the dtype of the results.
+def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function `run(out, *inputs)` of a formula; see `TensorBackend.elementwise`.
 
     Args:
         formula: what to compute.
         backend: from its number of elements `parallel_from` on, all threads are used.
-        general: the same for any views: a function of the inputs as a tuple, shape and dtype.
+        general: the same for any views, and for numbers.
     """
-    kernels = _calling_kernels(formula, backend, general)
+    kernels = _running_kernels(formula, backend, general)
     if not _is_exact(formula):
         return kernels
-
-    def lift(*inputs: TensorData) -> Callable[..., Any]:
-        types = tuple([data.dtype for data in inputs])
-        return lifted.setdefault(types, numpy_function(formula, UFUNCS, types[0].numpy))
-
-    lifted: dict[tuple[DType, ...], Callable[..., Any]] = {}
-    ufunc = EXACT.get(formula)
-    larger = (backend, kernels)
-    return calls.calling(formula.arity, formula.outputs, ufunc, lifted, lift, larger)
+    lift = functools.partial(on_arrays, formula)
+    return running_numpy(formula, EXACT.get(formula), lift, backend, kernels)
 
 
 EXACT_STEPS = {
@@ -66,105 +64,44 @@ def _is_exact(formula: Formula) -> bool:
     return len(steps) == formula.outputs and all(step.operation in EXACT_STEPS for step in steps)
 
 
-def _calling_kernels(
+def _running_kernels(
     formula: Formula, backend: Any, general: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Return the same by kernels alone."""
+    outputs = range(formula.outputs)
 
-    def find(types: tuple[DType, ...], repeats: tuple[bool, ...], dtype: DType) -> Any:
-        """Return the kernel, or None if there is none for these types."""
-        if float16 in (*types, dtype):
+    @functools.lru_cache(REMEMBERED)
+    def kernel_for(out: Layout, *layouts: Layout) -> Kernel | None:
+        """Return the kernel for what lies in rows or repeats one element, or None."""
+        rows = [layout.row_major and layout.shape == out.shape for layout in layouts]
+        fit = all(row or layout.repeats for row, layout in zip(rows, layouts, strict=True))
+        types = tuple(layout.dtype for layout in layouts)
+        if not (fit and out.size) or float16 in (*types, out.dtype):
             return None
-        outputs = (dtype,) * formula.outputs
-        return elementwise_kernel(formula, types, outputs, "flat", repeats)
+        repeats = tuple(not row for row in rows)
+        return elementwise_kernel(formula, types, (out.dtype,) * formula.outputs, "flat", repeats)
 
-    maker = _maker(formula.arity, formula.outputs)
-    call: Callable[..., Any] = maker(find, backend, general)
-    return call
+    def run(out: Any, *inputs: Any) -> Any:
+        try:
+            kernel = kernel_for(out, *map(_layout_of, inputs))
+        except (AttributeError, TypeError):  # numbers have no layout; views are not hashed together
+            kernel = None
+        if kernel is None:
+            return general(out, *inputs)
+        size, dtype = out.size, out.dtype.numpy
+        arguments: list[Any] = []
+        for x in inputs:
+            arguments += (x.storage, x.layout.offset)
+        small = size < backend.parallel_from
+        make = np.empty if small else empty
+        rows = [make(size, dtype) for _ in outputs]
+        for row in rows:
+            arguments += (row, 0)
+        if small:
+            kernel.serial(0, size, *arguments)
+        else:
+            kernel.run(size, True, *arguments)
+        views = [TensorData.of(row.reshape(out.shape), out) for row in rows]
+        return views[0] if len(views) == 1 else views
 
-
-@functools.cache
-def _maker(arity: int, outputs: int) -> Callable[..., Callable[..., Any]]:
-    """Return the maker of calls with this many inputs and outputs."""
-    namespace: dict[str, Any] = {
-        "TensorData": TensorData,
-        "empty": empty,
-        "new": object.__new__,
-        "row_major": row_major,
-        "small": np.empty,
-    }
-    name = f"calls_of_{arity}_with_{outputs}"
-    maker: Callable[..., Callable[..., Any]] = defined(
-        name, _source(name, arity, outputs), namespace
-    )
-    return maker
-
-
-_CALL = """\
-def {name}(find, backend, general):
-    kernels = {{}}
-
-    def call({inputs}, shape, dtype):
-{whole}        if {fit}:
-            key = ({types}, {flags}, dtype)
-            if key in kernels:
-                kernel = kernels[key]
-            else:
-                kernel = kernels[key] = find(({types},), ({repeats},), dtype)
-            layout = row_major(shape, dtype)
-            size = layout.size
-            if kernel is not None and size:
-                numpy = dtype.numpy
-                if size < backend.parallel_from:
-{small}                    kernel.serial(0, size, {arguments}, {targets})
-                else:
-{large}                    kernel.run(size, True, {arguments}, {targets})
-{views}                return {returned}
-        return general(({inputs},), shape, dtype)
-
-    return call
-"""
-
-_WHOLE = """\
-        layout{i} = x{i}.layout
-        whole{i} = layout{i}.row_major and layout{i}.shape == shape
-"""
-
-_ROOM = """\
-                    {result} = {maker}(size, numpy)
-"""
-
-_VIEW = """\
-                {view} = new(TensorData)
-                {view}._storage = {result}
-                if len(shape) == 1:
-                    {view}._array = {result}
-                {view}.layout = layout
-                {view}._version = None
-"""
-
-
-def _source(name: str, arity: int, outputs: int) -> str:
-    """Return the text of a call."""
-    numbers = range(arity)
-    inputs = [f"x{i}" for i in numbers]
-    results = [f"result{i}" for i in range(outputs)]
-    views = [f"view{i}" for i in range(outputs)]
-    return _CALL.format(
-        name=name,
-        inputs=", ".join(inputs),
-        whole="".join(_WHOLE.format(i=i) for i in numbers),
-        fit=" and ".join(f"(whole{i} or layout{i}.repeats)" for i in numbers),
-        types=", ".join(f"layout{i}.dtype" for i in numbers),
-        flags=", ".join(f"whole{i}" for i in numbers),
-        repeats=", ".join(f"not whole{i}" for i in numbers),
-        small="".join(_ROOM.format(result=result, maker="small") for result in results),
-        large="".join(_ROOM.format(result=result, maker="empty") for result in results),
-        arguments=", ".join(f"x{i}.storage, layout{i}.offset" for i in numbers),
-        targets=", ".join(f"{result}, 0" for result in results),
-        views="".join(
-            _VIEW.format(view=view, result=result)
-            for view, result in zip(views, results, strict=True)
-        ),
-        returned=views[0] if outputs == 1 else f"[{', '.join(views)}]",
-    )
+    return run

@@ -15,7 +15,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.matrices import gemm
 from mt_fast.primitives import movement
 from mt_tensor import TensorData
-from mt_tensor.backends.extending import silently
+from mt_tensor.backends.extending import row_major, silently
 from mt_tensor.extending import as_dtype
 
 Array = npt.NDArray[Any]
@@ -85,9 +85,9 @@ def _straightened(array: Array) -> Array:
     """Return a contiguous copy of matrices that are contiguous once they are turned."""
     dtype, turned = as_dtype(array.dtype), array.swapaxes(-1, -2)
     *outer, rows, columns = range(array.ndim)
-    source = TensorData.of(turned, turned.shape, dtype).permute(*outer, columns, rows)
+    source = TensorData.of(turned, row_major(turned.shape, dtype)).permute(*outer, columns, rows)
     out = np.empty(array.shape, array.dtype)
-    movement.copy(source, TensorData.of(out, out.shape, dtype), True)
+    movement.copy(source, TensorData.of(out, row_major(out.shape, dtype)), True)
     return out
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.memory import empty
 from mt_tensor import TensorData
+from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import size_of
 
 # --- Kernels on rows: the numbers are unsigned, and so not looked at for being negative -----------
@@ -97,7 +98,7 @@ def read(source: TensorData, dim: int, index: TensorData, parallel: bool) -> Ten
         )
     else:
         _READ_PIECES.run(outer * row.size, parallel, pieces, row, result)
-    return TensorData.of(out, shape, source.dtype)
+    return TensorData.of(out, row_major(shape, source.dtype))
 
 
 def add(source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool) -> None:

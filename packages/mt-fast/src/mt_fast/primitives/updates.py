@@ -30,20 +30,23 @@ def update_kernel(
 
 def update(
     formula: Formula,
+    out: Sequence[TensorData],
     inputs: Sequence[TensorData | Number],
-    changed: tuple[int, ...],
     parallel_from: int,
 ) -> bool:
     """Run the kernel of a formula over rows and numbers, and return whether they are that.
 
     Args:
         formula: what to compute.
+        out: what the results replace: some of the inputs.
         inputs: what it reads, of one type.
-        changed: which of these the results replace.
         parallel_from: the number of elements from which all threads are used.
     """
-    first: Any = inputs[changed[0]]
-    layout = first.layout
+    layout = out[0].layout
+    try:
+        changed = tuple(map(list(map(id, inputs)).index, map(id, out)))
+    except ValueError:  # an output is no input
+        return False
     size, shape, dtype = layout.size, layout.shape, layout.dtype
     if not (size and layout.row_major and (dtype is float32 or dtype is float64)):
         return False

@@ -28,7 +28,6 @@ float16, in `reduce` and `matmul`, are added up in float32 at least, and rounded
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -37,22 +36,14 @@ import numpy as np
 
 from mt_operators import Formula, Operator
 from mt_tensor.backends.kernels import registered_kernel
-from mt_tensor.dtypes import Array, DType, Number, float16, float32
+from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
 from mt_tensor.errors import ExchangeError
-from mt_tensor.layout import Layout, row_major
+from mt_tensor.layout import Layout
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
     from mt_tensor.fused import FusedKernel
-
-_FOLLOWS = {
-    "elementwise": ("compute", "computing", "on_arrays", "update"),
-    "compute": ("computing", "on_arrays"),
-    "computing": ("on_arrays",),
-    "copy": ("concatenate",),
-}
-"""What follows from each method, unless a class has a shorter way to it."""
 
 
 class TensorBackend(ABC):
@@ -61,19 +52,10 @@ class TensorBackend(ABC):
     Attributes:
         name: the name it is chosen by.
         device: torch's word for where its elements are: "cpu" for the memory of this machine.
-        parallel_from: the number of elements from which it pays to use several threads.
     """
 
     name: str
     device: str = "cpu"
-    parallel_from: int = sys.maxsize
-
-    def __init_subclass__(cls) -> None:
-        """Let what follows from a primitive do so wherever a class has a primitive of its own."""
-        for primitive, followers in _FOLLOWS.items():
-            for follows in followers:
-                if primitive in cls.__dict__ and follows not in cls.__dict__:
-                    setattr(cls, follows, getattr(TensorBackend, follows))
 
     # --- Holding data ---------------------------------------------------------------------------
 
@@ -106,21 +88,26 @@ class TensorBackend(ABC):
     # --- The six primitives ---------------------------------------------------------------------
 
     @abstractmethod
-    def elementwise(
-        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
-    ) -> None:
-        """Run a formula on each element: `outputs[:][i] = formula(*inputs[:][i])`.
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
+        """Return the function `run(out, *inputs)` that computes a formula for each element.
 
-        An output may be an input, so all results of an element come before the first is written.
+        The caller asks once and keeps it: `result[:][i] = formula(*inputs[:][i])`.
 
         Args:
-            formula: its elementary functions are spelled in the backend's own way
-                (`mt_operators.lift`). Its plain numbers take the type of the computation; what has
-                a fraction among integers is computed in float64, and converted at the end.
-            inputs: `formula.arity` views of one shape. They have one dtype, the type of the
-                computation, except that inputs of dtype bool may stand among others.
-            outputs: `formula.outputs` views of that same shape, of the dtype of the computation
-                or bool.
+            formula: a function of numbers, and a graph of it. Its constants take the type of the
+                computation; what has a fraction among integers is computed in float64, and
+                converted at the end.
+
+        The arguments of `run`:
+            out: where the results go: the layout of new contiguous views, or `formula.outputs`
+                views of one shape, each of which may also be an input. Their dtype is that of the
+                computation, or bool.
+            *inputs: `formula.arity` views, still to be broadcast to the shape of `out`, and
+                numbers. The views have one dtype, that of the computation, except that some may be
+                bool. Of float16, numbers keep their digits: what is computed in float32 is rounded
+                once, at the end.
+
+        What `run` returns if `out` is a layout: the new view; a list of them for several outputs.
         """
 
     @abstractmethod
@@ -199,88 +186,7 @@ class TensorBackend(ABC):
             out: where to, of the same shape: a view, or the layout of a new one.
         """
 
-    # --- What follows from the primitives: new views --------------------------------------------
-
-    def compute(
-        self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
-    ) -> Any:
-        """Return the values of a formula as new contiguous views.
-
-        Args:
-            formula: as for `elementwise`.
-            inputs: as for `elementwise`, but still to be broadcast.
-            shape: the shape that they broadcast to.
-            dtype: the element type of all results.
-
-        Returns:
-            A TensorData, or a list of them if the formula has several outputs.
-        """
-        outputs = [self.empty(shape, dtype) for _ in range(formula.outputs)]
-        self.elementwise(formula, [view.expand(shape) for view in inputs], outputs)
-        return outputs[0] if formula.outputs == 1 else outputs
-
-    def computing(self, formula: Formula) -> Callable[..., Any]:
-        """Return `compute` for one formula: a function of each input, the shape and the dtype.
-
-        It is asked for once, so that what can be looked up beforehand need not be at every call.
-        """
-
-        def computed(*given: Any) -> Any:
-            *inputs, shape, dtype = given
-            return self.compute(formula, inputs, shape, dtype)
-
-        return computed
-
-    def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
-        """Return a function of arrays that computes a formula, or None if there is none.
-
-        What surrounds the computation takes most of a small tensor's time. With such a function,
-        an operation on tensors in rows, of fewer than `parallel_from` elements, calls the backend
-        no more. Only for backends whose elements are NumPy's.
-
-        Args:
-            formula: as for `elementwise`.
-            dtype: of all arguments.
-
-        Returns:
-            None for comparisons, and for what has several results. Else a function
-            of row-major arrays that returns a new one of the same dtype. The first has a shape
-            other than (), which is that of the result; the others have the same shape or ().
-        """
-        return None
-
-    def update(
-        self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
-    ) -> None:
-        """Replace the elements of some inputs by the results of a formula.
-
-        All results are those of the elements as they were before: the results of an element are
-        computed before the first of them is written.
-
-        Args:
-            formula: as for `elementwise`.
-            inputs: views of one floating-point type, which are still to be broadcast, and numbers.
-            changed: which of them the results replace, in order. These are views of the shape that
-                all broadcast to, and share no memory with another.
-        """
-        first: Any = inputs[changed[0]]
-        dtype = float32 if first.dtype is float16 else first.dtype  # numbers keep their digits
-        views = [
-            data if isinstance(data, TensorData) else self.full((), dtype, data) for data in inputs
-        ]
-        views = [view.expand(first.shape) for view in views]
-        targets = [views[place] for place in changed]
-        if dtype is first.dtype:
-            self.elementwise(formula, views, targets)
-            return
-        wide = [
-            view if view.dtype is dtype else self.copy(view, row_major(view.shape, dtype))
-            for view in views
-        ]
-        results = [self.empty(first.shape, dtype) for _ in targets]
-        self.elementwise(formula, wide, results)
-        for result, target in zip(results, targets, strict=True):
-            self.copy(result, target)
+    # --- What follows from the primitives -------------------------------------------------------
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Return views of one dtype, one after the other along `dim`, as a new contiguous view.
@@ -298,10 +204,6 @@ class TensorBackend(ABC):
             starts[dim] += part.shape[dim]
         return out
 
-    def written(self, out: Layout | TensorData) -> TensorData:
-        """Return where a result goes: a view that is there, or a new one of a layout."""
-        return self.empty(out.shape, out.dtype) if isinstance(out, Layout) else out
-
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         with np.errstate(over="ignore"):
@@ -311,6 +213,30 @@ class TensorBackend(ABC):
         out = self.empty(shape, dtype)
         self.copy(number.expand(shape), out)
         return out
+
+    # --- For backends that look at one element after the other ----------------------------------
+
+    def results(self, formula: Formula, out: Layout | Sequence[TensorData]) -> Sequence[TensorData]:
+        """Return the views that results of a formula go to: those that are there, or new ones."""
+        if isinstance(out, Layout):
+            return [self.empty(out.shape, out.dtype) for _ in range(formula.outputs)]
+        return out
+
+    def operands(
+        self, inputs: Sequence[TensorData | Number], out: Layout | Sequence[TensorData]
+    ) -> list[TensorData]:
+        """Return all inputs as views of the shape of `out`; numbers become elements."""
+        layout = out if isinstance(out, Layout) else out[0].layout
+        dtype = computation_type(inputs, layout.dtype)
+        wide = float32 if dtype is float16 else dtype  # in which numbers keep their digits
+        return [
+            (x if isinstance(x, TensorData) else self.full((), wide, x)).expand(layout.shape)
+            for x in inputs
+        ]
+
+    def target(self, out: Layout | TensorData) -> TensorData:
+        """Return where a copy goes: a view that is there, or a new one."""
+        return self.empty(out.shape, out.dtype) if isinstance(out, Layout) else out
 
     # --- Optional: named fused kernels ----------------------------------------------------------
 
@@ -371,3 +297,18 @@ class TensorBackend(ABC):
     def __repr__(self) -> str:
         """Show class and name."""
         return f"{type(self).__name__}({self.name!r})"
+
+
+def computation_type(inputs: Sequence[TensorData | Number], default: DType) -> DType:
+    """Return the type that a formula of these inputs is computed in.
+
+    It is that of a view which is not of bool, if there is one; else bool, as every condition is;
+    and `default` if there are only numbers.
+    """
+    dtype = None
+    for x in inputs:
+        if isinstance(x, TensorData):
+            dtype = x.layout.dtype
+            if dtype is not bool_:
+                return dtype
+    return default if dtype is None else dtype

@@ -22,12 +22,12 @@ from mt_tensor.tensor_data import (
 
 # Operators as functions of NumPy; and that of a function made by `fuse`.
 from mt_tensor.backends.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
-from mt_tensor.backends.numpy import calls as calls
+from mt_tensor.backends.numpy.calls import running as running
 from mt_tensor.backends.numpy.backend import (
-    ARITHMETIC as ARITHMETIC,
     FUNCTIONS as FUNCTIONS,
     NumpyOps as NumpyOps,
     UFUNCS as UFUNCS,
+    on_arrays as on_arrays,
 )
 from mt_tensor.backends.numpy.source import numpy_function as numpy_function
 from mt_tensor.pointwise.fusing import operator_of as operator_of

@@ -10,7 +10,7 @@ import numpy as np
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
-from mt_tensor.layout import Layout
+from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData, not_an_array
 
@@ -50,7 +50,7 @@ class HostBackend(TensorBackend):
         dtype = as_dtype(array.dtype)
         shape, rows = array.shape, np.ascontiguousarray(array, dtype.numpy)  # of this byte order
         own = rows.reshape(shape) if rows.flags.behaved else rows.reshape(shape).copy()
-        return TensorData.of(own, shape, dtype)
+        return TensorData.of(own, row_major(shape, dtype))
 
     def to_host(self, data: TensorData) -> Array:
         """Return the view's array under a shape of its own, which the caller may change."""
@@ -59,9 +59,8 @@ class HostBackend(TensorBackend):
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         if not shape:
-            return TensorData.of(
-                silently(np.array, dtype.convert(value), dtype.numpy), shape, dtype
-            )
+            number = silently(np.array, dtype.convert(value), dtype.numpy)
+            return TensorData.of(number, row_major(shape, dtype))
         zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
         try:
             array = (np.zeros if zero else np.empty)(shape, dtype.numpy)
@@ -69,12 +68,12 @@ class HostBackend(TensorBackend):
             raise not_an_array(shape) from error
         if not zero:
             silently(array.fill, dtype.convert(value))
-        return TensorData.of(array, shape, dtype)
+        return TensorData.of(array, row_major(shape, dtype))
 
 
 def copied(source: TensorData, out: Layout) -> TensorData:
     """Return NumPy's own copy of a view, converted."""
     array, dtype = source.array, out.dtype
     if source.layout.dtype is dtype:
-        return TensorData.of(array.copy(), out.shape, dtype)
-    return TensorData.of(silently(array.astype, dtype.numpy, "C"), out.shape, dtype)
+        return TensorData.of(array.copy(), out)
+    return TensorData.of(silently(array.astype, dtype.numpy, "C"), out)

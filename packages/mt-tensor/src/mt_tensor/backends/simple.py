@@ -104,23 +104,26 @@ class SimpleOps(HostBackend):
 
     name = "simple"
 
-    def elementwise(
-        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
-    ) -> None:
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run the formula's own Python source on each element.
 
         A fused backward reads and writes more than `tensor_map` and `tensor_zip` do.
         """
-        with np.errstate(all="ignore"):
-            if formula.outputs == 1 and formula.arity in _LIFTED:
-                _LIFTED[formula.arity](formula.function)(*inputs, *outputs)
-                return
-            for index in outputs[0].indices():
-                results = formula.function(*(read(data, index) for data in inputs))
-                for out, result in zip(
-                    outputs, (results,) if formula.outputs == 1 else results, strict=True
-                ):
-                    write(out, index, result)
+
+        def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
+            views, targets = self.operands(inputs, out), self.results(formula, out)
+            with np.errstate(all="ignore"):
+                if formula.outputs == 1 and formula.arity in _LIFTED:
+                    _LIFTED[formula.arity](formula.function)(*views, *targets)
+                    return targets[0]
+                for index in targets[0].indices():
+                    values = formula.function(*(read(view, index) for view in views))
+                    values = (values,) if formula.outputs == 1 else values
+                    for target, value in zip(targets, values, strict=True):
+                        write(target, index, value)
+            return targets[0] if formula.outputs == 1 else targets
+
+        return run
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
@@ -170,7 +173,7 @@ class SimpleOps(HostBackend):
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy each element; storing it converts it."""
-        out = self.written(out)
+        out = self.target(out)
         with np.errstate(all="ignore"):
             tensor_map(lambda x: x)(source, out)
         return out

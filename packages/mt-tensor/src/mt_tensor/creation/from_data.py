@@ -26,6 +26,7 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.exchange.interop import CPU, taken
+from mt_tensor.layout import row_major
 from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -271,7 +272,7 @@ def _can_be_shared(array: Array) -> bool:
 def _sharing(array: Array, dtype: DType) -> TensorData:
     """Return a view over the row of memory from an array's lowest element to its highest."""
     if array.flags.c_contiguous:
-        return TensorData.of(array.view(np.ndarray), array.shape, dtype)
+        return TensorData.of(array.view(np.ndarray), row_major(array.shape, dtype))
     strides = tuple(stride // array.itemsize for stride in array.strides)
     steps = [(extent - 1) * s for extent, s in zip(array.shape, strides, strict=True)]
     forwards: Any = (slice(None, None, -1 if step < 0 else 1) for step in steps)

@@ -14,16 +14,14 @@ from typing import Any
 from mt_autodiff.extending import recording
 from mt_operators import Operator
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import DType, bool_, float16, is_half, plain
+from mt_tensor.layout import row_major
 from mt_tensor.pointwise.beside_arrays import array_on_the_left, array_on_the_right
 from mt_tensor.pointwise.elementwise import ON_INTEGERS, OPERANDS, OPERATIONS
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor, constant
-from mt_tensor.tensor_data import TensorData
 
 _make = Tensor._make
-_new = object.__new__
 
 _EXACT = 2**53
 """Smaller integers are the same number as a float."""
@@ -58,21 +56,15 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
 def _unary(operator: Operator) -> Callable[..., Any]:
     operation = OPERATIONS[operator.name]
     computing, record = operation.computing, operation.record.of_one
-    functions = computing.functions
     direct = operator.result in ("number", "real")
 
     def unary(self: Tensor) -> Tensor:
         data = self._tensor
         layout = data.layout
-        dtype = layout.dtype
-        if not (direct and dtype.is_floating_point):
+        if not (direct and layout.dtype.is_floating_point):
             return operation(self)
         backend = self.backend
-        try:
-            compute = functions[backend]
-        except KeyError:
-            compute = computing.of(backend)
-        result = _make(compute(data, layout.shape, dtype), backend)
+        result = _make(computing[backend](layout.contiguous, data), backend)
         if self._requires_grad and recording.get():
             record(self, result)
         return result
@@ -83,59 +75,33 @@ def _unary(operator: Operator) -> Callable[..., Any]:
 def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     operation = OPERATIONS[operator.name]
     computing, record = operation.computing, operation.record.of_two
-    on_arrays = computing.on_arrays
     truth = operator.result == "truth"
     direct = _direct_kinds(operator)
 
-    def binary(self: Tensor, other: Any) -> Tensor:
+    def binary(self: Tensor, other: Any) -> Any:
         data, backend = self._tensor, self.backend
         layout = data.layout
         dtype = layout.dtype
         y = other if isinstance(other, Tensor) else _constant(other, dtype, backend)
-        if y is not None and y.backend is backend:
+        if y is not None and y.backend is backend and dtype.kind in direct:
             second = y._tensor
             another = second.layout
-            try:
-                function = on_arrays[dtype][backend]
-            except KeyError:
-                function = computing.of_arrays(dtype, backend) if dtype.kind in direct else None
-            if (
-                (another is layout or (another.dtype is dtype and not another.shape))
-                and function is not None
-                and layout.from_start
-                and layout.shape
-                and layout.size < backend.parallel_from
-            ):
-                try:
-                    array = run_quietly(function, data._array, second._array)
-                except (RuntimeError, AttributeError):  # busy, or an array is not there yet
-                    array = silently(function, data.array, second.array)
-                out: TensorData = _new(TensorData)  # as in `TensorData.of`
-                out._array = array
-                out.layout = layout
-                out._storage = out._version = None
-            elif dtype.kind in direct and another.dtype is dtype:
-                shape = layout.shape
-                if shape != another.shape:
-                    shape = shape_broadcast(shape, another.shape)
-                out = computing.of(backend)(data, second, shape, bool_ if truth else dtype)
+            if another is layout or another.dtype is dtype:
+                out = layout.contiguous
+                if another.shape and another is not layout and another.shape != layout.shape:
+                    out = row_major(shape_broadcast(layout.shape, another.shape), dtype)
                 if truth:
-                    return _make(out, backend)
-            else:
-                return operation(self, other)
-            result: Tensor = _new(Tensor)  # as in `_make`
-            result._tensor = out
-            result.backend = backend
-            result._node = result._base = result._grad = None
-            result._hooks = result._after_accumulation = result.name = None
-            result._requires_grad = result._fresh = False
-            if (self._requires_grad or y._requires_grad) and recording.get():
-                record(self, y, result)
-            return result
-        if left_to_others and not isinstance(other, OPERANDS):
+                    return _make(
+                        computing[backend](row_major(out.shape, bool_), data, second), backend
+                    )
+                result = _make(computing[backend](out, data, second), backend)
+                if (self._requires_grad or y._requires_grad) and recording.get():
+                    record(self, y, result)
+                return result
+        if y is None and left_to_others and not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
-                return array_on_the_right(operator, self, other)  # type: ignore[no-any-return]
+                return array_on_the_right(operator, self, other)
         return operation(self, other)
 
     return binary

@@ -28,6 +28,7 @@ from mt_tensor.dtypes import (
     uint64,
 )
 from mt_tensor.errors import DivisionByZeroError, DTypeError
+from mt_tensor.layout import row_major
 from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.gradients import Recorder
 from mt_tensor.recording.function import common_backend
@@ -162,7 +163,7 @@ class ElementwiseOperation:
         """Compute the value of operands of one dtype, and record it."""
         inputs = [operand._tensor for operand in operands]
         truth = self.operator.result == "truth"
-        out = self.computing.of(backend)(*inputs, shape, bool_ if truth else dtype)
+        out = self.computing[backend](row_major(shape, bool_ if truth else dtype), *inputs)
         result = _make(out, backend)
         if recording.get() and dtype.is_floating_point and not truth:
             self.record(operands, result)

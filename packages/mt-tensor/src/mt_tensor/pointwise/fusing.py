@@ -107,19 +107,21 @@ class Scribe(TensorBackend):
 
     name = "fuse"
 
-    def compute(
-        self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
-    ) -> TensorData:
+    def elementwise(self, formula: Formula) -> Callable[..., TensorData]:
         """Return what a formula makes of symbols; a row of the table stays one operation."""
-        if shape:
-            _refuse(f"makes a view of shape {shape}")
-        values = [view.storage for view in inputs]
         row = OPERATORS.get(formula.name)
-        if row is not None and row.value is formula and row.result in ("number", "real"):
-            value = apply(row.name, *values)
-        else:
-            value = formula.function(*values)
-        return TensorData(value, (), dtype=dtype)
+        is_row = row is not None and row.value is formula and row.result in ("number", "real")
+
+        def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> TensorData:
+            if not isinstance(out, Layout):
+                _refuse("changes a tensor in place")
+            if out.shape:
+                _refuse(f"makes a view of shape {out.shape}")
+            values = [x.storage if isinstance(x, TensorData) else x for x in inputs]
+            value = apply(formula.name, *values) if is_row else formula.function(*values)
+            return TensorData(value, (), dtype=out.dtype)
+
+        return run
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a number."""
@@ -148,12 +150,6 @@ class Scribe(TensorBackend):
     def to_host(self, data: TensorData) -> Array:
         """Refuse to show elements: there are none."""
         _refuse("looks at an element, as in `if x > 0` or x.item()")
-
-    def elementwise(
-        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
-    ) -> None:
-        """Refuse to change elements."""
-        _refuse("changes a tensor in place")
 
     def _no_operation_on_elements(self, *_: Any) -> NoReturn:
         _refuse("uses an operation that folds, moves or multiplies whole tensors")

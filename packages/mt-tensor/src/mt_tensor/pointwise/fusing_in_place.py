@@ -28,6 +28,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
+from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
@@ -108,6 +109,7 @@ class Change:
 
     Attributes:
         formula: computes the results.
+        computing: how each backend does.
         reads: which of the function's arguments the formula takes.
         changed: which of these the results replace.
     """
@@ -139,6 +141,7 @@ class Change:
         parameters = [names[place] for place in self.reads]
         computed = Evaluation(name, parameters, graph)
         self.formula = Formula(name, graph.arity, len(graph.outputs), computed)
+        self.computing = Computing(self.formula)
 
     def __call__(self, args: Sequence[Any]) -> None:
         """Change tensors."""
@@ -166,7 +169,7 @@ class Change:
                 inputs.append(as_number("an argument", arg))
         if not are_apart(views):
             self._set_apart(inputs, backend)
-        backend.update(self.formula, inputs, self.changed)
+        self.computing[backend](list(map(inputs.__getitem__, self.changed)), *inputs)
         for tensor in targets:
             tensor._tensor.changed()
 

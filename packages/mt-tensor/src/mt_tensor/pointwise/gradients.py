@@ -101,12 +101,7 @@ class Gradients:
         if computing is None:
             return [grad] * len(self._partials)
         data, backend = grad._tensor, grad.backend
-        try:
-            compute = computing.functions[backend]
-        except KeyError:
-            compute = computing.of(backend)
-        layout = data.layout
-        results = compute(data, *saved, layout.shape, layout.dtype)
+        results = computing[backend](data.layout.contiguous, data, *saved)
         made = []
         for result in results if results.__class__ is list else (results,):
             gradient = _make(result, backend)

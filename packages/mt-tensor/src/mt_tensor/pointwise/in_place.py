@@ -26,7 +26,7 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.arithmetic import single
-from mt_tensor.pointwise.elementwise import OPERANDS, check_on_bool, elementwise
+from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS, check_on_bool, elementwise
 from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
 from mt_tensor.public import method
@@ -132,7 +132,7 @@ def fill_(self: Tensor, value: Number | Tensor) -> Tensor:
     repeated = self._directly_with(filling)
     if repeated is None:
         return self.copy_(self._full((), filling))
-    self.backend.copy(repeated, self._tensor)
+    self.backend.copy(repeated.expand(self.shape), self._tensor)
     self._tensor.changed()
     return self
 
@@ -149,7 +149,7 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
     second = self._directly_with(other)
     if second is not None:
         data = self._tensor
-        self.backend.elementwise(OPERATORS[name].value, (data, second), (data,))
+        OPERATIONS[name].computing[self.backend]((data,), data, second)
         data.changed()
         return self
     recorded = self._check_in_place(other)
@@ -183,9 +183,9 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
         )
     if recorded:
         return self._replace(elementwise(name, self._before_change(), other))
-    data = self._aliasing_resolved(other.detach().to(self.dtype))._tensor.expand(self.shape)
-    self.backend.elementwise(OPERATORS[name].value, (self._tensor, data), (self._tensor,))
-    self._tensor.changed()
+    data, second = self._tensor, self._aliasing_resolved(other.detach().to(self.dtype))._tensor
+    OPERATIONS[name].computing[self.backend]((data,), data, second)
+    data.changed()
     return self
 
 
@@ -204,7 +204,7 @@ def _directly_with(self: Tensor, other: Any) -> TensorData | None:
     ):
         return None
     if other.__class__ is float and (data.dtype is not float16 or is_half(other)):
-        return constant(backend, data.dtype, other)._tensor.expand(data.shape)
+        return constant(backend, data.dtype, other)._tensor
     if (
         not isinstance(other, Tensor)
         or other.backend is not backend

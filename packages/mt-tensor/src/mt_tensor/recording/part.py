@@ -13,10 +13,11 @@ from typing import Any
 
 from mt_autodiff import GradientError
 from mt_operators import OPERATORS
+from mt_tensor.pointwise.computing import Computing
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
-_ADD = OPERATORS["add"].value
+_ADD = Computing(OPERATORS["add"].value)
 
 
 class Part:
@@ -64,7 +65,7 @@ class Part:
             total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
         shown = self._shown(total)
-        total.backend.elementwise(_ADD, (shown, self.grad._tensor), (shown,))
+        _ADD[total.backend]((shown,), shown, self.grad._tensor)
         return total
 
     def _shown(self, whole: Any) -> TensorData:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mt_tensor import Tensor, TensorData, float32, float64
+from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, as_dtype
 
 
@@ -20,7 +21,7 @@ def tensor_of(array: Array, like: Tensor) -> Tensor:
     dtype = like._tensor.layout.dtype
     if array.dtype is not dtype.numpy:
         dtype = as_dtype(array.dtype)
-    return Tensor._make(TensorData.of(array, array.shape, dtype), like.backend)
+    return Tensor._make(TensorData.of(array, row_major(array.shape, dtype)), like.backend)
 
 
 def is_compiled(*tensors: Tensor | None) -> bool:

@@ -17,6 +17,7 @@ from mt_fast.library.fused.arrays import array_of, shared, tensor_of
 from mt_fast.memory import empty
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, bool_, float16
+from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import FUSED
 
 PART = 64
@@ -69,7 +70,7 @@ def _position(name: str, operator: str) -> Callable[..., Tensor]:
         array = array_of(x)
         pieces = array.reshape(int(np.prod(x.shape[:dim])), x.shape[dim], -1)
         outer, _, inner = pieces.shape
-        row = TensorData.of(array, x.shape, x.dtype)
+        row = TensorData.of(array, row_major(x.shape, x.dtype))
         sought = x.backend.reduce(chosen, row, (dim,), True).array.reshape(outer, inner)
         out = empty((*x.shape[:dim], 1, *x.shape[dim + 1 :]), np.int64)
         places, parallel = out.reshape(outer, inner), shared(x.numel(), x)

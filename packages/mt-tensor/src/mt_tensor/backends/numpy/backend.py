@@ -6,6 +6,7 @@ that itself is used: it writes into its output without a temporary array.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,11 @@ from mt_tensor.backends.error_function import erf, erfc
 from mt_tensor.backends.host import HostBackend, copied
 from mt_tensor.backends.kernels import registered_kernel
 from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
-from mt_tensor.backends.numpy.calls import calling, fitted
+from mt_tensor.backends.numpy.calls import fitted, running
 from mt_tensor.backends.numpy.kernels import KERNELS
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
-from mt_tensor.layout import Layout
+from mt_tensor.dtypes import Array, DType, float16, float32
+from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, folded_shape
 from mt_tensor.tensor_data import TensorData
 
@@ -143,13 +144,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """Operators that are one call on whole arrays. The others are lifted from their source."""
 
 _UFUNC_OF: dict[Formula, np.ufunc] = {OPERATORS[name].value: u for name, u in UFUNCS.items()}
-ARITHMETIC: dict[Formula, np.ufunc] = {
-    OPERATORS[name].value: ufunc
-    for name, ufunc in UFUNCS.items()
-    if OPERATORS[name].result != "truth"
-}
-"""The ufuncs whose result has the type of their arguments, by what they compute."""
-
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
 }
@@ -167,9 +161,25 @@ def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
     return of_halves
 
 
-def _kept(result: Any, shape: Shape, dtype: DType) -> TensorData:
+@functools.cache
+def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
+    """Return a formula as a function of arrays, all of whose results are new.
+
+    Args:
+        formula: what to compute.
+        dtype: the type that it computes in; arguments may be of bool as well.
+    """
+    from mt_tensor.backends.numpy.source import numpy_function  # when first needed only
+
+    if dtype is float16:
+        return _in_float32(numpy_function(formula, FUNCTIONS, float32.numpy))
+    return numpy_function(formula, FUNCTIONS, dtype.numpy)
+
+
+def _new(result: Any, shape: Shape, dtype: DType) -> TensorData:
     """Return what a function returned as a new view."""
-    return TensorData.of(fitted(result, shape, dtype), shape, dtype)
+    layout = row_major(shape, dtype)
+    return TensorData.of(fitted(result, layout), layout)
 
 
 def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
@@ -185,79 +195,32 @@ def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
     return positions
 
 
+def _fold_slices(
+    operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
+) -> Any:
+    """Fold slice by slice with an operator that NumPy has no ufunc for."""
+    array = source.array
+    rest = tuple(d for d in range(array.ndim) if d not in dims)
+    count = math.prod(array.shape[d] for d in dims)
+    slices = array.transpose(*dims, *rest).reshape(count, *(array.shape[d] for d in rest))
+    if not len(slices):
+        return operator.identity
+    function = on_arrays(operator.value, source.dtype)
+    total = slices[0]
+    for part in slices[1:]:
+        total = function(total, part)
+    return np.reshape(total, shape)
+
+
 class NumpyOps(HostBackend):
     """Every primitive as NumPy calls on strided arrays."""
 
     name = "numpy"
 
-    def __init__(self) -> None:
-        """Start with nothing lifted."""
-        super().__init__()
-        self._lifted: dict[Formula, dict[tuple[DType, ...], Callable[..., Any]]] = {}
-
-    def elementwise(
-        self, formula: Formula, inputs: Sequence[TensorData], outputs: Sequence[TensorData]
-    ) -> None:
-        """Run one function, or the lifted formula, on whole arrays."""
-        arrays = [data.array for data in inputs]
-        targets = [data.array for data in outputs]
-        function = _FUNCTION_OF.get(formula)
-        if function is not None:
-            silently(function, *arrays, out=targets[0], casting="unsafe")
-            return
-        results = silently(self._function(formula, inputs), *arrays)
-        for target, result in zip(
-            targets, (results,) if formula.outputs == 1 else results, strict=True
-        ):
-            silently(np.copyto, target, result, casting="unsafe")
-
-    def compute(
-        self, formula: Formula, inputs: Sequence[TensorData], shape: Shape, dtype: DType
-    ) -> Any:
-        """Run one function, or the lifted formula, and keep the arrays that it returns."""
-        return self.computing(formula)(*inputs, shape, dtype)
-
-    def computing(self, formula: Formula) -> Callable[..., Any]:
-        """Return what does this for one formula, without a loop or a look at what is known."""
-        return calling(
-            formula.arity,
-            formula.outputs,
-            _FUNCTION_OF.get(formula),
-            self._lifted.setdefault(formula, {}),
-            lambda *inputs: self._lift(formula, inputs),
-        )
-
-    def on_arrays(self, formula: Formula, dtype: DType) -> Callable[..., Any] | None:
-        """Return the ufunc."""
-        return ARITHMETIC.get(formula)
-
-    def update(
-        self, formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
-    ) -> None:
-        """Do all steps with one block of rows before the next, if they are rows."""
-        from mt_tensor.backends.numpy.updates import update  # when first needed only
-
-        if not update(formula, inputs, changed):
-            super().update(formula, inputs, changed)
-
-    def _function(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
-        """Return the formula lifted to arrays of these types."""
-        function = self._lifted.get(formula, {}).get(tuple([data.dtype for data in inputs]))
-        return function or self._lift(formula, inputs)
-
-    def _lift(self, formula: Formula, inputs: Sequence[TensorData]) -> Callable[..., Any]:
-        """Lift the formula to arrays of the type that it computes in, and keep it."""
-        from mt_tensor.backends.numpy.source import numpy_function  # when first needed only
-
-        types = tuple([data.dtype for data in inputs])
-        # A condition may be of bool; the formula is of bool only if all inputs are.
-        dtype = next((dtype for dtype in types if dtype is not bool_), bool_)
-        if dtype is float16:
-            function = _in_float32(numpy_function(formula, FUNCTIONS, float32.numpy))
-        else:
-            function = numpy_function(formula, FUNCTIONS, dtype.numpy)
-        self._lifted.setdefault(formula, {})[types] = function
-        return function
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
+        """Run one function, or the graph of the formula as one, on whole arrays."""
+        lift = functools.partial(on_arrays, formula)
+        return running(formula, _FUNCTION_OF.get(formula), lift, self)
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
@@ -268,7 +231,7 @@ class NumpyOps(HostBackend):
         result: Any
         if fold is None:
             shape = folded_shape(source.shape, dims, keepdim)
-            result = silently(self._fold_slices, operator, source, shape, dims)
+            result = silently(_fold_slices, operator, source, shape, dims)
         else:  # of float16, add up with more digits than are stored
             computed = np.float32 if dtype is float16 else dtype.numpy
             try:
@@ -276,38 +239,22 @@ class NumpyOps(HostBackend):
             except RuntimeError:  # as in `silently`
                 result = silently(fold, source.array, dims, computed, None, keepdim)
             shape = result.shape
-        return _kept(result, shape, dtype)
-
-    def _fold_slices(
-        self, operator: Operator, source: TensorData, shape: Shape, dims: tuple[int, ...]
-    ) -> Any:
-        """Fold slice by slice with an operator that NumPy has no ufunc for."""
-        array = source.array
-        rest = tuple(d for d in range(array.ndim) if d not in dims)
-        count = math.prod(array.shape[d] for d in dims)
-        slices = array.transpose(*dims, *rest).reshape(count, *(array.shape[d] for d in rest))
-        if not len(slices):
-            return operator.identity
-        function = self._function(operator.value, (source,))
-        total = slices[0]
-        for part in slices[1:]:
-            total = function(total, part)
-        return np.reshape(total, shape)
+        return _new(result, shape, dtype)
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS."""
         result: Any = silently(np.matmul, a.array, b.array)
-        return _kept(result, result.shape, a.dtype)
+        return _new(result, result.shape, a.dtype)
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Take whole slices along an axis, or single elements from the storage."""
         shape, strides = index.shape, index.strides
         if any(strides[:dim]) or any(strides[dim + 1 :]):
-            return _kept(source.storage.take(_positions(source, dim, index)), shape, source.dtype)
+            return _new(source.storage.take(_positions(source, dim, index)), shape, source.dtype)
         row = index.like((shape[dim],), (strides[dim],), index.offset)
         reached = [slice(extent) for extent in shape]
         reached[dim] = slice(None)
-        return _kept(source.array[tuple(reached)].take(row.array, dim), shape, source.dtype)
+        return _new(source.array[tuple(reached)].take(row.array, dim), shape, source.dtype)
 
     def scatter(
         self,
@@ -334,7 +281,7 @@ class NumpyOps(HostBackend):
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Return NumPy's own concatenation."""
         result = np.concatenate([part.array for part in parts], dim)
-        return _kept(result, result.shape, parts[0].dtype)
+        return _new(result, result.shape, parts[0].dtype)
 
     def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
         """Return what NumPy does in one call, or in a few; subclasses have the same."""

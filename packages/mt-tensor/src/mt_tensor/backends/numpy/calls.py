@@ -1,146 +1,150 @@
-"""How the `numpy` backend calls a function of arrays: views go in, new views come out.
+"""How the `numpy` backend runs a formula: views go in, and new views come out.
 
-For a small tensor most of an operation's time goes into what surrounds NumPy's own work. So that is
-written out here for each number of inputs and outputs, without loops and further calls; with them
-the gradients of a product would take twice as long.
+For a small tensor most of an operation's time goes into what surrounds NumPy's own work. So a
+function of one or two arrays, which most operators are, has a way of its own to results that need
+no second look; what it cannot do it leaves to the way that all formulas go.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from mt_operators import Formula
+from mt_tensor.backends.contract import computation_type
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import Array, DType
-from mt_tensor.layout import row_major
-from mt_tensor.strides import Shape
+from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
+from mt_tensor.layout import Layout
 from mt_tensor.tensor_data import TensorData
 
+Function = Callable[..., Any]
+_array_of = attrgetter("_array")
+_of = TensorData.of
 
-def fitted(result: Any, shape: Shape, dtype: DType) -> Array:
+
+def fitted(result: Any, layout: Layout) -> Array:
     """Return what a function returned, in a copy if it is not just the array that is wanted."""
-    array: Array = np.asarray(result)  # NumPy's functions of 0-D arrays return scalars
+    dtype, shape = layout.dtype.numpy, layout.shape
     if (
-        array.shape == shape
-        and array.dtype is dtype.numpy
-        and (len(shape) < 2 or array.flags.c_contiguous)
+        result.__class__ is np.ndarray
+        and result.dtype is dtype
+        and result.shape == shape
+        and (len(shape) < 2 or result.flags.c_contiguous)
     ):
+        return result
+    array = np.asarray(result)  # NumPy's functions of 0-D arrays return scalars
+    if array.shape == shape and array.dtype is dtype and array.flags.c_contiguous:
         return array
-    copied = np.empty(shape, dtype.numpy)
+    copied = np.empty(shape, dtype)
     silently(np.copyto, copied, array, casting="unsafe")
     return copied
 
 
-def calling(
-    arity: int,
-    outputs: int,
-    function: Callable[..., Any] | None,
-    lifted: Mapping[tuple[DType, ...], Callable[..., Any]] | None = None,
-    lift: Callable[..., Callable[..., Any]] | None = None,
-    larger: tuple[Any, Callable[..., Any]] | None = None,
-) -> Callable[..., Any]:
-    """Return a function of views, the shape that they broadcast to, and the dtype of the results.
+def running(
+    formula: Formula,
+    function: Any,
+    lift: Callable[[DType], Function],
+    backend: Any,
+    larger: Function | None = None,
+) -> Function:
+    """Return the function `run(out, *inputs)` of a formula; see `TensorBackend.elementwise`.
 
     Args:
-        arity: the number of inputs.
-        outputs: the number of results: of several it returns a list.
-        function: a function of arrays, whose result has the shape that its inputs broadcast to.
-        lifted: if there is none, functions by the types of the inputs.
-        lift: what makes one of these, if it is not there yet, from the inputs.
-        larger: a backend, and the function to which results of `parallel_from` elements are left.
+        formula: what to compute.
+        function: a function of arrays that computes it and can write into an array, as ufuncs do;
+            None if there is none.
+        lift: returns another, which makes new arrays, for the type of a computation.
+        backend: from its number of elements `parallel_from` on, work is left to `larger`.
+        larger: the same as what is returned.
     """
-    maker = _maker(arity, outputs, function is not None, larger is not None)
-    made: Callable[..., Any] = maker(function, lifted, lift, *(larger or (None, None)))
-    return made
+    outputs = formula.outputs
+    known: dict[DType, Function] = {}
+
+    def function_for(dtype: DType) -> Function:
+        if function is not None:
+            return function  # type: ignore[no-any-return]
+        if dtype not in known:
+            known[dtype] = lift(dtype)
+        return known[dtype]
+
+    def general(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
+        layout = out if out.__class__ is Layout else out[0].layout  # type: ignore[index]
+        if larger is not None and layout.size >= backend.parallel_from:
+            return larger(out, *inputs)
+        dtype = computation_type(inputs, layout.dtype)
+        wide = (float32 if dtype is float16 else dtype).numpy  # in which numbers keep their digits
+        arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
+        if out.__class__ is not Layout:
+            return write(function_for(dtype), arrays, out)
+        results = silently(function_for(dtype), *arrays)
+        if outputs == 1:
+            return _of(fitted(results, layout), layout)
+        return [_of(fitted(result, layout), layout) for result in results]
+
+    def write(compute: Function, arrays: Sequence[Array], out: Any) -> None:
+        if function is not None:
+            silently(function, *arrays, out=out[0].array, casting="unsafe")
+            return
+        results = silently(compute, *arrays)
+        for target, result in zip(out, (results,) if outputs == 1 else results, strict=True):
+            silently(np.copyto, target.array, result, casting="unsafe")
+
+    def of_one(out: Any, x: Any) -> Any:
+        try:
+            if out.size < backend.parallel_from:
+                like = x.layout
+                array = run_quietly(function, x._array if like.from_start else x.array)
+                return _of(array if like is out and out.shape else fitted(array, out), out)
+        except (RuntimeError, AttributeError):  # `silence` is busy; `out` is no layout, or x has
+            pass  # no array yet
+        return general(out, x)
+
+    def of_two(out: Any, x: Any, y: Any) -> Any:
+        try:
+            if out.size < backend.parallel_from:
+                first, second = x.layout, y.layout
+                array = run_quietly(
+                    function,
+                    x._array if first.from_start else x.array,
+                    y._array if second.from_start else y.array,
+                )
+                if first is not out or not (second is out or not second.shape) or not out.shape:
+                    array = fitted(array, out)
+                return _of(array, out)
+        except (RuntimeError, AttributeError):  # as above; or one is a number
+            pass
+        return general(out, x, y)
+
+    def of_many(out: Any, *inputs: Any) -> Any:
+        if out.__class__ is not Layout:
+            from mt_tensor.backends.numpy.updates import update  # when first needed only
+
+            small = larger is None or out[0].size < backend.parallel_from
+            return None if small and update(formula, out, inputs) else general(out, *inputs)
+        compute = known.get(out.dtype)  # which is the type of the computation, if it is not bool
+        if compute is None or out.dtype is bool_ or out.size >= backend.parallel_from:
+            return general(out, *inputs)
+        try:
+            results = run_quietly(compute, *map(_array_of, inputs))
+        except (RuntimeError, AttributeError):
+            return general(out, *inputs)
+        if outputs == 1:
+            return _of(fitted(results, out), out)
+        return [_of(fitted(result, out), out) for result in results]
+
+    if function is None:
+        return of_many
+    by_arity: dict[int, Function] = {1: of_one, 2: of_two}
+    return by_arity.get(formula.arity, general)
 
 
-@functools.cache
-def _maker(
-    arity: int, outputs: int, known: bool, limited: bool
-) -> Callable[..., Callable[..., Any]]:
-    """Return the maker of calls with this many inputs and outputs."""
-    namespace: dict[str, Any] = {
-        "TensorData": TensorData,
-        "fitted": fitted,
-        "ndarray": np.ndarray,
-        "new": object.__new__,
-        "row_major": row_major,
-        "run_quietly": run_quietly,
-        "silently": silently,
-    }
-    source = _source(arity, outputs, known, limited)
-    exec(compile(source, f"<call with {arity} inputs and {outputs} outputs>", "exec"), namespace)
-    maker: Callable[..., Callable[..., Any]] = namespace["maker"]
-    return maker
-
-
-_CALL = """\
-def maker(function, lifted, lift, backend, larger):
-    def call({inputs}, shape, dtype):
-        layout = x0.layout
-        alike = layout.from_start and layout.dtype is dtype and layout.shape == shape{others}
-        if not alike:
-            layout = row_major(shape, dtype)
-{limit}{lookup}        try:
-            if alike:
-                {results} = run_quietly(function, {known})
-            else:
-                {results} = run_quietly(function, {arrays})
-        except (RuntimeError, AttributeError):  # as in `silently`; or an array is not there yet
-            {results} = silently(function, {arrays})
-{kept}        return {returned}
-
-    return call
-"""
-
-_LIMIT = """\
-        if layout.size >= backend.parallel_from:
-            return larger({inputs}, shape, dtype)
-"""
-
-_LOOKUP = """\
-        function = lifted.get(({types},)) or lift({inputs})
-"""
-
-_KEPT = """\
-        if {unchecked}(
-            {result}.__class__ is not ndarray
-            or {result}.dtype is not dtype.numpy
-            or {result}.shape != shape
-            or (len(shape) > 1 and not {result}.flags.c_contiguous)
-        ):
-            {result} = fitted({result}, shape, dtype)
-        {view} = new(TensorData)  # as in `TensorData.of`
-        {view}._array = {result}
-        {view}.layout = layout
-        {view}._storage = {view}._version = None
-"""
-
-_UNCHECKED = "not (alike and shape) and "
-"""Of arrays that are alike NumPy's functions make another such one, or a scalar if it has no
-dimension. A formula may hold numbers alone, or leave out what is as large as the result."""
-
-
-def _source(arity: int, outputs: int, known: bool, limited: bool) -> str:
-    """Return the text of a call."""
-    inputs = [f"x{i}" for i in range(arity)]
-    results = [f"result{i}" for i in range(outputs)]
-    views = [f"view{i}" for i in range(outputs)]
-    types = ", ".join(f"{x}.layout.dtype" for x in inputs)
-    return _CALL.format(
-        inputs=", ".join(inputs),
-        others="".join(f" and {x}.layout is layout" for x in inputs[1:]),
-        arrays=", ".join(f"{x}.array" for x in inputs),
-        known=", ".join(f"{x}._array" for x in inputs),
-        results=", ".join(results),
-        limit=_LIMIT.format(inputs=", ".join(inputs)) if limited else "",
-        lookup="" if known else _LOOKUP.format(types=types, inputs=", ".join(inputs)),
-        kept="".join(
-            _KEPT.format(result=result, view=view, unchecked=_UNCHECKED if known else "")
-            for result, view in zip(results, views, strict=True)
-        ),
-        returned=views[0] if outputs == 1 else f"[{', '.join(views)}]",
-    )
+def typed(number: Number, dtype: np.dtype[Any]) -> Array:
+    """Return a number as an array, which NumPy takes in half the time of a Python number."""
+    fraction = not math.isfinite(number) or number != int(number)
+    exact = np.float64 if dtype.kind in "iu" and fraction else dtype
+    array: Array = silently(np.asarray(number).astype, exact)
+    return array

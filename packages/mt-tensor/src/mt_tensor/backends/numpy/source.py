@@ -25,8 +25,8 @@ from mt_operators import Formula
 from mt_operators.evaluation import expanded
 from mt_operators.graph import PYTHON, Expression, Graph, Number
 from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
+from mt_tensor.backends.numpy.calls import typed
 from mt_tensor.backends.numpy.choices import choose, keep
-from mt_tensor.dtypes import Array
 
 ATOMIC = ("sigmoid", "sign")
 """Operators that have a function of arrays, though other stages compose them."""
@@ -72,7 +72,7 @@ def numpy_function(
 
     def named(number: Number) -> str:
         name = f"c{len(namespace)}"
-        namespace[name] = _typed(number, dtype)
+        namespace[name] = typed(number, dtype)
         return name
 
     graph = expanded(formula.graph, ATOMIC)
@@ -91,12 +91,6 @@ MANY = 2048
 _ON_MANY = f"if x0.size >= {MANY}: return on_many({{arguments}})"
 _IN_BLOCKS = f"if x0.size >= {LARGE}: return in_blocks(on_many, {{arguments}})"
 """How functions leave larger arrays to others. Of a single step that is no gain."""
-
-
-def _typed(number: Number, dtype: np.dtype[Any]) -> Array:
-    """Return a number as an array, which NumPy takes in half the time of a Python number."""
-    fraction = not math.isfinite(number) or number != int(number)
-    return np.asarray(number).astype(np.float64 if dtype.kind in "iu" and fraction else dtype)
 
 
 def _truth(condition: Any) -> Any:

@@ -44,14 +44,17 @@ BLOCK = 16384
 
 
 def update(
-    formula: Formula, inputs: Sequence[TensorData | Number], changed: tuple[int, ...]
+    formula: Formula, out: Sequence[TensorData], inputs: Sequence[TensorData | Number]
 ) -> bool:
-    """Do what `TensorBackend.update` does to rows, and return whether they are that.
+    """Replace rows by the results of a formula of them, and return whether all views are rows.
 
     Of float16 each step would be rounded.
     """
-    first: Any = inputs[changed[0]]
-    layout = first.layout
+    layout = out[0].layout
+    try:
+        changed = tuple(map(list(map(id, inputs)).index, map(id, out)))
+    except ValueError:  # an output is no input
+        return False
     if layout.dtype is float16:
         return False
     kinds: list[Kind] = []

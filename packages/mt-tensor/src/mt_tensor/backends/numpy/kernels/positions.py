@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.dtypes import int64
+from mt_tensor.layout import row_major
 from mt_tensor.tensor_data import TensorData
 
 
@@ -18,7 +19,7 @@ def _position(name: str) -> Callable[..., Any]:
         data = x._tensor
         shape = (*data.shape[:dim], 1, *data.shape[dim + 1 :])
         position = np.ascontiguousarray(getattr(data.array, name)(dim), np.int64)
-        return x._with(TensorData.of(position.reshape(shape), shape, int64))
+        return x._with(TensorData.of(position.reshape(shape), row_major(shape, int64)))
 
     return kernel
 

@@ -68,7 +68,7 @@ class _AlongADimension(FusedKernel):
         x, dim = arguments
         data = x._tensor
         out = silently(self._forward, data.array, dim)
-        result = x._with(TensorData.of(out, data.shape, data.dtype))
+        result = x._with(TensorData.of(out, data.layout.contiguous))
         return result, (result,)
 
     def gradient(
@@ -77,7 +77,7 @@ class _AlongADimension(FusedKernel):
         """Return the gradient of the tensor."""
         data, dim = saved[0]._tensor, arguments[1]
         gradient = silently(self._backward, grad._tensor.array, data.array, dim)
-        return grad._with(TensorData.of(gradient, data.shape, data.dtype)), None
+        return grad._with(TensorData.of(gradient, data.layout.contiguous)), None
 
 
 KERNELS = {
