@@ -50,8 +50,7 @@ class TensorData:
 
     __slots__ = ("_array", "_storage", "_version", "layout")
 
-    # Most views are never asked for all of these: `_array` is missing, and `_storage` is None,
-    # until it is known.
+    # Most views are never asked for both of these: one of them is missing until it is needed.
     _array: Array
     _storage: Any
     _version: list[int] | None  # None: never changed, nor shared with another view
@@ -79,7 +78,7 @@ class TensorData:
         data = _new(TensorData)
         data._array = array
         data.layout = layout
-        data._storage = data._version = None
+        data._version = None
         return data
 
     @property
@@ -94,11 +93,12 @@ class TensorData:
     @property
     def storage(self) -> Any:
         """The backend's row of elements."""
-        storage = self._storage
-        if storage is None:
+        try:
+            return self._storage
+        except AttributeError:
             array = self._array
             self._storage = storage = array if array.ndim == 1 else array.reshape(-1)
-        return storage
+            return storage
 
     @property
     def dtype(self) -> DType:
@@ -349,7 +349,9 @@ def are_apart(views: Iterable[TensorData]) -> bool:
     """
     owners = set()
     for view in views:
-        memory = view._array if view._storage is None else view._storage
+        memory = getattr(view, "_storage", None)
+        if memory is None:
+            memory = view._array
         owner = getattr(memory, "base", None)
         owner = memory if owner is None else owner
         if not isinstance(owner, np.ndarray) or not owner.flags.owndata or id(owner) in owners:

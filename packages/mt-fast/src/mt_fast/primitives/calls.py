@@ -40,7 +40,13 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
     if not _is_exact(formula):
         return kernels
     lift = functools.partial(on_arrays, formula)
-    return running_numpy(formula, EXACT.get(formula), lift, backend, kernels)
+    on_one_thread = running_numpy(formula, EXACT.get(formula), lift)
+
+    def run(out: Any, *inputs: Any) -> Any:
+        size = out.size if out.__class__ is Layout else out[0].size
+        return (on_one_thread if size < backend.parallel_from else kernels)(out, *inputs)
+
+    return run
 
 
 EXACT_STEPS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 
 import numpy as np
 
@@ -35,7 +34,6 @@ class HostBackend(TensorBackend):
     def __init__(self) -> None:
         """Be ready to hold tensors."""
         keep_freed_memory()
-        self.parallel_from = sys.maxsize  # with the instance, where it is found at once
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new row of memory."""

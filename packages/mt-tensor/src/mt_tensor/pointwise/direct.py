@@ -88,12 +88,11 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
             another = second.layout
             if another is layout or another.dtype is dtype:
                 out = layout.contiguous
-                if another.shape and another is not layout and another.shape != layout.shape:
+                if another is not layout and another.shape and another.shape != layout.shape:
                     out = row_major(shape_broadcast(layout.shape, another.shape), dtype)
                 if truth:
-                    return _make(
-                        computing[backend](row_major(out.shape, bool_), data, second), backend
-                    )
+                    out = row_major(out.shape, bool_)
+                    return _make(computing[backend](out, data, second), backend)
                 result = _make(computing[backend](out, data, second), backend)
                 if (self._requires_grad or y._requires_grad) and recording.get():
                     record(self, y, result)

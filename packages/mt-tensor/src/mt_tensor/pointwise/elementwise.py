@@ -13,6 +13,7 @@ from typing import Any
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.arguments import check_not_bool
+from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import (
     DType,
@@ -29,7 +30,6 @@ from mt_tensor.dtypes import (
 )
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.layout import row_major
-from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.gradients import Recorder
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast

@@ -24,11 +24,11 @@ from mt_autodiff.extending import recording
 from mt_operators import Formula
 from mt_operators.evaluation import Evaluation
 from mt_operators.tracing import Recorder
+from mt_tensor.backends.computing import Computing
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.layout import Layout
-from mt_tensor.pointwise.computing import Computing
 from mt_tensor.pointwise.fusing import name_of, on_symbols, value_of
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend

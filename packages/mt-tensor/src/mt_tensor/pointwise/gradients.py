@@ -14,7 +14,7 @@ from typing import Any
 from mt_autodiff.extending import recording
 from mt_operators import Operator
 from mt_operators.extending import one
-from mt_tensor.pointwise.computing import Computing
+from mt_tensor.backends.computing import Computing
 from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node
 from mt_tensor.tensor import VIEW, Tensor

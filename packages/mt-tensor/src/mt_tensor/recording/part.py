@@ -13,7 +13,7 @@ from typing import Any
 
 from mt_autodiff import GradientError
 from mt_operators import OPERATORS
-from mt_tensor.pointwise.computing import Computing
+from mt_tensor.backends.computing import Computing
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 

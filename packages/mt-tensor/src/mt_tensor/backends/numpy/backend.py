@@ -220,7 +220,7 @@ class NumpyOps(HostBackend):
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run one function, or the graph of the formula as one, on whole arrays."""
         lift = functools.partial(on_arrays, formula)
-        return running(formula, _FUNCTION_OF.get(formula), lift, self)
+        return running(formula, _FUNCTION_OF.get(formula), lift)
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False

@@ -8,7 +8,7 @@ no second look; what it cannot do it leaves to the way that all formulas go.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
@@ -48,8 +48,6 @@ def running(
     formula: Formula,
     function: Any,
     lift: Callable[[DType], Function],
-    backend: Any,
-    larger: Function | None = None,
 ) -> Function:
     """Return the function `run(out, *inputs)` of a formula; see `TensorBackend.elementwise`.
 
@@ -58,8 +56,6 @@ def running(
         function: a function of arrays that computes it and can write into an array, as ufuncs do;
             None if there is none.
         lift: returns another, which makes new arrays, for the type of a computation.
-        backend: from its number of elements `parallel_from` on, work is left to `larger`.
-        larger: the same as what is returned.
     """
     outputs = formula.outputs
     known: dict[DType, Function] = {}
@@ -71,51 +67,42 @@ def running(
             known[dtype] = lift(dtype)
         return known[dtype]
 
-    def general(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
-        layout = out if out.__class__ is Layout else out[0].layout  # type: ignore[index]
-        if larger is not None and layout.size >= backend.parallel_from:
-            return larger(out, *inputs)
-        dtype = computation_type(inputs, layout.dtype)
+    def general(out: Any, *inputs: TensorData | Number) -> Any:
+        new = out.__class__ is Layout
+        dtype = computation_type(inputs, (out if new else out[0]).dtype)
         wide = (float32 if dtype is float16 else dtype).numpy  # in which numbers keep their digits
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
-        if out.__class__ is not Layout:
-            return write(function_for(dtype), arrays, out)
-        results = silently(function_for(dtype), *arrays)
-        if outputs == 1:
-            return _of(fitted(results, layout), layout)
-        return [_of(fitted(result, layout), layout) for result in results]
-
-    def write(compute: Function, arrays: Sequence[Array], out: Any) -> None:
-        if function is not None:
+        if not new and function is not None:
             silently(function, *arrays, out=out[0].array, casting="unsafe")
-            return
-        results = silently(compute, *arrays)
+            return None
+        results = silently(function_for(dtype), *arrays)
+        if new:
+            return as_views(results, out)
         for target, result in zip(out, (results,) if outputs == 1 else results, strict=True):
             silently(np.copyto, target.array, result, casting="unsafe")
+        return None
+
+    def as_views(results: Any, out: Layout) -> Any:
+        if outputs == 1:
+            return _of(fitted(results, out), out)
+        return [_of(fitted(result, out), out) for result in results]
 
     def of_one(out: Any, x: Any) -> Any:
         try:
-            if out.size < backend.parallel_from:
-                like = x.layout
-                array = run_quietly(function, x._array if like.from_start else x.array)
-                return _of(array if like is out and out.shape else fitted(array, out), out)
-        except (RuntimeError, AttributeError):  # `silence` is busy; `out` is no layout, or x has
-            pass  # no array yet
+            if x.layout is out and out.shape:
+                return _of(run_quietly(function, x._array), out)
+        except (RuntimeError, AttributeError):  # `silence` is busy, or x has no array yet
+            pass
         return general(out, x)
 
     def of_two(out: Any, x: Any, y: Any) -> Any:
         try:
-            if out.size < backend.parallel_from:
-                first, second = x.layout, y.layout
-                array = run_quietly(
-                    function,
-                    x._array if first.from_start else x.array,
-                    y._array if second.from_start else y.array,
-                )
-                if first is not out or not (second is out or not second.shape) or not out.shape:
-                    array = fitted(array, out)
-                return _of(array, out)
-        except (RuntimeError, AttributeError):  # as above; or one is a number
+            second = y.layout
+            if x.layout is out and (second is out or not second.shape) and out.shape:
+                return _of(run_quietly(function, x._array, y._array), out)
+            if out.__class__ is Layout:
+                return _of(fitted(run_quietly(function, x.array, y.array), out), out)
+        except (RuntimeError, AttributeError):  # as above, or one is a number
             pass
         return general(out, x, y)
 
@@ -123,18 +110,15 @@ def running(
         if out.__class__ is not Layout:
             from mt_tensor.backends.numpy.updates import update  # when first needed only
 
-            small = larger is None or out[0].size < backend.parallel_from
-            return None if small and update(formula, out, inputs) else general(out, *inputs)
+            return None if update(formula, out, inputs) else general(out, *inputs)
         compute = known.get(out.dtype)  # which is the type of the computation, if it is not bool
-        if compute is None or out.dtype is bool_ or out.size >= backend.parallel_from:
+        if compute is None or out.dtype is bool_:
             return general(out, *inputs)
         try:
             results = run_quietly(compute, *map(_array_of, inputs))
         except (RuntimeError, AttributeError):
             return general(out, *inputs)
-        if outputs == 1:
-            return _of(fitted(results, out), out)
-        return [_of(fitted(result, out), out) for result in results]
+        return as_views(results, out)
 
     if function is None:
         return of_many
