@@ -1,25 +1,27 @@
 """The backend contract: everything that tensors ask of the place where their elements live.
 
-A backend holds data (`empty`, `from_host`, `to_host`) and runs six primitives over strided views
+A backend holds data (`empty`, `from_host`, `to_host`) and has six primitives over strided views
 (`TensorData`). All else is composed from these, so a backend that implements them has every
 operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
+What follows below them may be replaced where there is a shorter way to it, and need not be.
 
-More methods (`compute`, `computing`, `on_arrays`, `fold`, `product`, `gathered`, `converted`,
-`joined`) return what the primitives write; `update` writes it over what they read. They follow from
-the primitives, and need no thought; a backend that can do it in less time, as NumPy can, may have
-its own. A class with its own primitive and none of these gets what follows from that primitive.
+Each primitive has one form. `reduce`, `matmul` and `gather` return new contiguous views; `scatter`
+writes to a view. `elementwise` and `copy` do either: what they are given as `out` is a `Layout`,
+which says the shape and dtype of new contiguous views, or views to write to. A change in place is a
+formula whose output is one of its inputs. So these few calls are all that a backend sees of a
+program, and one that writes them down sees the whole of it.
 
 What every primitive may rely on, because the caller has seen to it:
 
 - All views belong to this backend. Shapes, strides and offsets stay inside their storage, and
   indices inside their dimension.
-- Outputs are given, never returned: the primitive writes into them. An output may be any view,
-  contiguous or not, in which no two indices name the same position. It shares no memory with an
-  input (see `same_memory`), unless it is the same view: same storage, shape, strides, offset.
-- Where there are several outputs, each may be such a view. All results of an element are computed
-  before the first is written: a formula that returns its inputs in another order exchanges them.
+- A view that is written to may lie anyhow, contiguous or not, but no two indices name the same
+  position in it. It shares no memory with an input (see `same_memory`), unless it is the same view.
+- Where there are several outputs, all results of an element are computed before the first is
+  written: a formula that returns its inputs in another order exchanges them.
 - Any extent may be zero, any number of dimensions may occur, strides may be zero or negative.
-- Broadcasting has happened: it shows as stride 0.
+- Broadcasting has happened: it shows as stride 0. Only the inputs of a formula are still to be
+  broadcast; `operands` does that for backends that need it.
 
 Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around, and nothing
 may trap: an integer divided by zero may become any number, as tensors refuse it before. Sums of

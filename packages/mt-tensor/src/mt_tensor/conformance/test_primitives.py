@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
 import mt_tensor as mt
-from mt_operators import OPERATORS, Operator
+from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.elementary import sqrt
 from mt_operators.extending import zero
 from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.dtypes import DTYPES, Array
+from mt_tensor.layout import row_major
 
 UFUNCS = {"add": np.add, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
 
@@ -50,6 +51,56 @@ def test_conversion(backend: TensorBackend, source: str, target: str) -> None:
         result = layout(array, backend).to(target)
         assert result.dtype is DTYPES[target]
         assert np.array_equal(result.numpy(), array.astype(DTYPES[target].numpy))
+
+
+PRODUCT = Formula("product", 3, 2, lambda x, y, number: (x * y + number, x - number))
+"""A formula of several inputs and results."""
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32"])
+def test_a_formula_broadcasts_what_it_reads(
+    backend: TensorBackend, dtype: str, layout: str
+) -> None:
+    x, y = integers((3, 1, 4)).astype(dtype), integers((2, 1), 1).astype(dtype)
+    number = 2 if dtype == "int32" else 0.5
+    out = row_major((3, 2, 4), DTYPES[dtype])
+    views = [LAYOUTS[layout](each, backend)._tensor for each in (x, y)]
+    total, rest = backend.elementwise(PRODUCT)(out, *views, number)
+    for result, wanted in ((total, x * y + number), (rest, x - number)):
+        assert result.layout is out
+        right = np.broadcast_to(wanted, out.shape).astype(dtype)
+        assert np.array_equal(backend.to_host(result), right)
+
+
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_a_formula_writes_into_views(backend: TensorBackend, layout: str) -> None:
+    """One is new memory in some layout, the other is what it reads."""
+    x, y = integers((3, 4)).astype("f4"), integers((4,), 1).astype("f4")
+    into, changed = (LAYOUTS[layout](each, backend)._tensor for each in (x * 0, x))
+    row = mt.tensor(y, backend=backend)._tensor
+    backend.elementwise(PRODUCT)((into, changed), changed, row, 2.0)
+    assert np.array_equal(backend.to_host(into), x * y + 2.0)
+    assert np.array_equal(backend.to_host(changed), x - 2.0)
+    less = backend.elementwise(OPERATORS["lt"].value)
+    truth = LAYOUTS[layout](np.zeros((3, 4), bool), backend)._tensor
+    less((truth,), changed, 0.0)
+    assert np.array_equal(backend.to_host(truth), x - 2.0 < 0.0)
+
+
+@pytest.mark.parametrize("target", ["float32", "int64", "float16", "bool"])
+@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+def test_copies(backend: TensorBackend, layout: str, target: str) -> None:
+    array = integers((3, 4)).astype("f4")
+    source = LAYOUTS["stepped"](array, backend)._tensor
+    wanted = array.astype(DTYPES[target].numpy)
+    out = LAYOUTS[layout](np.zeros_like(wanted), backend)._tensor
+    backend.copy(source, out)
+    new = backend.copy(source, row_major((3, 4), DTYPES[target]))
+    assert new.is_contiguous()
+    for copied in (out, new):
+        assert copied.dtype is DTYPES[target]
+        assert np.array_equal(backend.to_host(copied), wanted)
 
 
 @settings(max_examples=30, deadline=None)
