@@ -22,7 +22,7 @@ from mt_fast import additions
 from mt_fast.compilation.cache import cache_folder
 from mt_fast.compilation.threads import start_threads
 from mt_fast.memory import aligned, empty
-from mt_fast.primitives import calls, elementwise, movement, products, reductions, slices, updates
+from mt_fast.primitives import calls, elementwise, movement, products, reductions, slices
 from mt_fast.primitives.loops import WORTH_A_KERNEL
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor import DType, TensorData, float16, float32
@@ -99,8 +99,6 @@ class FastOps(HostBackend):
         self, formula: Formula, out: Layout | Sequence[TensorData], *inputs: TensorData | Number
     ) -> Any:
         """Run the formula's kernel over any views."""
-        if not isinstance(out, Layout) and updates.update(formula, out, inputs, self.parallel_from):
-            return None
         views, results = self.operands(inputs, out), self.results(formula, out)
         size = results[0].size
         if size:

@@ -19,6 +19,7 @@ from mt_fast.compilation.kernel import Kernel
 from mt_fast.memory import empty
 from mt_fast.primitives.elementwise import elementwise_kernel
 from mt_fast.primitives.layouts import REMEMBERED
+from mt_fast.primitives.updates import update
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData, float16
@@ -88,9 +89,12 @@ def _running_kernels(
         return elementwise_kernel(formula, types, (out.dtype,) * formula.outputs, "flat", repeats)
 
     def run(out: Any, *inputs: Any) -> Any:
+        if out.__class__ is not Layout:
+            updated = update(formula, out, inputs, backend.parallel_from)
+            return None if updated else general(out, *inputs)
         try:
             kernel = kernel_for(out, *map(_layout_of, inputs))
-        except (AttributeError, TypeError):  # numbers have no layout; views are not hashed together
+        except AttributeError:  # numbers have no layout
             kernel = None
         if kernel is None:
             return general(out, *inputs)

@@ -44,7 +44,7 @@ def update(
     """
     layout = out[0].layout
     try:
-        changed = tuple(map(list(map(id, inputs)).index, map(id, out)))
+        changed = tuple(map(inputs.index, out))
     except ValueError:  # an output is no input
         return False
     size, shape, dtype = layout.size, layout.shape, layout.dtype

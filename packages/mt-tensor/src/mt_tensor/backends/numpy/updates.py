@@ -32,7 +32,7 @@ from mt_operators.evaluation import expanded
 from mt_operators.graph import PYTHON, Expression, Graph
 from mt_tensor.backends.numpy.backend import FUNCTIONS, UFUNCS
 from mt_tensor.backends.numpy.source import ATOMIC
-from mt_tensor.backends.silence import silently
+from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Number, float16
 from mt_tensor.tensor_data import TensorData
 
@@ -52,7 +52,7 @@ def update(
     """
     layout = out[0].layout
     try:
-        changed = tuple(map(list(map(id, inputs)).index, map(id, out)))
+        changed = tuple(map(inputs.index, out))
     except ValueError:  # an output is no input
         return False
     if layout.dtype is float16:
@@ -71,7 +71,11 @@ def update(
             arguments.append(data.array.reshape(()))
         else:
             return False
-    silently(update_function(formula, tuple(kinds), changed), layout.size, *arguments)
+    function = update_function(formula, tuple(kinds), changed)
+    try:
+        run_quietly(function, layout.size, *arguments)
+    except RuntimeError:  # as in `silently`
+        silently(function, layout.size, *arguments)
     return True
 
 
