@@ -4,10 +4,12 @@ import ast
 import importlib
 import inspect
 import textwrap
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
+from mt.source.imports import import_graph
 from mt.source.modules import Library
 from mt.source.public import public_names
 from mt.source.symbols import Symbols, UnknownSymbolError
@@ -138,6 +140,19 @@ def test_public_names_are_what_python_imports(stage: Stage) -> None:
             )
             lines, first = inspect.getsourcelines(inspect.unwrap(thing))
             assert (first, first + len(lines) - 1) == symbol.lines, name
+
+
+@pytest.mark.parametrize("stage", list(Workspace.read().stages.values()), ids=lambda s: s.short)
+def test_no_module_is_imported_by_what_it_imports(stage: Stage) -> None:
+    """Imports inside functions and for types count; a package imports what is in it for users."""
+    package = stage.import_name
+    graph = import_graph(Workspace.read().library(), package)
+    del graph[package]
+    order = TopologicalSorter({name: others - {name} for name, others in graph.items()})
+    try:
+        order.prepare()
+    except CycleError as error:
+        pytest.fail(" is imported by ".join(error.args[1]))
 
 
 UNKNOWN = ("Variable", "Lazy")

@@ -39,9 +39,9 @@ class Methods:
         """The view with all dimensions in reverse order."""
     def __abs__(self) -> Tensor:
         """Element by element: |x|; derivative 0 at 0."""
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Tensor:
         """Element by element: x + y."""
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: Any) -> Tensor:
         """Element by element: the bits that both have."""
     def __array__(self, dtype: Any = ..., copy: builtins.bool | None = ...) -> Array:
         """Let NumPy read the elements."""
@@ -64,19 +64,19 @@ class Methods:
         """Return a capsule through which another library shares the elements."""
     def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
         """Return DLPack's numbers for the memory of this machine."""
-    def __eq__(self, other: Any) -> Any:  # type: ignore[override]
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
         """Element by element: x == y; nan equals nothing."""
     def __float__(self) -> builtins.float:
         ...
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Any) -> Tensor:
         """Element by element: x / y rounded down; derivative 0."""
     def __format__(self, spec: str) -> str:
         """Format a 0-dimensional tensor like its number, any other only as a whole."""
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Any) -> Tensor:
         """Element by element: x >= y."""
     def __getitem__(self, key: Any) -> Tensor:
         """Return the elements that an index names; see `get_item`."""
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Any) -> Tensor:
         """Element by element: x > y."""
     def __iadd__(self, other: Any, alpha: Number = ...) -> Self:
         """Add `alpha * other` in place, and return self."""
@@ -110,27 +110,27 @@ class Methods:
         """Divide in place, rounded if asked for, and return self."""
     def __ixor__(self, other: Any) -> Self:
         """Store the result of `bitwise_xor` in place."""
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Any) -> Tensor:
         """Element by element: x <= y."""
-    def __lshift__(self, other: Any) -> Any:
+    def __lshift__(self, other: Any) -> Tensor:
         """Element by element: the bits of x moved up by y places."""
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Any) -> Tensor:
         """Element by element: x < y."""
     def __matmul__(self, other: Tensor) -> Tensor:
         ...
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: Any) -> Tensor:
         """Element by element: what x / y rounded down leaves, with the sign of y."""
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Tensor:
         """Element by element: x y."""
-    def __ne__(self, other: Any) -> Any:  # type: ignore[override]
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
         """Element by element: x != y."""
     def __neg__(self) -> Tensor:
         """Element by element: -x."""
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Any) -> Tensor:
         """Element by element: the bits that either has."""
     def __pos__(self) -> Tensor:
         ...
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Any) -> Tensor:
         """Element by element: x to the power y; nan for x < 0 unless y is whole."""
     def __radd__(self, other: Any) -> Tensor:
         ...
@@ -158,7 +158,7 @@ class Methods:
         ...
     def __rrshift__(self, other: Any) -> Tensor:
         ...
-    def __rshift__(self, other: Any) -> Any:
+    def __rshift__(self, other: Any) -> Tensor:
         """Element by element: the bits of x moved down by y places; its sign stays."""
     def __rsub__(self, other: Any) -> Tensor:
         ...
@@ -168,11 +168,11 @@ class Methods:
         ...
     def __setitem__(self, key: Any, value: Any) -> None:
         """Store into the elements that an index names; see `set_item`."""
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Any) -> Tensor:
         """Element by element: x - y."""
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Any) -> Tensor:
         """Element by element: x / y; IEEE 754's infinity or nan where y is zero."""
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: Any) -> Tensor:
         """Element by element: the bits that exactly one has."""
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
@@ -292,7 +292,7 @@ class Methods:
         """Store the result of `asinh` in place, and return self."""
     def arctan(self) -> Tensor:
         """Element by element: the angle whose tangent is x."""
-    def arctan2(self, other: Any) -> Any:
+    def arctan2(self, other: Any) -> Tensor:
         """Element by element: the angle of the point (x, y), from -pi to pi; derivatives 0 at the origin."""
     def arctan2_(self, other: Any) -> Self:
         """Store the result of `atan2` in place, and return self."""
@@ -320,7 +320,7 @@ class Methods:
         """Store the result of `asinh` in place, and return self."""
     def atan(self) -> Tensor:
         """Element by element: the angle whose tangent is x."""
-    def atan2(self, other: Any) -> Any:
+    def atan2(self, other: Any) -> Tensor:
         """Element by element: the angle of the point (x, y), from -pi to pi; derivatives 0 at the origin."""
     def atan2_(self, other: Any) -> Self:
         """Store the result of `atan2` in place, and return self."""
@@ -340,11 +340,11 @@ class Methods:
         """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
     def bincount(self, weights: Tensor | None = ..., minlength: builtins.int = ...) -> Tensor:
         """Return how often each of the numbers 0, 1, 2, ... occurs."""
-    def bitwise_and(self, other: Any) -> Any:
+    def bitwise_and(self, other: Any) -> Tensor:
         """Element by element: the bits that both have."""
     def bitwise_and_(self, other: Any) -> Self:
         """Store the result of `bitwise_and` in place, and return self."""
-    def bitwise_left_shift(self, other: Any) -> Any:
+    def bitwise_left_shift(self, other: Any) -> Tensor:
         """Element by element: the bits of x moved up by y places."""
     def bitwise_left_shift_(self, other: Any) -> Self:
         """Store the result of `bitwise_left_shift` in place, and return self."""
@@ -352,15 +352,15 @@ class Methods:
         """Element by element: the bits that x lacks."""
     def bitwise_not_(self) -> Self:
         """Store the result of `bitwise_not` in place, and return self."""
-    def bitwise_or(self, other: Any) -> Any:
+    def bitwise_or(self, other: Any) -> Tensor:
         """Element by element: the bits that either has."""
     def bitwise_or_(self, other: Any) -> Self:
         """Store the result of `bitwise_or` in place, and return self."""
-    def bitwise_right_shift(self, other: Any) -> Any:
+    def bitwise_right_shift(self, other: Any) -> Tensor:
         """Element by element: the bits of x moved down by y places; its sign stays."""
     def bitwise_right_shift_(self, other: Any) -> Self:
         """Store the result of `bitwise_right_shift` in place, and return self."""
-    def bitwise_xor(self, other: Any) -> Any:
+    def bitwise_xor(self, other: Any) -> Tensor:
         """Element by element: the bits that exactly one has."""
     def bitwise_xor_(self, other: Any) -> Self:
         """Store the result of `bitwise_xor` in place, and return self."""
@@ -404,7 +404,7 @@ class Methods:
         """Return the tensor itself if it is contiguous, else a contiguous copy."""
     def copy_(self, source: Any) -> Self:
         """Store the elements of `source`, broadcast and converted, and return self."""
-    def copysign(self, other: Any) -> Any:
+    def copysign(self, other: Any) -> Tensor:
         """Element by element: |x| with the sign of y, of a zero too; derivative 0 where x is 0."""
     def copysign_(self, other: Any) -> Self:
         """Store the result of `copysign` in place, and return self."""
@@ -487,7 +487,7 @@ class Methods:
         """Return the number of bytes of one element."""
     def elu(self, alpha: Number = ...) -> Tensor:
         """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
-    def eq(self, other: Any) -> Any:
+    def eq(self, other: Any) -> Tensor:
         """Element by element: x == y; nan equals nothing."""
     def eq_(self, other: Any) -> Self:
         """Store the result of `eq` in place, and return self."""
@@ -553,7 +553,7 @@ class Methods:
         """Element by element: the largest whole number not above x; derivative 0."""
     def floor_(self) -> Self:
         """Store the result of `floor` in place, and return self."""
-    def floor_divide(self, other: Any) -> Any:
+    def floor_divide(self, other: Any) -> Tensor:
         """Element by element: x / y rounded down; derivative 0."""
     def floor_divide_(self, other: Any) -> Self:
         """Store the result of `floor_divide` in place, and return self."""
@@ -561,7 +561,7 @@ class Methods:
         """Return the larger, or the one that is no nan; of equal ones `input` has the derivative."""
     def fmin(self, other: Tensor) -> Tensor:
         """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
-    def fmod(self, other: Any) -> Any:
+    def fmod(self, other: Any) -> Tensor:
         """Element by element: what x / y without its fraction leaves, with the sign of x."""
     def fmod_(self, other: Any) -> Self:
         """Store the result of `fmod` in place, and return self."""
@@ -575,7 +575,7 @@ class Methods:
         """Return the greatest common divisor of integers, not negative."""
     def gcd_(self, other: Tensor) -> Self:
         """Store the result of `gcd` in place, and return self."""
-    def ge(self, other: Any) -> Any:
+    def ge(self, other: Any) -> Tensor:
         """Element by element: x >= y."""
     def ge_(self, other: Any) -> Self:
         """Store the result of `ge` in place, and return self."""
@@ -587,15 +587,15 @@ class Methods:
         """Return all products of an element of one vector and one of another: shape (n, m)."""
     def glu(self, dim: builtins.int = ...) -> Tensor:
         """Return the first half of a dimension times the sigmoid of the second half."""
-    def greater(self, other: Any) -> Any:
+    def greater(self, other: Any) -> Tensor:
         """Element by element: x > y."""
     def greater_(self, other: Any) -> Self:
         """Store the result of `gt` in place, and return self."""
-    def greater_equal(self, other: Any) -> Any:
+    def greater_equal(self, other: Any) -> Tensor:
         """Element by element: x >= y."""
     def greater_equal_(self, other: Any) -> Self:
         """Store the result of `ge` in place, and return self."""
-    def gt(self, other: Any) -> Any:
+    def gt(self, other: Any) -> Tensor:
         """Element by element: x > y."""
     def gt_(self, other: Any) -> Self:
         """Store the result of `gt` in place, and return self."""
@@ -617,7 +617,7 @@ class Methods:
         """Return how many elements lie in each of equal parts of a range, as numbers of their dtype."""
     def hsplit(self, indices_or_sections: builtins.int | Sequence[builtins.int]) -> tuple[Tensor, ...]:
         """Return views side by side: of vectors along their dimension, of others along the second."""
-    def hypot(self, other: Any) -> Any:
+    def hypot(self, other: Any) -> Tensor:
         """Element by element: sqrt(x x + y y), also where squares overflow; derivatives 0 at the origin."""
     def hypot_(self, other: Any) -> Self:
         """Store the result of `hypot` in place, and return self."""
@@ -655,7 +655,7 @@ class Methods:
         """Store the result of `inv` in place, and return self."""
     def inverse(self) -> Tensor:
         """Return the inverses of square matrices; see `linalg.inv`."""
-    def is_close(self, other: Any) -> Any:
+    def is_close(self, other: Any) -> Tensor:
         """Element by element: |x - y| < 1/100."""
     def is_complex(self) -> builtins.bool:
         """Whether the elements are complex numbers, which tensors here never have."""
@@ -697,7 +697,7 @@ class Methods:
         """Return `input` times 2 to the power `other`."""
     def ldexp_(self, other: Tensor) -> Self:
         """Store the result of `ldexp` in place, and return self."""
-    def le(self, other: Any) -> Any:
+    def le(self, other: Any) -> Tensor:
         """Element by element: x <= y."""
     def le_(self, other: Any) -> Self:
         """Store the result of `le` in place, and return self."""
@@ -707,11 +707,11 @@ class Methods:
         """Return the way from `input` to `end`, of which it goes the share `weight`."""
     def lerp_(self, end: Tensor, weight: Operand) -> Self:
         """Store the result of `lerp` in place, and return self."""
-    def less(self, other: Any) -> Any:
+    def less(self, other: Any) -> Tensor:
         """Element by element: x < y."""
     def less_(self, other: Any) -> Self:
         """Store the result of `lt` in place, and return self."""
-    def less_equal(self, other: Any) -> Any:
+    def less_equal(self, other: Any) -> Tensor:
         """Element by element: x <= y."""
     def less_equal_(self, other: Any) -> Self:
         """Store the result of `le` in place, and return self."""
@@ -739,7 +739,7 @@ class Methods:
         """Element by element: log(sigmoid(x)), which would underflow."""
     def log_softmax(self, dim: builtins.int, dtype: Any = ...) -> Tensor:
         """Return `x - log(sum(exp(x)))` along `dim`: the logarithm of `softmax`, without overflow."""
-    def logaddexp(self, other: Any) -> Any:
+    def logaddexp(self, other: Any) -> Tensor:
         """Element by element: log(exp(x) + exp(y)), which would overflow."""
     def logaddexp2(self, other: Tensor) -> Tensor:
         """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
@@ -747,7 +747,7 @@ class Methods:
         """Return the logarithms of running sums of exponentials along `dim`, without overflow."""
     def logdet(self) -> Tensor:
         """Return the logarithms of determinants: nan where one is negative; see `slogdet`."""
-    def logical_and(self, other: Any) -> Any:
+    def logical_and(self, other: Any) -> Tensor:
         """Element by element: whether both are non-zero."""
     def logical_and_(self, other: Any) -> Self:
         """Store the result of `logical_and` in place, and return self."""
@@ -755,11 +755,11 @@ class Methods:
         """Element by element: whether x is zero."""
     def logical_not_(self) -> Self:
         """Store the result of `logical_not` in place, and return self."""
-    def logical_or(self, other: Any) -> Any:
+    def logical_or(self, other: Any) -> Tensor:
         """Element by element: whether either is non-zero."""
     def logical_or_(self, other: Any) -> Self:
         """Store the result of `logical_or` in place, and return self."""
-    def logical_xor(self, other: Any) -> Any:
+    def logical_xor(self, other: Any) -> Tensor:
         """Element by element: whether exactly one is non-zero."""
     def logical_xor_(self, other: Any) -> Self:
         """Store the result of `logical_xor` in place, and return self."""
@@ -773,7 +773,7 @@ class Methods:
         """Return `log(sum(exp(x)))` over dimensions, with the largest element subtracted first."""
     def long(self) -> Tensor:
         """Return the tensor as int64."""
-    def lt(self, other: Any) -> Any:
+    def lt(self, other: Any) -> Tensor:
         """Element by element: x < y."""
     def lt_(self, other: Any) -> Self:
         """Store the result of `lt` in place, and return self."""
@@ -801,7 +801,7 @@ class Methods:
         """Return square matrices multiplied by themselves, `n` factors in all; 0 gives the identity."""
     def max(self, dim: Any = ..., keepdim: builtins.bool = ..., *, other: Tensor | None = ...) -> Any:
         """Return the largest element, the largest along a dimension, or the larger of two tensors."""
-    def maximum(self, other: Any) -> Any:
+    def maximum(self, other: Any) -> Tensor:
         """Element by element: the larger; nan if either is nan; equal arguments share the derivative."""
     def mean(self, dim: Dims = ..., keepdim: builtins.bool = ..., *, dtype: Any = ...) -> Tensor:
         """Return the sum over dimensions divided by the number of elements; nan of none."""
@@ -809,7 +809,7 @@ class Methods:
         """Return the element in the middle of the order; the lower one of two, and nan if there is one."""
     def min(self, dim: Any = ..., keepdim: builtins.bool = ..., *, other: Tensor | None = ...) -> Any:
         """Return the smallest element, the smallest along a dimension, or the smaller of two tensors."""
-    def minimum(self, other: Any) -> Any:
+    def minimum(self, other: Any) -> Tensor:
         """Element by element: the smaller; nan if either is nan; equal arguments share the derivative."""
     def mish(self) -> Tensor:
         """Element by element: x tanh(softplus(x))."""
@@ -823,13 +823,13 @@ class Methods:
         """Return a view with dimensions moved to other places; the rest keep their order."""
     def msort(self) -> Tensor:
         """Return the elements in order along the first dimension."""
-    def mul(self, other: Any) -> Any:
+    def mul(self, other: Any) -> Tensor:
         """Element by element: x y."""
     def mul_(self, other: Any) -> Self:
         """Multiply in place, and return self."""
     def multinomial(self, num_samples: builtins.int, replacement: builtins.bool = ..., *, generator: Generator | None = ...) -> Tensor:
         """Return indices drawn with probabilities in proportion to the weights in each row."""
-    def multiply(self, other: Any) -> Any:
+    def multiply(self, other: Any) -> Tensor:
         """Element by element: x y."""
     def multiply_(self, other: Any) -> Self:
         """Multiply in place, and return self."""
@@ -858,7 +858,7 @@ class Methods:
         """Return the number of dimensions."""
     def ndtr(self) -> Tensor:
         """Element by element: the share of the normal distribution of mean 0 and variance 1 that lies below x."""
-    def ne(self, other: Any) -> Any:
+    def ne(self, other: Any) -> Tensor:
         """Element by element: x != y."""
     def ne_(self, other: Any) -> Self:
         """Store the result of `ne` in place, and return self."""
@@ -890,7 +890,7 @@ class Methods:
         """Return the p-norm of the elements over dimensions: `sum(abs(x) ** p) ** (1 / p)`."""
     def normal_(self, mean: builtins.float = ..., std: builtins.float = ..., *, generator: Generator | None = ...) -> Self:
         """Store numbers from the normal distribution, and return self."""
-    def not_equal(self, other: Any) -> Any:
+    def not_equal(self, other: Any) -> Tensor:
         """Element by element: x != y."""
     def not_equal_(self, other: Any) -> Self:
         """Store the result of `ne` in place, and return self."""
@@ -942,7 +942,7 @@ class Methods:
         """Element by element: x between 0 and 6; derivative 0 at both."""
     def relu_(self) -> Self:
         """Store the result of `relu` in place, and return self."""
-    def remainder(self, other: Any) -> Any:
+    def remainder(self, other: Any) -> Tensor:
         """Element by element: what x / y rounded down leaves, with the sign of y."""
     def remainder_(self, other: Any) -> Self:
         """Store the result of `remainder` in place, and return self."""
@@ -1155,7 +1155,7 @@ class Methods:
         """Return views below each other, along the first of two dimensions or more; see `hsplit`."""
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """Return this tensor where the condition holds, and `other` elsewhere; see `where`."""
-    def xlogy(self, other: Any) -> Any:
+    def xlogy(self, other: Any) -> Tensor:
         """Element by element: x log(y), and 0 where x is 0."""
     def xlogy_(self, other: Any) -> Self:
         """Store the result of `xlogy` in place, and return self."""

@@ -18,6 +18,7 @@ from typing import Any, ParamSpec
 
 from mt_autodiff import derivatives
 from mt_autodiff.extending import recording
+from mt_tensor.backends.kernels import FusedKernel
 from mt_tensor.public import function
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors
 from mt_tensor.recording.graph import Node, connect, fitting
@@ -29,43 +30,6 @@ _new = object.__new__
 
 FUSED: dict[str, Callable[..., Tensor]] = {}
 """The composed form of every named operation."""
-
-
-class FusedKernel:
-    """A backend's own version of a named operation: its value, and the gradient of its tensors.
-
-    Both compute with the elements and record nothing. A gradient that is to be differentiated in
-    turn comes from the composed form instead.
-    """
-
-    def fits(self, *arguments: Any) -> bool:
-        """Whether the kernel can do this case; the composed form does the others."""
-        return True
-
-    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return the result, a new tensor, and what `gradient` will want to know beside arguments.
-
-        Args:
-            needs: for each argument, whether its gradient will be wanted.
-            *arguments: those of the composed form.
-        """
-        raise NotImplementedError
-
-    def gradient(
-        self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
-    ) -> Sequence[Tensor | None]:
-        """Return the gradient for each argument; None where there is none, or none is wanted.
-
-        Each is a new tensor in memory of its own, which becomes `grad` of a leaf as it is; or the
-        upstream gradient itself.
-
-        Args:
-            grad: the gradient of the result.
-            saved: what `value` returned beside the result.
-            needs: what `value` was given.
-            *arguments: those that `value` was called with.
-        """
-        raise NotImplementedError
 
 
 @function
@@ -122,7 +86,8 @@ def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: A
     if not kernel.fits(*arguments):
         return FUSED[name](*arguments)
     if not recording.get():
-        return kernel.value((False,) * len(arguments), *arguments)[0]
+        result = kernel.value((False,) * len(arguments), *arguments)[0]
+        return result
     needs = tuple(
         [isinstance(x, Tensor) and bool(x._requires_grad and x.requires_grad) for x in arguments]
     )

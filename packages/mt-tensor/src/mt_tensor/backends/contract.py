@@ -32,20 +32,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from mt_operators import Formula, Operator
-from mt_tensor.backends.kernels import registered_kernel
+from mt_tensor.backends.kernels import FusedKernel, registered_kernel
 from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
 from mt_tensor.errors import ExchangeError
 from mt_tensor.layout import Layout
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
-
-if TYPE_CHECKING:
-    from mt_tensor.fused import FusedKernel
 
 
 class TensorBackend(ABC):
@@ -247,7 +244,7 @@ class TensorBackend(ABC):
 
         By default one that a package gave to it with `mt_tensor.extending.register_kernels`.
 
-        That is a `mt_tensor.fused.FusedKernel`: a value and its gradient. Where nothing is
+        That is a `FusedKernel`: a value and its gradient. Where nothing is
         recorded, as of integers, a function will do that has the signature of the composed form.
         """
         return registered_kernel(self.name, name)
@@ -289,12 +286,6 @@ class TensorBackend(ABC):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return the backend itself."""
         return self
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
-        """Pickle by name."""
-        from mt_tensor.backends.registry import get_backend
-
-        return get_backend, (self.name,)
 
     def __repr__(self) -> str:
         """Show class and name."""

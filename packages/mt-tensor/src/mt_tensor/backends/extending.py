@@ -24,10 +24,12 @@ from mt_tensor.tensor_data import (
 from mt_tensor.backends.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.backends.numpy.calls import running as running
 from mt_tensor.backends.numpy.backend import (
-    FUNCTIONS as FUNCTIONS,
     NumpyOps as NumpyOps,
-    UFUNCS as UFUNCS,
     on_arrays as on_arrays,
+)
+from mt_tensor.backends.numpy.functions import (
+    FUNCTIONS as FUNCTIONS,
+    UFUNCS as UFUNCS,
 )
 from mt_tensor.backends.numpy.source import numpy_function as numpy_function
 from mt_tensor.pointwise.fusing import operator_of as operator_of

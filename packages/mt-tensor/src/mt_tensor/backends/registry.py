@@ -278,3 +278,11 @@ class use_backend(ContextDecorator):  # noqa: N801 - reads as a statement
     def __exit__(self, *_: object) -> None:
         """Return to the backend before."""
         undo(_chosen, self._tokens)
+
+
+def _by_name(backend: TensorBackend) -> tuple[Callable[[str], TensorBackend], tuple[str]]:
+    """Pickle a backend by its name."""
+    return get_backend, (backend.name,)
+
+
+TensorBackend.__reduce__ = _by_name  # type: ignore[assignment, method-assign]

@@ -78,7 +78,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     truth = operator.result == "truth"
     direct = _direct_kinds(operator)
 
-    def binary(self: Tensor, other: Any) -> Any:
+    def binary(self: Tensor, other: Any) -> Tensor:
         data, backend = self._tensor, self.backend
         layout = data.layout
         dtype = layout.dtype
@@ -100,7 +100,7 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
         if y is None and left_to_others and not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
-                return array_on_the_right(operator, self, other)
+                return array_on_the_right(operator, self, other)  # type: ignore[no-any-return]
         return operation(self, other)
 
     return binary

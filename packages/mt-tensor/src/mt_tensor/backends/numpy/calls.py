@@ -7,7 +7,6 @@ no second look; what it cannot do it leaves to the way that all formulas go.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from mt_operators import Formula
 from mt_tensor.backends.contract import computation_type
+from mt_tensor.backends.numpy.functions import typed
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
 from mt_tensor.layout import Layout
@@ -124,11 +124,3 @@ def running(
         return of_many
     by_arity: dict[int, Function] = {1: of_one, 2: of_two}
     return by_arity.get(formula.arity, general)
-
-
-def typed(number: Number, dtype: np.dtype[Any]) -> Array:
-    """Return a number as an array, which NumPy takes in half the time of a Python number."""
-    fraction = not math.isfinite(number) or number != int(number)
-    exact = np.float64 if dtype.kind in "iu" and fraction else dtype
-    array: Array = silently(np.asarray(number).astype, exact)
-    return array

@@ -25,8 +25,8 @@ from mt_operators import Formula
 from mt_operators.evaluation import expanded
 from mt_operators.graph import PYTHON, Expression, Graph, Number
 from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
-from mt_tensor.backends.numpy.calls import typed
 from mt_tensor.backends.numpy.choices import choose, keep
+from mt_tensor.backends.numpy.functions import typed
 
 ATOMIC = ("sigmoid", "sign")
 """Operators that have a function of arrays, though other stages compose them."""

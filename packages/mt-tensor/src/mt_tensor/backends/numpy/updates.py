@@ -30,7 +30,7 @@ import numpy as np
 from mt_operators import Formula
 from mt_operators.evaluation import expanded
 from mt_operators.graph import PYTHON, Expression, Graph
-from mt_tensor.backends.numpy.backend import FUNCTIONS, UFUNCS
+from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS
 from mt_tensor.backends.numpy.source import ATOMIC
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Number, float16

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from mt_tensor.backends.kernels import FusedKernel
 from mt_tensor.backends.numpy.kernels import positions, softmax
-from mt_tensor.fused import FusedKernel
 
 KERNELS: dict[str, Callable[..., Any] | FusedKernel] = {**positions.KERNELS, **softmax.KERNELS}
 """The kernels by the name of the operation."""
