@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mt_operators.documentation import run_readme
+from mt_operators.testing.documentation import run_readme
 
 
 def test_readme() -> None:

@@ -491,7 +491,9 @@ def test_line_endings_and_rights_of_a_file_stay_as_they_are(tmp_path: Path) -> N
             "operators.py is not written in UTF-8",
         ),
         (
-            lambda text: text.replace(MINE, "from mt_operators.special import erf as prod\n"),
+            lambda text: text.replace(
+                MINE, "from mt_operators.library.special import erf as prod\n"
+            ),
             r"operators.prod is now mt_operators.elementary.erf \(.*elementary.py, line \d+\)",
         ),
         (

@@ -29,8 +29,8 @@ from mt_autodiff import (
     no_grad,
 )
 from mt_autodiff.drawing import Svg, to_svg
-from mt_autodiff.drawing.layout import Edge, layered_layout
-from mt_operators.documentation import BLOCK
+from mt_autodiff.library.drawing.layout import Edge, layered_layout
+from mt_operators.testing.documentation import BLOCK
 
 PACKAGE = Path(__file__).parents[1]
 PICTURE = PACKAGE / "docs" / "graph.svg"

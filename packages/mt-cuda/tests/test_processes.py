@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mt_cuda
-from mt_operators.documentation import run_docstrings, run_readme
+from mt_operators.testing.documentation import run_docstrings, run_readme
 
 PACKAGE = Path(__file__).parents[1]
 

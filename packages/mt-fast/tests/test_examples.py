@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mt_operators.documentation import run_readme
+from mt_operators.testing.documentation import run_readme
 
 README = Path(__file__).parents[1] / "README.md"
 

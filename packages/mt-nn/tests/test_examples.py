@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import mt_nn
-from mt_operators.documentation import run_docstrings, run_readme
+from mt_operators.testing.documentation import run_docstrings, run_readme
 
 README = Path(__file__).parents[1] / "README.md"
 

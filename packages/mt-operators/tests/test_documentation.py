@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mt_operators.documentation import run_readme
+from mt_operators.testing.documentation import run_readme
 
 RIGHT = """
 # A title

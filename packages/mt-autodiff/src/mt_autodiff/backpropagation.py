@@ -1,10 +1,10 @@
 """Backpropagation: from one result back to everything it was computed from.
 
-Each variable must be visited after all that were computed from it, when its derivative is
-complete. A walk that goes on as soon as a first share has come gets this wrong already for
-`b = a + a; c = b + b`: of the two shares of `b` only one would reach `a`. The reverse of the order
-in which a depth-first walk *finishes* is right. The walk keeps its own stack, so that a chain of a
-hundred thousand operations does not exhaust Python's.
+The second idea: what was remembered is followed back. Each variable must be visited after all that
+were computed from it, when its derivative is complete. A walk that goes on as soon as a first share
+has come gets this wrong already for `b = a + a; c = b + b`: of the two shares of `b` only one would
+reach `a`. The reverse of the order in which a depth-first walk *finishes* is right. The walk keeps
+its own stack, so that a chain of a hundred thousand operations does not exhaust Python's.
 """
 
 from __future__ import annotations

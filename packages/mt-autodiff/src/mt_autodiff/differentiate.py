@@ -1,4 +1,7 @@
-"""Derivatives as results, instead of as what is stored with the inputs."""
+"""Derivatives as results, instead of as what is stored with the inputs.
+
+The walk back is `backpropagation.py`'s; here its results are returned.
+"""
 
 from __future__ import annotations
 

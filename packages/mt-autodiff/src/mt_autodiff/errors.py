@@ -1,4 +1,7 @@
-"""The errors of this stage, nearly all of differentiation."""
+"""The errors of this stage, nearly all of differentiation.
+
+Here the lesson begins.
+"""
 
 from __future__ import annotations
 

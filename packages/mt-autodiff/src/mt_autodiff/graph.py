@@ -1,8 +1,8 @@
 """The recorded computation: variables, and how each one came about.
 
-A variable that was computed from others has a `History`: the function that made it, what that
-function saved (its `Context`) and its inputs. Following histories backwards is all that
-backpropagation needs, whatever the values are.
+The first idea of this stage: values remember. A variable that was computed from others has a
+`History`: the function that made it, what that function saved (its `Context`) and its inputs.
+Following histories backwards is all that backpropagation needs, whatever the values are.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The operator table lifted to Scalars.
 
-Every row's value runs on the floats inside, and its partial derivatives, run on the same floats,
-are its backward. Under `create_graph` the partial derivatives run on Scalars instead, as they
-stand: asked for their operators, Scalars record them. That is all that higher derivatives take.
+A Scalar can record; this is what it records. Every row's value runs on the floats inside, and its
+partial derivatives, run on the same floats, are its backward. Under `create_graph` the partial
+derivatives run on Scalars instead, as they stand: asked for their operators, Scalars record them.
+That is all that higher derivatives take.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Whether computations are recorded at the moment: a setting of the running thread or task.
 
-Recording is on unless switched off, as in torch: `with no_grad():` for evaluation and parameter
-updates, `with enable_grad():` to switch it on again inside. Each thread begins with recording on. A
-task of asyncio begins as the one that made it, and what it switches no other task notices.
+Values remember unless they are told not to. Recording is on unless switched off, as in torch: `with
+no_grad():` for evaluation and parameter updates, `with enable_grad():` to switch it on again
+inside. Each thread begins with recording on. A task of asyncio begins as the one that made it, and
+what it switches no other task notices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Derivatives by finite differences, to check the exact ones against."""
+"""Derivatives by finite differences, to check the exact ones against.
+
+The last file of the lesson, and its proof.
+"""
 
 from __future__ import annotations
 

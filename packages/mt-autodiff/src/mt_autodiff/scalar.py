@@ -1,8 +1,8 @@
 """`Scalar`: a float that records how it was computed.
 
-The class itself, what backpropagation asks of it, and what it answers to Python's operators and to
-elementary functions. The operators of the table, which these stand for, are lifted in
-`mt_autodiff.lifted`.
+The first value that remembers, and all that has been read is asked of it. The class itself, what
+backpropagation asks of it, and what it answers to Python's operators and to elementary functions.
+The operators of the table, which these stand for, are lifted in `mt_autodiff.lifted`.
 """
 
 from __future__ import annotations

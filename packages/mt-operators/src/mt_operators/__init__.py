@@ -16,14 +16,13 @@ from mt_operators.errors import (
     UnknownOperatorError,
 )
 from mt_operators.formula import Formula, Operator
+from mt_operators.library import activations as activations
+from mt_operators.library import special as special
 from mt_operators.module import Module
 from mt_operators.parameter import Buffer, Parameter
 from mt_operators.registry import OperatorTable
 from mt_operators.state_dict import IncompatibleKeys
 from mt_operators.table import OPERATORS
-
-from mt_operators import activations as activations  # isort: skip - its rows come after the others
-from mt_operators import special as special  # isort: skip
 
 __version__ = "0.1.0"
 

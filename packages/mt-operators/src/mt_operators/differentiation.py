@@ -1,8 +1,9 @@
 """Differentiation: the partial derivatives of a graph, as graphs.
 
-The derivative of the output by each expression is the sum of what comes from all that use it: by
-the derivative of each of these, times the partial derivative of its operator, which the row of the
-table has. This is the chain rule in reverse, what stage 1's `backpropagate` does with numbers.
+The second walk. The derivative of the output by each expression is the sum of what
+comes from all that use it: by the derivative of each of these, times the partial derivative of its
+operator, which the row of the table has. This is the chain rule in reverse, what stage 1's
+`backpropagate` does with numbers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,13 @@
 """Elementary functions: what the operator table is written with, beside Python's operators.
 
-On floats they compute, with `math`. Any other value they *ask*, as Python's operators ask their
-operands: `exp(x)` is `x.__operator__("exp", (x,))` where `x` has such a method. So the function of
-a row runs as it stands on floats, on recorded scalars, on tensors, and on symbols that write down
-what is computed (`mt_operators.tracing`). These functions are all that a stage or a compiler has to
-spell in its own way.
+Up to `operators.py` the lesson is about operators, and from `parameter.py` on about trees of
+modules. Here the first half begins.
+
+On floats these functions compute, with `math`. Any other value they *ask*, as Python's operators
+ask their operands: `exp(x)` is `x.__operator__("exp", (x,))` where `x` has such a method. So the
+function of a row runs as it stands on floats, on recorded scalars, on tensors, and on symbols that
+write down what is computed (`mt_operators.tracing`). These functions are all that a stage or a
+compiler has to spell in its own way.
 
 Python's own functions raise where IEEE 754 has an answer (`1.0 / 0.0`, `math.exp(1000)`,
 `math.log(-1)`). All other stages follow IEEE 754, and so do these: a pole gives an infinity and a

@@ -1,7 +1,8 @@
 """The errors of stage 0, and the one way every stage suggests a nearest name.
 
-Each error says what was wrong, what was given and what to do, and derives from the builtin
-exception that fits, so that code which catches `KeyError` or `ValueError` keeps working.
+Here the lesson begins. Each error says what was wrong, what was given and what to do, and derives
+from the builtin exception that fits, so that code which catches `KeyError` or `ValueError` keeps
+working.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Evaluation: compute what a graph says, with a stage's own functions if it has them.
 
-The same walk writes rows out: evaluated on symbols, with the functions that a compiler knows, a
-graph becomes one that uses nothing else.
+The first of three walks over graphs. The same walk writes rows out: evaluated on symbols, with the
+functions that a compiler knows, a graph becomes one that uses nothing else.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """What an operator is: a function of scalars and its partial derivatives.
 
-`Operator` is a row of the table. `Formula` is what a backend is asked to run over whole arrays: an
-operator's value, or all of its gradients at once (the *fused backward*: one pass that reads the
-upstream gradient, the arguments and the output, and writes every gradient that is needed).
+A function can compute and be traced; with its derivatives it is an operator. `Operator` is a row of
+the table. `Formula` is what a backend is asked to run over whole arrays: an operator's value, or
+all of its gradients at once (the *fused backward*: one pass that reads the upstream gradient, the
+arguments and the output, and writes every gradient that is needed).
 """
 
 from __future__ import annotations

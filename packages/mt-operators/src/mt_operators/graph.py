@@ -1,6 +1,7 @@
 """The graph of a formula: its arguments, constants and operations, each expression once.
 
-A function of the operator table computes; a compiler needs to *see* it. Run once on symbols
+What functions ask is known by now; this is where the answers of symbols are written down. A
+function of the operator table computes; a compiler needs to *see* it. Run once on symbols
 (`mt_operators.tracing`), it leaves a graph:
 
     >>> from mt_operators import OPERATORS

@@ -1,8 +1,8 @@
 """Python's operators on values that say by themselves what an operator makes of them.
 
-`x + 1` is `x.__operator__("add", (x, 1))`: the same question that the functions of
-`mt_operators.elementary` ask, by the names of the operator table. Scalars and symbols differ in
-their answers only.
+With `elementary.py` this is all that a formula can ask of a value. `x + 1` is
+`x.__operator__("add", (x, 1))`: the same question that the functions of `mt_operators.elementary`
+ask, by the names of the operator table. Scalars and symbols differ in their answers only.
 """
 
 from __future__ import annotations

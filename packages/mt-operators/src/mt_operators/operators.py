@@ -1,8 +1,9 @@
 """The scalar operators and higher-order functions of the MiniTorch course, by its names.
 
-The scalar operators are rows of the table, called on floats. Two of the course's names mean
-something else than the table's: `log` here adds 1e-6, so that `log(0)` is finite (the table's
-`log` is the true logarithm), and `max` is the table's `maximum` of two numbers.
+The half of the lesson that is about operators ends here, with the table under other names. The
+scalar operators are rows of the table, called on floats. Two of the course's names mean something
+else than the table's: `log` here adds 1e-6, so that `log(0)` is finite (the table's `log` is the
+true logarithm), and `max` is the table's `maximum` of two numbers.
 
 The names `id`, `max`, `map`, `sum` are builtins too: write `from mt_operators import operators`
 and `operators.map(...)`, as the course does.

@@ -1,8 +1,9 @@
 """What modules hold: parameters, which training changes, and buffers, which it leaves alone.
 
-Both are holders of a value, and what the value is stays open: a float here, a recorded scalar in
-stage 1, a tensor later. A holder asks its value what it can do (`detach`, `clone`, `copy_`,
-`requires_grad_`), and so serves every stage.
+Here the second half of the lesson begins; of the first it needs the errors only. Both are holders
+of a value, and what the value is stays open: a float here, a recorded scalar in stage 1, a tensor
+later. A holder asks its value what it can do (`detach`, `clone`, `copy_`, `requires_grad_`), and so
+serves every stage.
 """
 
 from __future__ import annotations

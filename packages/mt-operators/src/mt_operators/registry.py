@@ -1,6 +1,6 @@
 """The container of the operators: a mapping by name that is open to new rows.
 
-The rows themselves are in `mt_operators.table`.
+The last file before the mathematics. The rows themselves are in `mt_operators.table`.
 """
 
 from __future__ import annotations

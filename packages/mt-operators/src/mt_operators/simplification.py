@@ -1,7 +1,8 @@
 """Simplification: expressions that have exactly the value of a simpler one.
 
-Exactly means with nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since
--0 + 0 is 0, nor is `x * 0` zero, since nan * 0 is nan.
+An expression passes through here on its way into a graph. Exactly means with nan, infinities and
+signed zeros: `x * 1` is `x`, but `x + 0` is not, since -0 + 0 is 0, nor is `x * 0` zero, since nan
+* 0 is nan.
 """
 
 from __future__ import annotations

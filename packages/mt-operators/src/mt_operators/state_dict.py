@@ -1,6 +1,7 @@
 """Loading a state dictionary: which names and values fit, and all of them or none.
 
-What a state dictionary holds for each name is the business of `mt_operators.parameter`.
+Between what modules hold and the tree of them. What a state dictionary holds for each name is the
+business of `mt_operators.parameter`.
 """
 
 from __future__ import annotations

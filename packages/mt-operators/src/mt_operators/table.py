@@ -1,10 +1,10 @@
 """The operator table: the one place where the mathematics is written.
 
-Each row gives an operator's name, its value and the partial derivative for each argument, in terms
-of the arguments and the output. Every stage and backend lifts these rows, so a row added here (and
-a row of samples in `mt_operators.testing`) is a new operator everywhere, with its gradient. The
-rows that go on where this file ends are in `mt_operators.activations`, of networks, and in
-`mt_operators.special`.
+All before was to let it be written as it is in a book. Each row gives an operator's name, its value
+and the partial derivative for each argument, in terms of the arguments and the output. Every stage
+and backend lifts these rows, so a row added here (and a row of samples in `mt_operators.testing`)
+is a new operator everywhere, with its gradient. The rows that go on where this file ends are in
+`mt_operators.library.activations`, of networks, and in `mt_operators.library.special`.
 
 How to write a row: arithmetic, comparisons and the functions of `mt_operators.elementary`; no `if`,
 `and`, `or` on values (choose with `where`), so that it runs on whole arrays and on symbols too. A

@@ -1,4 +1,6 @@
-"""Formulas as text that people read: a walk over the graph that writes it in Python's notation.
+"""Formulas as text that people read, in Python's notation.
+
+The third of the walks, after evaluation and differentiation.
 
 >>> from mt_operators import OPERATORS
 >>> written(OPERATORS["softplus"])

@@ -1,6 +1,7 @@
 """Tracing: run a function once on symbols, and keep the graph of what it computes.
 
-A symbol stands for a number that is not known yet. Asked for an operator, by Python's or by a
+Here what has been read meets: functions that ask, and a graph that keeps what they asked for. A
+symbol stands for a number that is not known yet. Asked for an operator, by Python's or by a
 function of `mt_operators.elementary`, it answers with the symbol of the result, and the expression
 is entered into the graph, once however often it is used.
 """

@@ -1,7 +1,8 @@
 """Trying a row when it is added, so that a mistake shows here and not in a backend.
 
-Each function of the row is run on symbols: that finds whatever leaves no graph. What is wrong is
-said of the function in which it is, with the form it must have.
+What an operator is has just been said, and next comes the table that holds them. Each function of
+the row is run on symbols: that finds whatever leaves no graph. What is wrong is said of the
+function in which it is, with the form it must have.
 """
 
 from __future__ import annotations

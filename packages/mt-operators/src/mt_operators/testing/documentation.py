@@ -39,7 +39,7 @@ def run_readme(path: Path) -> int:
     """
     for shown in COMMAND.finditer(path.read_text(encoding="utf-8")):
         _run_command(shown["arguments"].split(), shown["output"])
-    command = [sys.executable, "-W", "error", "-m", "mt_operators.documentation", str(path)]
+    command = [sys.executable, "-W", "error", "-m", "mt_operators.testing.documentation", str(path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
         raise AssertionError(result.stderr)

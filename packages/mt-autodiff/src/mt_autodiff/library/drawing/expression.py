@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mt_autodiff.backpropagation import V, derivatives, topological_sort
-from mt_autodiff.drawing.svg import Node, Svg, render
 from mt_autodiff.errors import GraphFreedError, GraphTooLargeError
+from mt_autodiff.library.drawing.svg import Node, Svg, render
 from mt_autodiff.mode import no_grad
 from mt_autodiff.scalar import Scalar
 

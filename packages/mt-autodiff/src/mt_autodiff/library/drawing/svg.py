@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mt_autodiff.drawing.layout import Edge, Slot, layered_layout
+from mt_autodiff.library.drawing.layout import Edge, Slot, layered_layout
 
 CHARACTER = 7.9  # the width of a character, in nearly every monospace font of 13 pixels
 LINE = 18.0  # from one line of text to the next

@@ -4,7 +4,7 @@
 it down. Only the first knows of Scalars.
 """
 
-from mt_autodiff.drawing.expression import to_svg
-from mt_autodiff.drawing.svg import Svg
+from mt_autodiff.library.drawing.expression import to_svg
+from mt_autodiff.library.drawing.svg import Svg
 
 __all__ = ["Svg", "to_svg"]

@@ -1,0 +1,1 @@
+"""Beyond the lesson of stage 1: pictures of what Scalars recorded."""
