@@ -2,7 +2,7 @@
 
 What the examples of its README import belongs to them, too: a name of a module that has no
 `__all__`, as `mt_operators.datasets.xor`, or all that such a module defines, as
-`mt_operators.operators`. Names keep the place where users know them, though they lie in `library`.
+`mt_operators.operators`. What lies in `library` is public where a module outside passes it on.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ def public_names(symbols: Symbols, package: str) -> dict[str, Symbol]:
     found: dict[str, Symbol] = {}
     for source in symbols.library.modules(package):
         module = symbols.library.module(source.name) or source  # its stub, if it has one
-        names = exported(module)
-        if names is not None and part_of(module) != "conformance":
-            for name in names:
-                if not name.startswith("__"):
-                    found |= _named(symbols, package, module, name)
+        known = symbols.library.module(module.name.replace(".library", "", 1))
+        if known is not None and part_of(module) != "conformance":
+            for name in exported(module) or ():
+                if not name.startswith("__") and (known is module or name in known.names):
+                    found |= _named(symbols, package, known, name)
     for module, name in _shown_to_readers(symbols, package):
         if exported(module) is None or _is_module(symbols, f"{module.name}.{name}"):
             found |= _named(symbols, package, module, name)
@@ -57,7 +57,7 @@ def _named(symbols: Symbols, package: str, module: Module, name: str) -> dict[st
             f"{module.name} ({module.file.name}) does not define {name!r}, which `__all__` or an "
             "example of the README names."
         )
-    path = f"{module.name}.{name}".removeprefix(f"{package}.").removeprefix("library.")
+    path = f"{module.name}.{name}".removeprefix(f"{package}.")
     found = {path: symbol}
     if symbol.kind == "module" and exported(symbol.module) is None:
         for inner in _defined_in(symbols, symbol.module):
