@@ -49,7 +49,7 @@ class Parameter(Tensor, mt_operators.Parameter):
 
     def load(self, fitting: Any) -> None:
         """Take over a value that `fitting` returned, in place."""
-        self.update(fitting)
+        self.detach().copy_(fitting)
 
     def __repr__(self) -> str:
         """Show the elements."""

@@ -266,8 +266,8 @@ class Module:
                 continue
             seen.add(id(module))
             yield path, module
-            below = [(_joined(path, name), child) for name, child in module._modules.items()]
-            pending.extend(reversed(below))
+            for name, child in reversed(module._modules.items()):
+                pending.append((_joined(path, name), child))
 
     def modules(self) -> Iterator[Module]:
         """Iterate over this module and all modules below it, each one once."""

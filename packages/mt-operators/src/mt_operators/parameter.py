@@ -119,8 +119,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _shape(value: Any) -> tuple[int, ...] | None:
-    shape = () if _is_number(value) else getattr(value, "shape", None)
-    return None if shape is None else tuple(shape)
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return tuple(shape)
+    return () if _is_number(value) else None
 
 
 def _described(value: Any) -> str:

@@ -418,7 +418,7 @@ class Tensor(Methods):
 
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
-        return self._with(self._tensor)
+        return _make(self._tensor, self.backend)
 
     def detach_(self) -> Self:
         """Forget how the tensor was computed, and return it, a leaf that does not require grad.

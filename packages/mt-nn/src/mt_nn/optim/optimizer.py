@@ -241,8 +241,8 @@ class Optimizer(OptimizerHooks):
         missing = [name for name in self.defaults if name not in saved and name not in HOW]
         if missing:
             raise self._unfit(f"a group lacks {', '.join(missing)}")
-        kept = ("params", *(name for name in HOW if name in mine))
-        group = {**saved, **{name: mine[name] for name in kept}}
+        own = ("params", *filter(mine.__contains__, HOW))
+        group = {**saved, **{name: mine[name] for name in own}}
         if "param_names" in mine:
             group.setdefault("param_names", mine["param_names"])
         self.check_settings(group)

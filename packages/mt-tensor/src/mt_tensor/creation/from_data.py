@@ -77,7 +77,7 @@ def tensor(
     home = None
     if isinstance(data, Tensor):
         home = data.backend
-        values, own = np.array(home.to_host(data._tensor)), data.dtype
+        values, own = np.array(home.to_host(data._tensor)), data._tensor.layout.dtype
     elif hasattr(type(data), "__array__"):  # an array, or what another library has for one
         values = np.array(np.asarray(data))
         own = as_dtype(values.dtype)

@@ -169,6 +169,8 @@ class Options(TypedDict, total=False):
 
 def after(model: Tensor, options: Options) -> dict[str, Any]:
     """Return options in which what is left out, or None, is the model's."""
+    if not options:
+        return {"dtype": model.dtype, "backend": model.backend}
     chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     backend, device = chosen.pop("backend", None), chosen.pop("device", None)
     chosen["backend"] = place(backend, device, model.backend)

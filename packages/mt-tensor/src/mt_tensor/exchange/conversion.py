@@ -36,8 +36,9 @@ class Cast(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dtype: DType) -> Tensor:
-        ctx.dtype = x.dtype
-        return x._with(x.backend.copy(x._tensor, row_major(x._tensor.shape, dtype)))
+        layout, backend = x._tensor.layout, x.backend
+        ctx.dtype = layout.dtype
+        return Tensor._make(backend.copy(x._tensor, row_major(layout.shape, dtype)), backend)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -214,7 +215,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @method
 def clone(self: Tensor) -> Tensor:
     """Return a contiguous copy that the gradient flows through."""
-    return Cast.apply(self, self.dtype)
+    return Cast.apply(self, self._tensor.layout.dtype)
 
 
 @method

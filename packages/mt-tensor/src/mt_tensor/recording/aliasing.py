@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff import enable_grad, is_grad_enabled, no_grad
+from mt_autodiff import enable_grad, no_grad
+from mt_autodiff.mode import recording
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.public import method
@@ -131,11 +132,11 @@ def _change_is_recorded(self: Tensor, *others: Any) -> bool:
     Raises:
         InPlaceError: it would have to be, but gradients cannot follow it.
     """
-    if not is_grad_enabled() or not self.dtype.is_floating_point:
+    if not recording.get() or not self._tensor.layout.dtype.is_floating_point:
         return False
     base = self if self._base is None else self._base
     concerned = [self, base, *[other for other in others if isinstance(other, Tensor)]]
-    if True not in [tensor.requires_grad for tensor in concerned]:
+    if True not in [bool(x._requires_grad and x.requires_grad) for x in concerned]:
         return False
     if base.requires_grad and base.is_leaf:
         raise InPlaceError(

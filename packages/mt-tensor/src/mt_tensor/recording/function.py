@@ -59,7 +59,9 @@ class Function:
         """Run forward, and record it if an argument wants a gradient."""
         enabled = recording.get()
         if enabled:
-            needs = tuple([isinstance(arg, Tensor) and arg.requires_grad for arg in args])
+            needs = tuple(
+                [isinstance(x, Tensor) and bool(x._requires_grad and x.requires_grad) for x in args]
+            )
         else:
             needs = (False,) * len(args)
         ctx: TensorContext = object.__new__(TensorContext)
