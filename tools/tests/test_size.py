@@ -47,6 +47,7 @@ def module(name: str, text: str) -> Module:
         ("p.library.deep.er", "library"),
         ("p.examples.one", "library"),
         ("p.bench", "library"),
+        ("p.course", "library"),
         ("p.__main__", "library"),
         ("p.testing", "conformance"),
         ("p.conformance.kit", "conformance"),

@@ -2,8 +2,9 @@
 
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
 *library*, below the folder of this name. A file outside that only passes on what lies there, under
-a name that users know, counts as such, too, and so do programs that can be run and the names that
-later stages build with. Kits and samples for tests are the third part, *conformance*.
+a name that users know, counts as such, too, and so do programs that can be run, what the course
+hands out, and the names that later stages build with. Kits and samples for tests are the third
+part, *conformance*.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LESSON: tuple[Part, ...] = ("lesson",)
 FOR_USERS: tuple[Part, ...] = ("lesson", "library")
 
 _FOR_TESTS = {"conformance", "testing"}
-_BEYOND_THE_LESSON = {"library", "extending", "examples", "bench", "__main__"}
+_BEYOND_THE_LESSON = {"library", "extending", "examples", "bench", "course", "__main__"}
 
 _SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),

@@ -1,8 +1,9 @@
 """The `fast` backend: the primitives of the contract as compiled loops.
 
-`FastOps` decides as little as it can: empty views, float16, and from how many elements on a
-primitive uses all threads. How loops are chosen and run is in the modules named after the
-primitives; what the loops compute comes from the operator table by way of `mt_operators.graph`.
+The last file of the lesson: all primitives have been read, and stand here together. `FastOps`
+decides as little as it can: empty views, float16, and from how many elements on a primitive uses
+all threads. How loops are chosen and run is in the modules named after the primitives; what the
+loops compute comes from the operator table by way of `mt_operators.graph`.
 
 The storage of a tensor is a writeable NumPy array, so that views cost nothing and tensors can share
 memory with NumPy. LLVM has no fast float16 arithmetic on most CPUs: float16 tensors are computed

@@ -1,6 +1,7 @@
 """What the processor's vector registers are like: how wide, and how many.
 
-All code is right on every processor; this decides only how fast.
+The statements of one element are written; loops around them run on vectors. All code is right on
+every processor; this decides only how fast.
 """
 
 from __future__ import annotations

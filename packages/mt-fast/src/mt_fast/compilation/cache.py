@@ -1,11 +1,12 @@
 """Compiled kernels on disk: what one process has compiled, the next one loads.
 
-Compiling a kernel takes a tenth of a second or more, loading it a few milliseconds. Each is kept in
-a file that is named by a hash of everything that went into it: its text and its module, the modules
-of this package that give the text its meaning, the types of its arguments, the processor, the
-options and versions of the compiler. So a file is never out of date, and needs no lock: two
-processes that compile the same kernel write the same file, by renaming a complete one. Beside it
-lies the text of the kernel, to be read.
+With files that can be trusted, compiled kernels outlive a process. Compiling a kernel takes a tenth
+of a second or more, loading it a few milliseconds. Each is kept in a file that is named by a hash
+of everything that went into it: its text and its module, the modules of this package that give the
+text its meaning, the types of its arguments, the processor, the options and versions of the
+compiler. So a file is never out of date, and needs no lock: two processes that compile the same
+kernel write the same file, by renaming a complete one. Beside it lies the text of the kernel, to be
+read.
 
 Whatever is wrong with the folder (it cannot be written to, the disk is full, a file is damaged,
 others could have written it: see `private.py`) costs time only: the kernel is compiled.

@@ -1,10 +1,11 @@
 """Compilation: from kernel text to machine code, on one thread and on all.
 
-A kernel does the units from `lo` to `hi`. On one thread it is called for all of them. The parallel
-form is a second, tiny function, which gives each thread an equal share; it is compiled when it is
-first needed, for that takes some tenths of a second and most tensors are small. It calls the kernel
-by its address, or LLVM would compile the kernel once more within it. Kernels with the same text are
-one kernel, and what has been compiled once is kept on disk (`cache.py`).
+All before comes together in `Kernel`, which the primitives run. A kernel does the units from `lo`
+to `hi`. On one thread it is called for all of them. The parallel form is a second, tiny function,
+which gives each thread an equal share; it is compiled when it is first needed, for that takes some
+tenths of a second and most tensors are small. It calls the kernel by its address, or LLVM would
+compile the kernel once more within it. Kernels with the same text are one kernel, and what has been
+compiled once is kept on disk (`cache.py`).
 """
 
 from __future__ import annotations

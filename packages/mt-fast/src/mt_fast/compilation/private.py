@@ -1,9 +1,10 @@
 """Files that nobody else can have written.
 
-A compiled kernel is loaded by unpickling it, which does whatever its writer wished. So none is read
-that another user could have put there or changed: the folder and the file must belong to this user
-or to root, and nobody else may write to them. Systems without owners in this sense, as Windows,
-keep the folders of users apart by themselves.
+The text is written; from here on it becomes machine code, which is kept on disk. A compiled kernel
+is loaded by unpickling it, which does whatever its writer wished. So none is read that another user
+could have put there or changed: the folder and the file must belong to this user or to root, and
+nobody else may write to them. Systems without owners in this sense, as Windows, keep the folders of
+users apart by themselves.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Threads: Numba's, shared by all kernels.
 
-How many loops may use is `numba.set_num_threads`, at most the environment variable
-`NUMBA_NUM_THREADS`, which is the number of processors if nobody has set it. Numba has three ways to
-run threads (its *layers*: TBB, OpenMP, and a work queue of its own), and takes the first that is
-installed. Two of them end the process in programs that are nothing special: GNU's OpenMP if a
-forked child uses it, and the work queue if two threads of Python do. This module sees to it that
-neither happens.
+The last thing that compiling needs. How many loops may use is `numba.set_num_threads`, at most the
+environment variable `NUMBA_NUM_THREADS`, which is the number of processors if nobody has set it.
+Numba has three ways to run threads (its *layers*: TBB, OpenMP, and a work queue of its own), and
+takes the first that is installed. Two of them end the process in programs that are nothing special:
+GNU's OpenMP if a forked child uses it, and the work queue if two threads of Python do. This module
+sees to it that neither happens.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Kernels of formulas: loops around the statements of one."""
+"""Kernels of formulas: loops around the statements of one.
+
+The first kernels: what has been read so far, put together.
+"""
 
 from __future__ import annotations
 

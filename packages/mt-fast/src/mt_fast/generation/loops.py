@@ -1,6 +1,6 @@
 """Loops over memory, for statements about one element of each view.
 
-There are four forms:
+Statements and vectors meet here. There are four forms:
 
 - `flat`: one loop over contiguous memory;
 - `rows`: up to six dimensions; the innermost is contiguous in each view, or repeats one element;

@@ -1,4 +1,7 @@
-"""Kernels that move elements: copies, rows made of columns, reading and writing by index."""
+"""Kernels that move elements: copies, rows made of columns, reading and writing by index.
+
+The same loops, with next to nothing to compute in them.
+"""
 
 from __future__ import annotations
 

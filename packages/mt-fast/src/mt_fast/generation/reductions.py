@@ -1,4 +1,7 @@
-"""Kernels of reductions: along memory (`fold`, `fold_rows`) and across it (`columns`)."""
+"""Kernels of reductions: along memory (`fold`, `fold_rows`) and across it (`columns`).
+
+These have loops of their own, for many elements become one.
+"""
 
 from __future__ import annotations
 

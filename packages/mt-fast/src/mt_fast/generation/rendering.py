@@ -1,8 +1,9 @@
 """Rendering: write a traced formula down as the statements of a kernel.
 
-The statements are plain Python, one assignment for each expression (`t3 = t1 * t2`), so that a
-reader can follow them and Numba can compile them, for the CPU or for a GPU. What differs between
-targets is a table: how each operation is written there (`"exp": "exp({0})"`).
+A formula has a graph since stage 0; here it becomes text. The statements are plain Python, one
+assignment for each expression (`t3 = t1 * t2`), so that a reader can follow them and Numba can
+compile them, for the CPU or for a GPU. What differs between targets is a table: how each operation
+is written there (`"exp": "exp({0})"`).
 
 Types are decided here too, for kernel text is typed where Python is not. All numbers of a formula
 have the type of the computation; a plain `0.5` in a float32 loop is written `float32(0.5)`, since

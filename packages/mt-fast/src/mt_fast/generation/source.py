@@ -1,8 +1,9 @@
 """Kernels as text.
 
-Every kernel is a Python function that does a *part* of the work, the units from `lo` to `hi`, so
-that the same code runs as a whole on one thread or in parts on several. The text is plain Python to
-be read (`mt_fast.source`) and compiled (`compilation/kernel.py`).
+Here the lesson begins, with what all of it is about. Every kernel is a Python function that does a
+*part* of the work, the units from `lo` to `hi`, so that the same code runs as a whole on one thread
+or in parts on several. The text is plain Python to be read (`mt_fast.source`) and compiled
+(`compilation/kernel.py`).
 """
 
 from __future__ import annotations

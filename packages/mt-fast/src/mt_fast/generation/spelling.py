@@ -1,9 +1,10 @@
 """How the CPU kernels spell the elementary functions.
 
-`TABLE` says how each function is written in kernel text, and `NAMESPACE` what the names in that
-text mean to Numba. The meaning is that of `mt_operators.elementary`: IEEE 754 where a function has
-a pole or no value, and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's
-`error_model="numpy"`, so that division by zero raises nothing.
+The text of kernels is complete but for its names; here they get their meaning. `TABLE` says how
+each function is written in kernel text, and `NAMESPACE` what the names in that text mean to Numba.
+The meaning is that of `mt_operators.elementary`: IEEE 754 where a function has a pole or no value,
+and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's `error_model="numpy"`, so
+that division by zero raises nothing.
 
 `maximum` and `minimum` are LLVM's own instructions: written as a comparison, they would either lose
 nan or keep LLVM from vectorising a fold with them. All else is C's, one element after the other;

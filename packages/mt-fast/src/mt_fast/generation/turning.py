@@ -1,10 +1,10 @@
 """Blocks of elements turned around in registers: rows become columns.
 
-Where elements in a row come from a column, copying them one by one takes a load and a store for
-each. Here as many rows as a vector has elements are loaded as vectors, and interleaved again and
-again: the first half of the rows with the second half, element by element, like two halves of a
-pack of cards. After as many shuffles as it takes to halve the block down to one row, each vector is
-what was a column.
+Loops run along rows. This is for what lies in columns. Where elements in a row come from a column,
+copying them one by one takes a load and a store for each. Here as many rows as a vector has
+elements are loaded as vectors, and interleaved again and again: the first half of the rows with the
+second half, element by element, like two halves of a pack of cards. After as many shuffles as it
+takes to halve the block down to one row, each vector is what was a column.
 
 Blocks make up tiles, which are what a loop does at a time: into where its result lies, or into a
 room of its own that the cache holds until its rows have been used.

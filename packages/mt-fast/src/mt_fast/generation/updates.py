@@ -1,7 +1,7 @@
 """Kernels of formulas whose results take the place of what they read.
 
-LLVM must see that it is the same memory: a loop that writes to other rows, which only happen to be
-those that it reads, would do one element after the other.
+The same kernels, in place. LLVM must see that it is the same memory: a loop that writes to other
+rows, which only happen to be those that it reads, would do one element after the other.
 """
 
 from __future__ import annotations

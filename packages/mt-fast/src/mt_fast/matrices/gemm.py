@@ -1,10 +1,11 @@
 """Matrix products, a tile at a time on Numba's own threads.
 
-A tile of results (`tiles.py`) reads a few rows of the first factor and a few columns of the second,
-both where they are. If the second is too large for the cache, *panels* of its columns are copied
-there, one after the other, and stay while all rows of the first pass by. If it is transposed, its
-columns are rows in memory, and the tile is one of inner products. Every element is added up in one
-go and in one order, so that the result does not depend on the number of threads.
+Tiles make a product of matrices of any size. A tile of results (`tiles.py`) reads a few rows of the
+first factor and a few columns of the second, both where they are. If the second is too large for
+the cache, *panels* of its columns are copied there, one after the other, and stay while all rows of
+the first pass by. If it is transposed, its columns are rows in memory, and the tile is one of inner
+products. Every element is added up in one go and in one order, so that the result does not depend
+on the number of threads.
 
 BLAS has threads of its own. After a product they keep spinning for a while, and the next loop on
 Numba's threads has to share the processor with them; these here are the same threads.
@@ -21,7 +22,7 @@ import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.compilation.threads import thread_count
-from mt_fast.matrices.room import scratch
+from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import copy
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, inner_products, product
 from mt_fast.memory import empty

@@ -1,9 +1,10 @@
 """Tiles: small blocks of a matrix product whose sums are kept in registers.
 
-A product of matrices reads every element many times over. A tile of `rows` x `columns` vectors
-reads `rows + columns` of them for `rows * columns` multiplications, and writes none until all is
-added up. Its second factor need not be a matrix in memory: each row begins wherever a table of
-offsets says, so that rows may overlap, as the windows of a convolution do.
+The vectors of `simd.py` are what tiles are made of. A product of matrices reads every element many
+times over. A tile of `rows` x `columns` vectors reads `rows + columns` of them for `rows * columns`
+multiplications, and writes none until all is added up. Its second factor need not be a matrix in
+memory: each row begins wherever a table of offsets says, so that rows may overlap, as the windows
+of a convolution do.
 
 - `product` multiplies by such a matrix, and vectors run along its rows;
 - `inner_products` multiplies by its transpose, so that the sums run along its rows.

@@ -1,9 +1,10 @@
 """How a formula of tensors that lie in a row is computed: with one call of its kernel.
 
-Working out how loops may run over any layout (`loops.py`) takes ten times as long as adding eight
-numbers. Most tensors are contiguous and of one shape, or one element over and over; these go
-straight to the kernel, which is remembered with the layouts. A single step that rounds once is
-NumPy's while it is small: the call of its function is shorter still.
+The short way to both, for what is small. Working out how loops may run over any layout (`loops.py`)
+takes ten times as long as adding eight numbers. Most tensors are contiguous and of one shape, or
+one element over and over; these go straight to the kernel, which is remembered with the layouts. A
+single step that rounds once is NumPy's while it is small: the call of its function is shorter
+still.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Formulas over whole tensors: the element-wise primitive.
 
-Contiguous memory, and numbers broadcast over it, need one loop. Broadcast rows have a kernel of
-their own once a tensor is large enough to repay compiling it, and so have rows that are made of
-columns, a tile at a time. All else is copied into a row first: that costs a pass over memory, but
-loops that jump would cost more, and a kernel for each formula.
+With copies to fall back on, the primitive that most of a program is. Contiguous memory, and numbers
+broadcast over it, need one loop. Broadcast rows have a kernel of their own once a tensor is large
+enough to repay compiling it, and so have rows that are made of columns, a tile at a time. All else
+is copied into a row first: that costs a pass over memory, but loops that jump would cost more, and
+a kernel for each formula.
 """
 
 from __future__ import annotations

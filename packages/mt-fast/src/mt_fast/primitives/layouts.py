@@ -1,9 +1,10 @@
 """Layouts: how a loop over views of any rank becomes a few nested loops over memory.
 
-A loop may visit the elements in any order, so its dimensions are put in the order of memory,
-extents of 1 are dropped, and neighbours that lie evenly spaced are merged. What is left of a
-contiguous tensor of any shape is one dimension; few tensors in practice keep more than two.
-All of it is arithmetic on shapes and strides, and is remembered.
+Tensors have any strides, and kernels a few forms: this file brings one to the other. A loop may
+visit the elements in any order, so its dimensions are put in the order of memory, extents of 1 are
+dropped, and neighbours that lie evenly spaced are merged. What is left of a contiguous tensor of
+any shape is one dimension; few tensors in practice keep more than two. All of it is arithmetic on
+shapes and strides, and is remembered.
 """
 
 from __future__ import annotations

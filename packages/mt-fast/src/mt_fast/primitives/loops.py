@@ -1,7 +1,8 @@
 """Running loops: choose the kernel that fits how tensors lie in memory, and call it.
 
-Sits between the backend, which speaks of views, and the generated kernels, which know a few forms
-of loops only. Where more dimensions are left than a kernel has, the outermost are walked here.
+It sits between the backend, which speaks of views, and the generated kernels, which know a few
+forms of loops only. Where more dimensions are left than a kernel has, the outermost are walked
+here.
 """
 
 from __future__ import annotations

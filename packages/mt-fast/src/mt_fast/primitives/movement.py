@@ -1,7 +1,8 @@
 """Moving elements: copies between layouts and types, reading and writing by index.
 
-What only moves elements does not care what they mean. It sees them as unsigned integers of their
-size, so that four kernels do for all element types.
+The first primitives of the contract: `copy`, `gather` and `scatter`. What only moves elements does
+not care what they mean. It sees them as unsigned integers of their size, so that four kernels do
+for all element types.
 """
 
 from __future__ import annotations

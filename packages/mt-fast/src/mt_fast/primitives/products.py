@@ -1,7 +1,8 @@
 """Matrix products: of floats by BLAS or, if they are large, by `gemm.py`; of integers by a loop.
 
-NumPy hands float32 and float64 matrices to BLAS if one of their two dimensions is contiguous;
-others are copied first, which costs less than NumPy's own loop.
+The last primitive: which of three ways a product is computed in. NumPy hands float32 and float64
+matrices to BLAS if one of their two dimensions is contiguous; others are copied first, which costs
+less than NumPy's own loop.
 """
 
 from __future__ import annotations

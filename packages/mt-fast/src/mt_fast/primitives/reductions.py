@@ -1,10 +1,10 @@
 """Reductions: choose how to walk over the elements to fold, and share the work.
 
-Memory decides. If the elements that follow each other are folded together (a sum over the last
-dimension), each output folds its runs; if they belong to different outputs (a sum over the first),
-rows are added to rows. Where few outputs have much to fold, the fold is first split into a fixed
-number of shorter ones, which gives every thread something to do and keeps rounding errors small;
-the result therefore does not depend on the number of threads.
+The primitive `reduce`. Memory decides. If the elements that follow each other are folded together
+(a sum over the last dimension), each output folds its runs; if they belong to different outputs (a
+sum over the first), rows are added to rows. Where few outputs have much to fold, the fold is first
+split into a fixed number of shorter ones, which gives every thread something to do and keeps
+rounding errors small; the result therefore does not depend on the number of threads.
 
 What has been chosen is a plan, a few calls of kernels, which depends on shapes and strides alone.
 It is remembered, for working it out takes longer than adding ten thousand numbers.

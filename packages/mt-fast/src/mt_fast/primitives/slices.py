@@ -1,9 +1,9 @@
 """Whole slices along a dimension, read by number and added up by number.
 
-What lies in a row is seen as (outer, extent, inner): the slices along the middle dimension have
-`outer` pieces of `inner` elements in a row. Many numbers may name one slice, so that threads must
-not add wherever these lead: each adds what belongs to its own pieces, in the order in which it
-comes.
+A shorter way for `gather` and `scatter`, too. What lies in a row is seen as (outer, extent, inner):
+the slices along the middle dimension have `outer` pieces of `inner` elements in a row. Many numbers
+may name one slice, so that threads must not add wherever these lead: each adds what belongs to its
+own pieces, in the order in which it comes.
 """
 
 from __future__ import annotations

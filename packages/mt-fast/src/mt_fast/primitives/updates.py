@@ -1,9 +1,9 @@
 """Formulas whose results take the place of what they read: steps of optimizers.
 
-Kernels read all that they need of an element before they write. To a processor, addresses look
-alike for a while if they differ by a multiple of 4096, as those of large arrays do that begin at a
-page. A read would wait for the write before it, which seems to be to the same place: three times
-as long for each step.
+The same primitive where it writes to what it reads. Kernels read all that they need of an element
+before they write. To a processor, addresses look alike for a while if they differ by a multiple of
+4096, as those of large arrays do that begin at a page. A read would wait for the write before it,
+which seems to be to the same place: three times as long for each step.
 """
 
 from __future__ import annotations

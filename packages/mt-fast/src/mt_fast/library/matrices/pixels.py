@@ -23,7 +23,7 @@ import numpy.typing as npt
 from mt_fast.compilation.kernel import Kernel, inner
 from mt_fast.generation.turning import turn
 from mt_fast.library.matrices.windows import BUFFER, Windows
-from mt_fast.matrices.room import scratch
+from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import clear
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, product
 from mt_fast.processor import VECTOR_BYTES

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation.kernel import allocating, inner
-from mt_fast.matrices.room import scratch
+from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import clear, clear_every, copy, copy_every
 from mt_fast.processor import VECTOR_BYTES
 
