@@ -102,13 +102,15 @@ class ListOps(TensorBackend):
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Add up products of rows and columns."""
-        out = self.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+        a, b, shape = self.factors(a, b)
+        result = self.empty(shape, a.dtype)
+        out = TensorData(result.storage, (*a.shape[:-1], b.shape[-1]), dtype=a.dtype)
         with np.errstate(over="ignore"):
             for *batch, i, k in indices(out):
                 row = (read(a, (*batch, i, j)) for j in range(a.shape[-1]))
                 column = (read(b, (*batch, j, k)) for j in range(a.shape[-1]))
                 write(out, (*batch, i, k), sum(x * y for x, y in zip(row, column, strict=True)))
-        return out
+        return result
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read where the index points."""

@@ -274,11 +274,14 @@ class CudaOps(TensorBackend):
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Run the tiled kernel: one block for each tile of each product."""
-        out = self.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
-        if out.size:
-            key = ("matmul", a.dtype, a.shape, b.shape, a.strides, b.strides)
-            self._launch(self._plan(key, lambda: self._plan_matmul(a, b, out)), (a, b, out))
-        return out
+        left, right, shape = self.factors(a, b)
+        result = self.empty(shape, a.dtype)
+        if result.size:
+            whole = (*left.shape[:-1], right.shape[-1])
+            views = (left, right, TensorData(result.storage, whole, dtype=a.dtype))
+            key = ("matmul", a.dtype, *((view.shape, view.strides) for view in views))
+            self._launch(self._plan(key, lambda: self._plan_matmul(*views)), views)
+        return result
 
     def _plan_matmul(self, a: TensorData, b: TensorData, out: TensorData) -> Plan:
         views = (a, b, out)

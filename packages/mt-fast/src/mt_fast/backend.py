@@ -155,8 +155,9 @@ class FastOps(HostBackend):
         if dtype.is_floating_point:
             result = products.product(a.array, b.array)
         else:
-            work = a.size * b.shape[-1]
-            result = products.of_integers(a.array, b.array, self._parallel(work))
+            left, right, shape = self.factors(a, b)
+            parallel = self._parallel(left.size * right.shape[-1])
+            result = products.of_integers(left.array, right.array, parallel).reshape(shape)
         return TensorData.of(result, row_major(result.shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:

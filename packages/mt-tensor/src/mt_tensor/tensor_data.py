@@ -81,6 +81,15 @@ class TensorData:
         data._version = None
         return data
 
+    @staticmethod
+    def in_rows(storage: Any, layout: Layout) -> TensorData:
+        """Return a view of a whole storage of this contiguous layout."""
+        data = _new(TensorData)
+        data._storage = storage
+        data.layout = layout
+        data._version = None
+        return data
+
     @property
     def array(self) -> Array:
         """The elements as a strided NumPy array over the same memory."""

@@ -48,7 +48,12 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         size = out.size if out.__class__ is Layout else out[0].size
         return (on_one_thread if size < backend.parallel_from else kernels)(out, *inputs)
 
-    return run
+    def of_two(out: Any, x: Any, y: Any) -> Any:
+        if out.__class__ is Layout and out.size < backend.parallel_from:
+            return on_one_thread(out, x, y)
+        return run(out, x, y)
+
+    return of_two if formula.arity == 2 else run
 
 
 EXACT_STEPS = {
@@ -100,19 +105,19 @@ def _running_kernels(
         if kernel is None:
             return general(out, *inputs)
         size, dtype = out.size, out.dtype.numpy
+        small = size < backend.parallel_from
         arguments: list[Any] = []
         for x in inputs:
             arguments += (x.storage, x.layout.offset)
-        small = size < backend.parallel_from
-        make = np.empty if small else empty
-        rows = [make(size, dtype) for _ in outputs]
-        for row in rows:
+        views = []
+        for _ in outputs:
+            row = np.empty(size, dtype) if small else empty(size, dtype)
             arguments += (row, 0)
+            views.append(TensorData.in_rows(row, out))
         if small:
             kernel.serial(0, size, *arguments)
         else:
             kernel.run(size, True, *arguments)
-        views = [TensorData.of(row.reshape(out.shape), out) for row in rows]
         return views[0] if len(views) == 1 else views
 
     return run

@@ -20,8 +20,8 @@ What every primitive may rely on, because the caller has seen to it:
 - Where there are several outputs, all results of an element are computed before the first is
   written: a formula that returns its inputs in another order exchanges them.
 - Any extent may be zero, any number of dimensions may occur, strides may be zero or negative.
-- Broadcasting has happened: it shows as stride 0. Only the inputs of a formula are still to be
-  broadcast; `operands` does that for backends that need it.
+- Where the inputs of a formula, and the batches of a product, are still to be broadcast, `operands`
+  and `factors` do that for backends that need it: it shows as stride 0.
 
 Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around, and nothing
 may trap: an integer divided by zero may become any number, as tensors refuse it before. Sums of
@@ -41,7 +41,7 @@ from mt_tensor.backends.kernels import FusedKernel, registered_kernel
 from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
 from mt_tensor.errors import ExchangeError
 from mt_tensor.layout import Layout
-from mt_tensor.strides import Shape
+from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor_data import TensorData
 
 
@@ -131,8 +131,9 @@ class TensorBackend(ABC):
         """Multiply matrices: `result[..., i, k] = sum over j of a[..., i, j] * b[..., j, k]`.
 
         Args:
-            a: shape (*batch, n, m).
-            b: shape (*batch, m, k), of the same dtype, which is not bool.
+            a: shape (*batch, n, m); or (m,), a single row, whose dimension the result then lacks.
+            b: shape (*batch, m, k); or (m,), a single column, likewise. It is of the same dtype,
+                which is not bool. Batch dimensions are still to be broadcast.
 
         Returns:
             A view of shape (*batch, n, k); zero where m is 0.
@@ -232,6 +233,14 @@ class TensorBackend(ABC):
             (x if isinstance(x, TensorData) else self.full((), wide, x)).expand(layout.shape)
             for x in inputs
         ]
+
+    def factors(self, a: TensorData, b: TensorData) -> tuple[TensorData, TensorData, Shape]:
+        """Return what is multiplied as matrices with one batch shape, and the product's shape."""
+        left = a if a.ndim > 1 else a.like((1, *a.shape), (0, *a.strides), a.offset)
+        right = b if b.ndim > 1 else b.like((*b.shape, 1), (*b.strides, 0), b.offset)
+        batch = shape_broadcast(left.shape[:-2], right.shape[:-2])
+        left, right = (each.expand((*batch, *each.shape[-2:])) for each in (left, right))
+        return left, right, (*batch, *a.shape[:-1][-1:], *b.shape[1:][-1:])
 
     def target(self, out: Layout | TensorData) -> TensorData:
         """Return where a copy goes: a view that is there, or a new one."""

@@ -39,7 +39,7 @@ class HostBackend(TensorBackend):
         """Return a new row of memory."""
         size = size_of(shape)
         try:
-            return TensorData(np.empty(size, dtype.numpy), shape, dtype=dtype)
+            return TensorData.in_rows(np.empty(size, dtype.numpy), row_major(shape, dtype))
         except ValueError as error:
             raise not_an_array((size,)) from error
 

@@ -137,7 +137,9 @@ class SimpleOps(HostBackend):
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply rows by columns."""
-        out = self.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+        a, b, shape = self.factors(a, b)
+        result = self.empty(shape, a.dtype)
+        out = TensorData(result.storage, (*a.shape[:-1], b.shape[-1]), dtype=a.dtype)
         with np.errstate(all="ignore"):
             for index in out.indices():
                 *batch, i, k = index
@@ -145,7 +147,7 @@ class SimpleOps(HostBackend):
                 for j in range(a.shape[-1]):
                     total += read(a, (*batch, i, j)) * read(b, (*batch, j, k))
                 write(out, index, total)
-        return out
+        return result
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read each element from where its index points."""

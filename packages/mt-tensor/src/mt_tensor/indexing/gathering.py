@@ -61,7 +61,7 @@ class GatherSlices(Function):
         ctx.dim, ctx.shape = dim, x.shape
         ctx.save_for_backward(index)
         row = index if index.ndim == 1 else index.reshape(-1)
-        slices = x.backend.gather(x._tensor, dim, along(row, dim, x.shape)._tensor)
+        slices = x.backend.gather(x._tensor, dim, _named(row._tensor, dim, x.shape))
         if index.ndim != 1:
             shape = (*x.shape[:dim], *index.shape, *x.shape[dim + 1 :])
             slices = TensorData(slices.storage, shape, dtype=slices.dtype)
@@ -218,10 +218,13 @@ def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
 
 def along(index: Tensor, dim: int, shape: Shape) -> Tensor:
     """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
-    data = index._tensor
+    return index._with(_named(index._tensor, dim, shape))
+
+
+def _named(data: TensorData, dim: int, shape: Shape) -> TensorData:
     before, after = shape[:dim], shape[dim + 1 :]
     strides = (*(0,) * len(before), *data.strides, *(0,) * len(after))
-    return index._with(data.like((*before, *data.shape, *after), strides, data.offset))
+    return data.like((*before, *data.shape, *after), strides, data.offset)
 
 
 def element_numbers(x: Tensor) -> Tensor:

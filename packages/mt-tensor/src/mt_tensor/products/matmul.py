@@ -6,7 +6,6 @@ from typing import Any
 
 from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_not_bool
-from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.beside_arrays import refused_on_the_left
@@ -14,7 +13,6 @@ from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
-from mt_tensor.tensor_data import TensorData
 
 
 class MatMul(Function):
@@ -24,7 +22,7 @@ class MatMul(Function):
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
         needs_a, needs_b = ctx.needs_input_grad
         ctx.save_for_backward(a if needs_b else None, b if needs_a else None, a.shape, b.shape)
-        return a._with(product(a._tensor, b._tensor, a.backend))
+        return a._with(a.backend.matmul(a._tensor, b._tensor))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -44,22 +42,6 @@ class MatMul(Function):
                 products = products.squeeze(-1)
             grad_b = products.sum_to_size(shape_b)
         return grad_a, grad_b
-
-
-def product(a: TensorData, b: TensorData, backend: TensorBackend) -> TensorData:
-    """Return the product of matrices or vectors, whose batch dimensions are still to broadcast."""
-    rows, columns = a.layout.shape, b.layout.shape
-    if len(rows) > 1 < len(columns) and rows[:-2] == columns[:-2]:
-        return backend.matmul(a, b)
-    left = a if len(rows) > 1 else a.like((1, *rows), (0, *a.strides), a.offset)
-    right = b if len(columns) > 1 else b.like((*columns, 1), (*b.strides, 0), b.offset)
-    batch = shape_broadcast(left.shape[:-2], right.shape[:-2])
-    left, right = (each.expand((*batch, *each.shape[-2:])) for each in (left, right))
-    out = backend.matmul(left, right)
-    if len(rows) > 1 < len(columns):
-        return out
-    shape = (*batch, *rows[:-1][-1:], *columns[1:][-1:])  # without that of a vector
-    return TensorData(out.storage, shape, dtype=out.dtype)
 
 
 @operation
@@ -102,7 +84,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         check_not_bool("matmul", input)
     if recording.get() and (input.requires_grad or other.requires_grad):
         return MatMul.apply(input, other)
-    return Tensor._make(product(a, b, backend), backend)
+    return Tensor._make(backend.matmul(a, b), backend)
 
 
 @method

@@ -131,12 +131,17 @@ class NumpyOps(HostBackend):
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Take whole slices along an axis, or single elements from the storage."""
         shape, strides = index.shape, index.strides
-        if any(strides[:dim]) or any(strides[dim + 1 :]):
+        if not index.size or any(strides[:dim]) or any(strides[dim + 1 :]):
             return _new(source.storage.take(_positions(source, dim, index)), shape, source.dtype)
-        row = index.like((shape[dim],), (strides[dim],), index.offset)
-        reached = [slice(extent) for extent in shape]
-        reached[dim] = slice(None)
-        return _new(source.array[tuple(reached)].take(row.array, dim), shape, source.dtype)
+        line: list[Any] = [0] * len(shape)
+        line[dim] = slice(None)
+        numbers = index.array[tuple(line)]
+        slices, extents = source.array, source.shape
+        if shape[:dim] != extents[:dim] or shape[dim + 1 :] != extents[dim + 1 :]:
+            reached = [slice(extent) for extent in shape]
+            reached[dim] = slice(None)
+            slices = slices[tuple(reached)]
+        return _new(slices.take(numbers, dim), shape, source.dtype)
 
     def scatter(
         self,
