@@ -76,7 +76,7 @@ class FastOps(HostBackend):
         """Return a new row of memory, from the start of a cache line on if it is long."""
         size = size_of(shape)
         try:
-            return TensorData(empty(size, dtype.numpy), shape, dtype=dtype)
+            return TensorData.in_rows(empty(size, dtype.numpy), row_major(shape, dtype))
         except ValueError as error:
             raise not_an_array((size,)) from error
 
@@ -120,7 +120,8 @@ class FastOps(HostBackend):
         if layout.row_major and size and dtype is not float16 and (not dims or min(dims) >= first):
             storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
             if storage is not None:
-                return TensorData(storage, folded_shape(shape, dims, keepdim), dtype=dtype)
+                left = shape[:first] + (1,) * len(dims) if keepdim else shape[:first]
+                return TensorData.in_rows(storage, row_major(left, dtype))
         if dtype is float16:
             total = self.reduce(operator, self._widened(source), dims, keepdim)
             return self.copy(total, row_major(total.shape, dtype))

@@ -23,7 +23,7 @@ from mt_fast.primitives.layouts import REMEMBERED
 from mt_fast.primitives.updates import update
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.evaluation import expanded
-from mt_tensor import TensorData, float16
+from mt_tensor import DType, TensorData, float16
 from mt_tensor.backends.extending import UFUNCS, Layout, on_arrays
 from mt_tensor.backends.extending import running as running_numpy
 
@@ -94,21 +94,31 @@ def _running_kernels(
         repeats = tuple(not row for row in rows)
         return elementwise_kernel(formula, types, (out.dtype,) * formula.outputs, "flat", repeats)
 
+    alike: dict[DType, Kernel] = {}  # of inputs that all lie as the results will
+
     def run(out: Any, *inputs: Any) -> Any:
         if out.__class__ is not Layout:
             updated = update(formula, out, inputs, backend.parallel_from)
             return None if updated else general(out, *inputs)
+        arguments: list[Any] = []
         try:
-            kernel = kernel_for(out, *map(_layout_of, inputs))
+            kernel = alike.get(out.dtype)
+            for x in inputs:
+                layout = x.layout
+                arguments += (x.storage, layout.offset)
+                if layout is not out:
+                    kernel = None
+            if kernel is None or not out.size:
+                layouts = tuple(map(_layout_of, inputs))
+                kernel = kernel_for(out, *layouts)
+                if kernel is not None and set(layouts) == {out}:
+                    alike[out.dtype] = kernel
         except AttributeError:  # numbers have no layout
             kernel = None
         if kernel is None:
             return general(out, *inputs)
         size, dtype = out.size, out.dtype.numpy
         small = size < backend.parallel_from
-        arguments: list[Any] = []
-        for x in inputs:
-            arguments += (x.storage, x.layout.offset)
         views = []
         for _ in outputs:
             row = np.empty(size, dtype) if small else empty(size, dtype)

@@ -133,9 +133,11 @@ class NumpyOps(HostBackend):
         shape, strides = index.shape, index.strides
         if not index.size or any(strides[:dim]) or any(strides[dim + 1 :]):
             return _new(source.storage.take(_positions(source, dim, index)), shape, source.dtype)
-        line: list[Any] = [0] * len(shape)
-        line[dim] = slice(None)
-        numbers = index.array[tuple(line)]
+        start, step = index.offset, strides[dim]
+        if step > 0:
+            numbers = index.storage[start : start + shape[dim] * step : step]
+        else:
+            numbers = index.like((shape[dim],), (step,), start).array
         slices, extents = source.array, source.shape
         if shape[:dim] != extents[:dim] or shape[dim + 1 :] != extents[dim + 1 :]:
             reached = [slice(extent) for extent in shape]
