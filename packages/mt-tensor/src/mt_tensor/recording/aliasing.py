@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mt_autodiff import enable_grad, no_grad
-from mt_autodiff.mode import recording
+from mt_autodiff.extending import recording
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.public import method
