@@ -12,12 +12,13 @@ import inspect
 import keyword
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mt_operators.elementary import composition, where
 from mt_operators.errors import OperatorError
-from mt_operators.graph import Graph
-from mt_operators.tracing import trace
+
+if TYPE_CHECKING:
+    from mt_operators.graph import Graph
 
 Source = Callable[..., Any]
 """A pure function of scalars, written with arithmetic, comparisons, `&`, `|` and the functions of
@@ -79,6 +80,8 @@ class Formula:
             TracingError: the function leaves no graph, for example because it branches on a value.
         """
         if self._graph is None:
+            from mt_operators.tracing import trace  # when first needed only
+
             outputs = self.outputs if self.outputs > 1 else None
             self._graph = trace(self.name, self.function, self.arity, outputs)
         return self._graph
