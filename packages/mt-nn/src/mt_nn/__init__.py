@@ -39,9 +39,8 @@ _NAMES = {
     "mt_nn.layers.containers": """
         Identity ModuleDict ModuleList ParameterDict ParameterList Residual Sequential
     """,
-    "mt_nn.layers.convolution": """
-        Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
-    """,
+    "mt_nn.layers.convolution": "Conv1d Conv2d Conv3d",
+    "mt_nn.layers.transposed": "ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "mt_nn.layers.distance": "CosineSimilarity PairwiseDistance",
     "mt_nn.layers.dropout": """
         AlphaDropout DropPath Dropout Dropout1d Dropout2d Dropout3d FeatureAlphaDropout
@@ -71,10 +70,9 @@ _NAMES = {
         ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d
         ReplicationPad3d ZeroPad1d ZeroPad2d ZeroPad3d
     """,
-    "mt_nn.layers.pooling": """
-        AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d MaxPool3d
-        MaxUnpool1d MaxUnpool2d MaxUnpool3d
-    """,
+    "mt_nn.layers.norm_pooling": "LPPool1d LPPool2d LPPool3d",
+    "mt_nn.layers.pooling": "AvgPool1d AvgPool2d AvgPool3d MaxPool1d MaxPool2d MaxPool3d",
+    "mt_nn.layers.unpooling": "MaxUnpool1d MaxUnpool2d MaxUnpool3d",
     "mt_nn.layers.positions": "LearnedPositions RotaryPositions SinusoidalPositions",
     "mt_nn.layers.recurrent": "GRU LSTM RNN GRUCell LSTMCell RNNCell",
     "mt_nn.layers.resampling": """

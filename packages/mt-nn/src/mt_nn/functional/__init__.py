@@ -1,7 +1,7 @@
 """The operations of networks as functions, under torch's names; many activations are mt-tensor's.
 
 Each is composed from the operations of tensors, which is its definition and gives its derivatives.
-That tensors, flags and numbers are what they should be is checked around all of them, at the end.
+That tensors, flags and numbers are what they should be is `checked` around all of them.
 Some can be replaced by a kernel of the tensor's backend. These are in two parts: the public
 function checks its arguments and brings them into one form, and an inner one marked `@fused`, or a
 kernel in its stead, computes. A kernel so receives, by position, what the inner function takes:
@@ -33,7 +33,6 @@ from mt_nn.functional.adaptive_pooling import (
     adaptive_max_pool2d,
     adaptive_max_pool3d,
 )
-from mt_nn.functional.arguments import checked
 from mt_nn.functional.attention import scaled_dot_product_attention
 from mt_nn.functional.convolution import conv1d, conv2d, conv3d
 from mt_nn.functional.dropout import (
@@ -229,7 +228,3 @@ __all__ = [
     "unfold",
     "windows",
 ]
-
-for _name in __all__:
-    if globals()[_name].__module__.startswith(__name__):  # mt-tensor's own look themselves
-        globals()[_name] = checked(globals()[_name])

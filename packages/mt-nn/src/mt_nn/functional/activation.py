@@ -12,11 +12,13 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_nn.errors import SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.settings import number
 from mt_tensor import Tensor, elementwise, rand_like, zeros_like
 from mt_tensor.extending import check_floating
 
 
+@checked
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return `input` where it is positive, and `alpha (exp(input / alpha) - 1)` elsewhere.
 
@@ -26,21 +28,25 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return input._computed("celu", alpha) if inplace else mt.celu(input, alpha)
 
 
+@checked
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
     return input._computed("elu", alpha) if inplace else mt.elu(input, alpha)
 
 
+@checked
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `input / 6 + 1 / 2` between 0 and 1."""
     return input._computed("hardsigmoid") if inplace else mt.hardsigmoid(input)
 
 
+@checked
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `input hardsigmoid(input)`."""
     return input._computed("hardswish") if inplace else mt.hardswish(input)
 
 
+@checked
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
@@ -54,6 +60,7 @@ def hardtanh(
     return mt.hardtanh(input, min_val, max_val)
 
 
+@checked
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
     if inplace:
@@ -61,31 +68,37 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return mt.leaky_relu(input, negative_slope)
 
 
+@checked
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `input tanh(log(1 + exp(input)))`."""
     return input._computed("mish") if inplace else mt.mish(input)
 
 
+@checked
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return the positive part, `max(input, 0)`."""
     return input.relu_() if inplace else mt.relu(input)
 
 
+@checked
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `input` between 0 and 6."""
     return input._computed("relu6") if inplace else mt.relu6(input)
 
 
+@checked
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return elu, scaled so that mean 0 and variance 1 stay."""
     return input._computed("selu") if inplace else mt.selu(input)
 
 
+@checked
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Return `input / (1 + exp(-input))`."""
     return input._computed("silu") if inplace else mt.silu(input)
 
 
+@checked
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Return `input` where it is above the threshold, and `value` elsewhere."""
     if inplace:
@@ -96,6 +109,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 # --- With random numbers ------------------------------------------------------------------------
 
 
+@checked
 def rrelu(
     input: Tensor,
     lower: float = 1.0 / 8,
@@ -135,6 +149,7 @@ def check_slopes(lower: float, upper: float) -> None:
         )
 
 
+@checked
 def gumbel_softmax(
     logits: Tensor,
     tau: float = 1.0,

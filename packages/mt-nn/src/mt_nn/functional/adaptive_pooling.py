@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.pooling import (
     avg_pool1d,
     avg_pool2d,
@@ -27,11 +28,13 @@ _AVG_POOL = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
 _MAX_POOL = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
 
 
+@checked
 def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
     """Return the mean of each of so many parts of signals; see `adaptive_avg_pool2d`."""
     return _adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
 
 
+@checked
 def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
     """Return the mean of each of so many parts; of a single one, it is global pooling.
 
@@ -53,16 +56,19 @@ def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
     return _adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
 
 
+@checked
 def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
     """Return the mean of each of so many parts of volumes; see `adaptive_avg_pool2d`."""
     return _adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
 
 
+@checked
 def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool = False) -> Any:
     """Return the largest element of each of so many parts; see `adaptive_max_pool2d`."""
     return _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
 
 
+@checked
 def adaptive_max_pool2d(
     input: Tensor, output_size: OutputSize, return_indices: bool = False
 ) -> Any:
@@ -77,6 +83,7 @@ def adaptive_max_pool2d(
     return _adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
+@checked
 def adaptive_max_pool3d(
     input: Tensor, output_size: OutputSize, return_indices: bool = False
 ) -> Any:

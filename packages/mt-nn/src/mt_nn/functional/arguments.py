@@ -1,7 +1,7 @@
 """What functions of networks ask of their arguments before anything else.
 
-What is annotated as a tensor must be one, and a flag or a number as well. `mt_nn.functional` puts
-`checked` around all of its functions, so that none of them has to look itself.
+What is annotated as a tensor must be one, and a flag or a number as well. `checked` is around all
+functions that users call, so that none of them has to look itself.
 """
 
 from __future__ import annotations

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import check_one_dtype
+from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.functional.windows import as_batch, check_windows, pairs, windows
 from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Shape, common_backend
 
 
+@checked
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -45,6 +46,7 @@ def conv1d(
     return _convolution("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
 
 
+@checked
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -79,6 +81,7 @@ def conv2d(
     return _convolution("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
 
 
+@checked
 def conv3d(
     input: Tensor,
     weight: Tensor,

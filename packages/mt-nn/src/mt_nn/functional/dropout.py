@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_tensor import Tensor, fused, rand
 from mt_tensor.extending import Shape, check_floating
 
@@ -31,6 +32,7 @@ def _leaves_out(name: str, input: Tensor, p: float, training: bool) -> bool:
     return True
 
 
+@checked
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Set each element to zero with probability `p`, and scale the rest by `1 / (1 - p)`.
 
@@ -60,6 +62,7 @@ def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
 # --- Channels and samples -----------------------------------------------------------------------
 
 
+@checked
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -82,6 +85,7 @@ def dropout1d(
     return _channels("dropout1d", input, 1, p, training, inplace)
 
 
+@checked
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -93,6 +97,7 @@ def dropout2d(
     return _channels("dropout2d", input, 2, p, training, inplace)
 
 
+@checked
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -118,6 +123,7 @@ def _channels(
     return _scaled(input, _factors(input, _outer(input, 2 if has_batch else 1), p), inplace)
 
 
+@checked
 def drop_path(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
@@ -171,6 +177,7 @@ LOWEST = -1.7580993408473766
 """What `selu` tends to on the left, `-scale alpha`: left out there means this."""
 
 
+@checked
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
@@ -194,6 +201,7 @@ def alpha_dropout(
     return _alpha(input, input.shape, p, inplace)
 
 
+@checked
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:

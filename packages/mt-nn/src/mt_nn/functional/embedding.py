@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.settings import integer
 from mt_tensor import Function, Tensor, arange, fused, no_grad, searchsorted, unique
 from mt_tensor.extending import check_floating, common_backend
@@ -14,6 +15,7 @@ from mt_tensor.linalg import vector_norm
 Mode = Literal["sum", "mean", "max"]
 
 
+@checked
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -124,6 +126,7 @@ def check_not_sparse(sparse: bool) -> None:
 # --- Bags ---------------------------------------------------------------------------------------
 
 
+@checked
 def embedding_bag(
     input: Tensor,
     weight: Tensor,

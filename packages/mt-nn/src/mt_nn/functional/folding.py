@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from mt_nn.errors import InputError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
 from mt_tensor.extending import Embed, Fold, apart
 
 
+@checked
 def unfold(
     input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
@@ -36,6 +38,7 @@ def unfold(
     return columns if images is input else columns.squeeze(0)
 
 
+@checked
 def fold(
     input: Tensor,
     output_size: Sizes,

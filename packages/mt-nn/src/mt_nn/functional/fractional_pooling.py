@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.windows import as_batch, check_not_empty
 from mt_nn.settings import Sizes, integers, number
 from mt_tensor import Tensor, no_grad, rand, tensor
@@ -16,6 +17,7 @@ Ratios = float | tuple[float, ...]
 """One ratio for all dimensions, or one for each."""
 
 
+@checked
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -51,6 +53,7 @@ def fractional_max_pool2d(
     return _pool("fractional_max_pool2d", 2, input, settings, return_indices)
 
 
+@checked
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Sizes,

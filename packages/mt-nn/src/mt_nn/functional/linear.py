@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mt_nn.errors import InputError
-from mt_nn.functional.arguments import check_one_dtype
+from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_tensor import Tensor, fused
 from mt_tensor.extending import common_backend
 
 
+@checked
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return `input @ weight.T + bias`.
 
@@ -47,6 +48,7 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return out if bias is None else out + bias
 
 
+@checked
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return `input1 @ weight @ input2 + bias`, with a matrix for each output.
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import check_one_dtype
+from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.settings import integer
 from mt_tensor import Tensor, fused, no_grad, pad
 from mt_tensor.extending import Shape, common_backend, normalize_dims, wide
 
 
+@checked
 def layer_norm(
     input: Tensor,
     normalized_shape: int | Sequence[int],
@@ -57,6 +58,7 @@ def _layer_norm(
     return normalized if bias is None else normalized + bias
 
 
+@checked
 def batch_norm(
     input: Tensor,
     running_mean: Tensor | None,
@@ -134,6 +136,7 @@ def _batch_norm(
     return _scaled(normalized, weight, bias)
 
 
+@checked
 def group_norm(
     input: Tensor,
     num_groups: int,
@@ -186,6 +189,7 @@ def _group_norm(
     return _scaled(_layer_norm(rows, None, None, 1, eps).view(*input.shape), weight, bias)
 
 
+@checked
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -240,6 +244,7 @@ def instance_norm(
     return _group_norm(input, weight, bias, input.shape[1], float(eps))
 
 
+@checked
 def rms_norm(
     input: Tensor,
     normalized_shape: int | Sequence[int],
@@ -282,6 +287,7 @@ def _rms_norm(input: Tensor, weight: Tensor | None, folded: int, eps: float) -> 
     return scaled if weight is None else scaled * weight
 
 
+@checked
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
@@ -342,6 +348,7 @@ def _batch_scaled(
     return _scaled(input, scale, shift)
 
 
+@checked
 def normalize(
     input: Tensor, p: float = 2.0, dim: int | Sequence[int] = 1, eps: float = 1e-12
 ) -> Tensor:

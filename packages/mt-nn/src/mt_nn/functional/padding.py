@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 
 import mt_tensor as mt
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.settings import choice
 from mt_tensor import Tensor, fused
 from mt_tensor.extending import apart, as_integers
 
 
+@checked
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError, SettingTypeError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
 from mt_tensor.extending import Array, Shape, as_number, is_integer, wide
 
 
+@checked
 def max_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -29,6 +31,7 @@ def max_pool1d(
     return _max_pool("max_pool1d", 1, input, settings, return_indices)
 
 
+@checked
 def max_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -63,6 +66,7 @@ def max_pool2d(
     return _max_pool("max_pool2d", 2, input, settings, return_indices)
 
 
+@checked
 def max_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -77,6 +81,7 @@ def max_pool3d(
     return _max_pool("max_pool3d", 3, input, settings, return_indices)
 
 
+@checked
 def avg_pool1d(
     input: Tensor,
     kernel_size: Sizes,
@@ -90,6 +95,7 @@ def avg_pool1d(
     return _avg_pool("avg_pool1d", 1, input, settings, count_include_pad, None)
 
 
+@checked
 def avg_pool2d(
     input: Tensor,
     kernel_size: Sizes,
@@ -122,6 +128,7 @@ def avg_pool2d(
     return _avg_pool("avg_pool2d", 2, input, settings, count_include_pad, divisor_override)
 
 
+@checked
 def avg_pool3d(
     input: Tensor,
     kernel_size: Sizes,
@@ -136,6 +143,7 @@ def avg_pool3d(
     return _avg_pool("avg_pool3d", 3, input, settings, count_include_pad, divisor_override)
 
 
+@checked
 def lp_pool1d(
     input: Tensor,
     norm_type: float,
@@ -147,6 +155,7 @@ def lp_pool1d(
     return _lp_pool("lp_pool1d", 1, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
 
 
+@checked
 def lp_pool2d(
     input: Tensor,
     norm_type: float,
@@ -177,6 +186,7 @@ def lp_pool2d(
     return _lp_pool("lp_pool2d", 2, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
 
 
+@checked
 def lp_pool3d(
     input: Tensor,
     norm_type: float,

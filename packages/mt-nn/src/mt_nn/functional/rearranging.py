@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from mt_nn.errors import InputError
+from mt_nn.functional.arguments import checked
 from mt_nn.settings import integer
 from mt_tensor import Tensor
 from mt_tensor.extending import apart
 
 
+@checked
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Lay out channels as blocks of pixels (Shi et al. 2016, equation 4).
 
@@ -35,6 +37,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return apart(blocks.reshape(*batch, channels // r**2, height * r, width * r), input)
 
 
+@checked
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """Make channels of the pixels of each block.
 
@@ -62,6 +65,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return apart(blocks.reshape(*batch, channels * r**2, height // r, width // r), input)
 
 
+@checked
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Take one channel of each group in turn (Zhang et al., ShuffleNet, 2018, section 3.1).
 

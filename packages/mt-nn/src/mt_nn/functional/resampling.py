@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError, SettingTypeError
+from mt_nn.functional.arguments import checked
 from mt_nn.settings import Sizes, choice, integers
 from mt_tensor import Tensor, arange, fused, tensor, uint8
 from mt_tensor.extending import Array, apart, as_number
@@ -27,6 +28,7 @@ _RANKS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 """How many dimensions the modes take that do not take any number of them."""
 
 
+@checked
 def interpolate(
     input: Tensor,
     size: Sizes | None = None,

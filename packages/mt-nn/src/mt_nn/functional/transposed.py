@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import check_one_dtype
+from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.functional.convolution import CONVOLVE
 from mt_nn.functional.windows import as_batch, pairs
 from mt_nn.settings import Sizes, integer, integers
@@ -18,6 +18,7 @@ from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Embed, Shape, common_backend
 
 
+@checked
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -53,6 +54,7 @@ def conv_transpose1d(
     return _transposed("conv_transpose1d", 1, input, weight, bias, settings, groups)
 
 
+@checked
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -90,6 +92,7 @@ def conv_transpose2d(
     return _transposed("conv_transpose2d", 2, input, weight, bias, settings, groups)
 
 
+@checked
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.windows import as_batch
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, int64, zeros
 
 
+@checked
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -25,6 +27,7 @@ def max_unpool1d(
     return _max_unpool("max_unpool1d", 1, input, indices, settings, output_size)
 
 
+@checked
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -59,6 +62,7 @@ def max_unpool2d(
     return _max_unpool("max_unpool2d", 2, input, indices, settings, output_size)
 
 
+@checked
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,

@@ -6,6 +6,7 @@ Batches have shape (batch, channels, *extents), with one extent for each of one 
 from __future__ import annotations
 
 from mt_nn.errors import InputError
+from mt_nn.functional.arguments import checked
 from mt_tensor import Tensor, pad
 from mt_tensor.extending import Shape
 
@@ -62,6 +63,7 @@ def pairs(befores: tuple[int, ...], afters: tuple[int, ...]) -> list[int]:
     return [number for pair in both for number in pair]
 
 
+@checked
 def windows(
     input: Tensor,
     kernel_size: tuple[int, ...],

@@ -5,8 +5,16 @@ The functions of these names, in `mt_nn.functional`, say what shapes they take a
 
 from __future__ import annotations
 
-from mt_nn import functional
-from mt_nn.functional.dropout import check_probability
+from mt_nn.functional.dropout import (
+    alpha_dropout,
+    check_probability,
+    drop_path,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
 from mt_nn.module import Module
 from mt_tensor import Tensor
 
@@ -34,7 +42,7 @@ class AlphaDropout(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.alpha_dropout(input, self.p, self.training, self.inplace)
+        return alpha_dropout(input, self.p, self.training, self.inplace)
 
 
 class DropPath(_Dropout):
@@ -42,7 +50,7 @@ class DropPath(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.drop_path(input, self.p, self.training, self.inplace)
+        return drop_path(input, self.p, self.training, self.inplace)
 
 
 class Dropout(_Dropout):
@@ -50,7 +58,7 @@ class Dropout(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.dropout(input, self.p, self.training, self.inplace)
+        return dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_Dropout):
@@ -58,7 +66,7 @@ class Dropout1d(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.dropout1d(input, self.p, self.training, self.inplace)
+        return dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_Dropout):
@@ -66,7 +74,7 @@ class Dropout2d(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.dropout2d(input, self.p, self.training, self.inplace)
+        return dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_Dropout):
@@ -74,7 +82,7 @@ class Dropout3d(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.dropout3d(input, self.p, self.training, self.inplace)
+        return dropout3d(input, self.p, self.training, self.inplace)
 
 
 class FeatureAlphaDropout(_Dropout):
@@ -82,4 +90,4 @@ class FeatureAlphaDropout(_Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return a tensor of the same shape."""
-        return functional.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+        return feature_alpha_dropout(input, self.p, self.training, self.inplace)

@@ -13,14 +13,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from mt_nn.errors import InputError
-from mt_nn.layers.convolution import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
+from mt_nn.layers.convolution import Conv1d, Conv2d, Conv3d
 from mt_nn.layers.linear import Linear
 from mt_nn.layers.normalization import (
     BatchNorm1d,
@@ -30,6 +23,7 @@ from mt_nn.layers.normalization import (
     InstanceNorm2d,
     InstanceNorm3d,
 )
+from mt_nn.layers.transposed import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_operators import Buffer

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mt_nn import functional, init
+from mt_nn import init
 from mt_nn.errors import SettingTypeError
+from mt_nn.functional.linear import bilinear, linear
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import integer
@@ -40,7 +41,7 @@ class Linear(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (*batch, out_features) from shape (*batch, in_features)."""
-        return functional.linear(input, self.weight, self.bias)
+        return linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -86,7 +87,7 @@ class Bilinear(Module):
 
     def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
         """Return shape (*batch, out_features) from two inputs with the same batch."""
-        return functional.bilinear(input1, input2, self.weight, self.bias)
+        return bilinear(input1, input2, self.weight, self.bias)
 
     def extra_repr(self) -> str:
         """Show the settings."""

@@ -1,11 +1,11 @@
-"""Pooling: the largest element, the mean or a norm of each window, and the way back."""
+"""Layers of pooling: the largest element or the mean of each window."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from mt_nn import functional
+from mt_nn.functional import pooling
+from mt_nn.functional.pooling import avg_pool1d
 from mt_nn.module import Module
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
@@ -42,7 +42,7 @@ class _MaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """Return shape (batch, channels, *windows), or a pair of that and the places."""
-        return getattr(functional, self.function)(
+        return getattr(pooling, self.function)(
             input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
             self.return_indices,
         )  # fmt: skip
@@ -73,53 +73,6 @@ class MaxPool3d(_MaxPool):
     function = "max_pool3d"
 
 
-class _MaxUnpool(Module):
-    """What the ways back share: the settings of the pooling."""
-
-    dims: ClassVar[int]
-    function: ClassVar[str]
-
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
-        super().__init__()
-        self.kernel_size = integers("kernel_size", kernel_size, self.dims, 1)
-        self.stride = integers("stride", kernel_size if stride is None else stride, self.dims, 1)
-        self.padding = integers("padding", padding, self.dims, 0)
-
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        """Return shape (batch, channels, *extents), from what the pooling returned."""
-        result: Tensor = getattr(functional, self.function)(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
-        return result
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class MaxUnpool1d(_MaxUnpool):
-    """Undoes `MaxPool1d`; see `MaxUnpool2d`."""
-
-    dims = 1
-    function = "max_unpool1d"
-
-
-class MaxUnpool2d(_MaxUnpool):
-    """Undoes `MaxPool2d` with zeros for what it left out; see `mt_nn.functional.max_unpool2d`."""
-
-    dims = 2
-    function = "max_unpool2d"
-
-
-class MaxUnpool3d(_MaxUnpool):
-    """Undoes `MaxPool3d`; see `MaxUnpool2d`."""
-
-    dims = 3
-    function = "max_unpool3d"
-
-
 class AvgPool1d(Module):
     """The mean of each window of signals; see `AvgPool2d`."""
 
@@ -139,7 +92,7 @@ class AvgPool1d(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, windows)."""
-        return functional.avg_pool1d(
+        return avg_pool1d(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad,
         )  # fmt: skip
@@ -180,7 +133,7 @@ class _AvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, *windows)."""
-        result: Tensor = getattr(functional, self.function)(
+        result: Tensor = getattr(pooling, self.function)(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad, self.divisor_override,
         )  # fmt: skip
@@ -201,59 +154,3 @@ class AvgPool3d(_AvgPool):
     """The mean of each window of volumes; see `AvgPool2d`."""
 
     function = "avg_pool3d"
-
-
-class _LPPool(Module):
-    """What the norms of windows share: their settings.
-
-    Args:
-        norm_type: the order of the norm.
-        kernel_size: the extents of the window.
-        stride: how far apart windows are; the kernel's size if None.
-        ceil_mode: whether there is one more window where elements are left over at the end.
-    """
-
-    function: ClassVar[str]
-
-    def __init__(
-        self,
-        norm_type: float,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.norm_type, self.kernel_size = norm_type, kernel_size
-        self.stride, self.ceil_mode = stride, ceil_mode
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, *windows)."""
-        result: Tensor = getattr(functional, self.function)(
-            input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode
-        )
-        return result
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return (
-            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
-            f"ceil_mode={self.ceil_mode}"
-        )
-
-
-class LPPool1d(_LPPool):
-    """A norm of each window of signals; see `LPPool2d`."""
-
-    function = "lp_pool1d"
-
-
-class LPPool2d(_LPPool):
-    """A norm of each window of images; see `mt_nn.functional.lp_pool2d`."""
-
-    function = "lp_pool2d"
-
-
-class LPPool3d(_LPPool):
-    """A norm of each window of volumes; see `LPPool2d`."""
-
-    function = "lp_pool3d"

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from mt_nn import functional
 from mt_nn.errors import SettingError
-from mt_nn.layers.convolution import _ConvTranspose
+from mt_nn.layers.transposed import TransposedConvolution
 from mt_nn.module import Module
 from mt_nn.settings import integer
 from mt_nn.utils.parametrize import register_parametrization
@@ -80,7 +80,7 @@ def spectral_norm(
     if weight is None:
         raise SettingError(f"{type(module).__name__} has no parameter {name!r}.")
     if dim is None:
-        dim = 1 if isinstance(module, _ConvTranspose) else 0
+        dim = 1 if isinstance(module, TransposedConvolution) else 0
     found = _SpectralNorm(weight.value, n_power_iterations, dim, eps)
     return register_parametrization(module, name, found)
 

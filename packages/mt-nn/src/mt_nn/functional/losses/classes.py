@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import check_one_dtype
+from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.functional.losses.reduction import (
     REDUCTIONS,
     Reduction,
@@ -20,6 +20,7 @@ from mt_tensor.extending import common_backend
 # --- Log-probabilities ----------------------------------------------------------------------------
 
 
+@checked
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -127,6 +128,7 @@ def _put_together(losses: Tensor, weights: Tensor, kept: Tensor, reduction: Redu
 # --- Scores ---------------------------------------------------------------------------------------
 
 
+@checked
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -233,6 +235,7 @@ def _times_classes(input: Tensor, weight: Tensor | None) -> Tensor:
 # --- Margins --------------------------------------------------------------------------------------
 
 
+@checked
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -294,6 +297,7 @@ def _multi_margin_loss(
 # --- Answers --------------------------------------------------------------------------------------
 
 
+@checked
 def accuracy(input: Tensor, target: Tensor) -> float:
     """Return the share of samples whose largest score is that of the right class, from 0 to 1.
 

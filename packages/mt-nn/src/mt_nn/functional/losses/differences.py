@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mt_nn.errors import InputError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.losses.reduction import (
     REDUCTIONS,
     Reduction,
@@ -14,6 +15,7 @@ from mt_nn.functional.losses.reduction import (
 from mt_tensor import Tensor, elementwise, fuse
 
 
+@checked
 def mse_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
 ) -> Tensor:
@@ -39,6 +41,7 @@ def _squared_difference(input: Tensor, target: Tensor) -> Tensor:
     return (input - target).square()
 
 
+@checked
 def l1_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean", weight: Tensor | None = None
 ) -> Tensor:
@@ -53,6 +56,7 @@ def _absolute_difference(input: Tensor, target: Tensor) -> Tensor:
     return (input - target).abs()
 
 
+@checked
 def smooth_l1_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean", beta: float = 1.0
 ) -> Tensor:
@@ -78,6 +82,7 @@ def smooth_l1_loss(
     return REDUCTIONS[reduction](_huber(input, target, beta) / beta)
 
 
+@checked
 def huber_loss(
     input: Tensor,
     target: Tensor,

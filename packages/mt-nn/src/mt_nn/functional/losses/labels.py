@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_nn.errors import InputError
-from mt_nn.functional.arguments import check_one_dtype
+from mt_nn.functional.arguments import check_one_dtype, checked
 from mt_nn.functional.losses.reduction import (
     REDUCTIONS,
     Reduction,
@@ -18,6 +18,7 @@ from mt_tensor import Function, Tensor, arange, fuse
 # --- Probabilities --------------------------------------------------------------------------------
 
 
+@checked
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -96,6 +97,7 @@ def _check_probabilities(what: str, x: Tensor) -> None:
 # --- Scores ---------------------------------------------------------------------------------------
 
 
+@checked
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -143,6 +145,7 @@ def _weighted_logistic_loss(input: Tensor, target: Tensor, pos_weight: Tensor) -
     return loss
 
 
+@checked
 def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "mean") -> Tensor:
     """Return `log(1 + exp(-target * input))`, for targets that are 1 or -1.
 
@@ -155,6 +158,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "m
     return REDUCTIONS[reduction](-(target * input).logsigmoid())
 
 
+@checked
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -182,6 +186,7 @@ def multilabel_soft_margin_loss(
     return REDUCTIONS[reduction](losses.mean(-1))
 
 
+@checked
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, *, reduction: Reduction = "mean"
 ) -> Tensor:

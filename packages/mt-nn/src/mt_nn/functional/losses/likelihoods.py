@@ -6,6 +6,7 @@ import math
 from typing import Literal
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.losses.reduction import (
     REDUCTIONS,
     Reduction,
@@ -19,6 +20,7 @@ from mt_nn.settings import number
 from mt_tensor import Tensor, full_like, fuse, xlogy
 
 
+@checked
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -66,6 +68,7 @@ def _divergence_of_logs(input: Tensor, target: Tensor) -> Tensor:
     return target.exp() * (target - input)
 
 
+@checked
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -103,6 +106,7 @@ def poisson_nll_loss(
     return REDUCTIONS[reduction](losses)
 
 
+@checked
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
 from mt_tensor import Function, Tensor, cat, float16, full, fused, tensor, zeros
 from mt_tensor.extending import Array
@@ -19,6 +20,7 @@ differences of such numbers are, too."""
 Lengths = Tensor | Sequence[int] | int
 
 
+@checked
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mt_nn.errors import InputError
+from mt_nn.functional.arguments import checked
 from mt_nn.functional.losses.reduction import (
     REDUCTIONS,
     Reduction,
@@ -19,6 +20,7 @@ _SMALL = 1e-12
 """What is added to squared lengths before they divide."""
 
 
+@checked
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -54,6 +56,7 @@ def cosine_embedding_loss(
     return REDUCTIONS[reduction](alike + unlike)
 
 
+@checked
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, *, reduction: Reduction = "mean"
 ) -> Tensor:
@@ -76,6 +79,7 @@ def hinge_embedding_loss(
     return REDUCTIONS[reduction](alike + unlike)
 
 
+@checked
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -106,6 +110,7 @@ def margin_ranking_loss(
     return REDUCTIONS[reduction]((margin - target * (input1 - input2)).clamp_min(0.0))
 
 
+@checked
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -143,6 +148,7 @@ def triplet_margin_loss(
     return _triplet("triplet_margin_loss", distance, triplet, margin, swap, reduction)
 
 
+@checked
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
