@@ -14,7 +14,8 @@ import pytest
 
 import mt_nn as nn
 import mt_tensor as mt
-from mt_nn.train import LeNet, choosing, cli, recipe
+from mt_nn.library.train import choosing, cli, recipe
+from mt_nn.train import LeNet
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -211,8 +212,9 @@ def test_where_files_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_importing_is_light() -> None:
     code = (
         "import sys, mt_nn\n"
-        "print(sorted({'mt_nn.inspection', 'mt_nn.profiling'} & set(sys.modules)))\n"
-        "import mt_nn.train.cli\n"
+        "watching = {'mt_nn.library.inspection', 'mt_nn.library.profiling'}\n"
+        "print(sorted(watching & set(sys.modules)))\n"
+        "import mt_nn.library.train.cli\n"
         "heavy = {'numba', 'sklearn', 'matplotlib', 'rich', 'safetensors'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

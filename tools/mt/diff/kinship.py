@@ -26,7 +26,7 @@ STRANGERS = {
     "mt_fast.generation.spelling.tile",
     "mt_fast.memory.empty_like",
     "mt_fast.library.vector_math.exponentials.scaled",
-    "mt_nn.train.history.History.__init__",
+    "mt_nn.library.train.history.History.__init__",
     "mt_tensor.indexing.finding.where",
     "mt_tensor.movement.splitting.split",
     "mt_tensor.products.vectors.trace",

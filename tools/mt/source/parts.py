@@ -2,9 +2,8 @@
 
 A stage is read in an evening: its *lesson* holds its idea. What users expect beyond that is its
 *library*, below the folder of this name. A file outside that only passes on what lies there, under
-a name that users know, counts as such, too, and so do programs that can be run, what the course
-hands out, and the names that later stages build with. Kits and samples for tests are the third
-part, *conformance*.
+a name that users know, counts as such, too, and so do programs that can be run and the names that
+later stages build with. Kits and samples for tests are the third part, *conformance*.
 """
 
 from __future__ import annotations
@@ -23,7 +22,9 @@ LESSON: tuple[Part, ...] = ("lesson",)
 FOR_USERS: tuple[Part, ...] = ("lesson", "library")
 
 _FOR_TESTS = {"conformance", "testing"}
-_BEYOND_THE_LESSON = {"library", "extending", "examples", "bench", "course", "__main__"}
+_BEYOND_THE_LESSON = {
+    *("library", "extending", "examples", "bench", "course", "torch_names", "__main__"),
+}
 
 _SILENT = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENCODING),
@@ -41,7 +42,7 @@ def part_of(module: Module) -> Part:
 
 
 def _passes_on_the_library(module: Module) -> bool:
-    """Return whether a module does nothing but import, from the library of its package."""
+    """Return whether a module does nothing but import, and from the library of its package, too."""
     library = f"{module.name.partition('.')[0]}.library."
     sources = [
         f"{module.absolute(statement)}."
@@ -54,7 +55,7 @@ def _passes_on_the_library(module: Module) -> bool:
         or defined(statement) == ["__all__"]
         for statement in module.tree.body
     )
-    return bool(sources) and silent and all(source.startswith(library) for source in sources)
+    return silent and any(source.startswith(library) for source in sources)
 
 
 def lines_of_code(module: Module) -> int:

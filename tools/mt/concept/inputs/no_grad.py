@@ -30,7 +30,7 @@ def tensor() -> tuple[Any, Any]:
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
-    from mt_nn.modes import evaluation
+    from mt_nn.library.modes import evaluation
 
     x = mt.tensor(X, requires_grad=True)
     leaving_out = nn.Dropout(0.5)

@@ -1,7 +1,6 @@
 """Data sets, loaders that serve them in batches, transforms, and readers of published formats."""
 
 from mt_nn.data import transforms
-from mt_nn.data.bptt import BPTTWindows, batchify
 from mt_nn.data.collate import default_collate, default_convert, pad_collate
 from mt_nn.data.dataset import (
     ConcatDataset,
@@ -12,16 +11,6 @@ from mt_nn.data.dataset import (
     TransformedDataset,
     random_split,
 )
-from mt_nn.data.downloads.download import download
-from mt_nn.data.downloads.published import PUBLISHED, fetch
-from mt_nn.data.formats.cifar import cifar10, cifar100, read_cifar10, read_cifar100
-from mt_nn.data.formats.digits import digits
-from mt_nn.data.formats.glove import WordVectors, read_glove
-from mt_nn.data.formats.idx import mnist, read_idx
-from mt_nn.data.formats.penn_treebank import read_penn_treebank
-from mt_nn.data.formats.reading import read_text
-from mt_nn.data.formats.sentences import SentenceDataset, Sentences, read_movie_reviews, read_sst2
-from mt_nn.data.formats.tables import Table, read_csv
 from mt_nn.data.loader import DataLoader
 from mt_nn.data.samplers import (
     BatchSampler,
@@ -31,7 +20,23 @@ from mt_nn.data.samplers import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from mt_nn.data.vocabulary import Vocabulary, tokenize
+from mt_nn.library.data.bptt import BPTTWindows, batchify
+from mt_nn.library.data.downloads.download import download
+from mt_nn.library.data.downloads.published import PUBLISHED, fetch
+from mt_nn.library.data.formats.cifar import cifar10, cifar100, read_cifar10, read_cifar100
+from mt_nn.library.data.formats.digits import digits
+from mt_nn.library.data.formats.glove import WordVectors, read_glove
+from mt_nn.library.data.formats.idx import mnist, read_idx
+from mt_nn.library.data.formats.penn_treebank import read_penn_treebank
+from mt_nn.library.data.formats.reading import read_text
+from mt_nn.library.data.formats.sentences import (
+    SentenceDataset,
+    Sentences,
+    read_movie_reviews,
+    read_sst2,
+)
+from mt_nn.library.data.formats.tables import Table, read_csv
+from mt_nn.library.data.vocabulary import Vocabulary, tokenize
 
 __all__ = [
     "PUBLISHED",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.data.transforms.base import transform_each
+from mt_nn.data.transform import transform_each
 from mt_nn.errors import SettingError
 from mt_tensor import Generator, Tensor
 from mt_tensor.extending import numbers_of

@@ -29,7 +29,7 @@ from mt_nn.data.samplers import (
     batch_count,
     batches,
 )
-from mt_nn.data.transforms.base import takes_batches
+from mt_nn.data.transform import takes_batches
 from mt_nn.data.workers import END, prefetch
 from mt_nn.errors import SettingError
 from mt_nn.settings import integer

@@ -9,31 +9,6 @@ tensors of one backend whose shapes and dtypes fit, and pairs of integers. Of el
 known: a class number that does not exist is for the kernel to find, as it is for `gather`.
 """
 
-from mt_nn.functional.activation import (
-    celu,
-    elu,
-    gumbel_softmax,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leaky_relu,
-    mish,
-    relu,
-    relu6,
-    rrelu,
-    selu,
-    silu,
-    threshold,
-)
-from mt_nn.functional.adaptive_pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-)
-from mt_nn.functional.attention import scaled_dot_product_attention
 from mt_nn.functional.convolution import conv1d, conv2d, conv3d
 from mt_nn.functional.dropout import (
     alpha_dropout,
@@ -44,9 +19,6 @@ from mt_nn.functional.dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
-from mt_nn.functional.embedding import embedding, embedding_bag
-from mt_nn.functional.folding import fold, unfold
-from mt_nn.functional.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
 from mt_nn.functional.linear import bilinear, linear
 from mt_nn.functional.losses import (
     accuracy,
@@ -72,15 +44,6 @@ from mt_nn.functional.losses import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from mt_nn.functional.normalization import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    local_response_norm,
-    normalize,
-    rms_norm,
-)
 from mt_nn.functional.padding import pad
 from mt_nn.functional.pooling import (
     avg_pool1d,
@@ -93,11 +56,48 @@ from mt_nn.functional.pooling import (
     max_pool2d,
     max_pool3d,
 )
-from mt_nn.functional.rearranging import channel_shuffle, pixel_shuffle, pixel_unshuffle
-from mt_nn.functional.resampling import interpolate
-from mt_nn.functional.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
-from mt_nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from mt_nn.functional.windows import windows
+from mt_nn.library.functional.activation import (
+    celu,
+    elu,
+    gumbel_softmax,
+    hardsigmoid,
+    hardswish,
+    hardtanh,
+    leaky_relu,
+    mish,
+    relu,
+    relu6,
+    rrelu,
+    selu,
+    silu,
+    threshold,
+)
+from mt_nn.library.functional.adaptive_pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+)
+from mt_nn.library.functional.attention import scaled_dot_product_attention
+from mt_nn.library.functional.embedding import embedding, embedding_bag
+from mt_nn.library.functional.folding import fold, unfold
+from mt_nn.library.functional.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
+from mt_nn.library.functional.normalization import (
+    batch_norm,
+    group_norm,
+    instance_norm,
+    layer_norm,
+    local_response_norm,
+    normalize,
+    rms_norm,
+)
+from mt_nn.library.functional.rearranging import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from mt_nn.library.functional.resampling import interpolate
+from mt_nn.library.functional.transposed import conv_transpose1d, conv_transpose2d, conv_transpose3d
+from mt_nn.library.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from mt_tensor import (
     cosine_similarity,
     gelu,

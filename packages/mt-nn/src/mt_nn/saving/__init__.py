@@ -1,5 +1,5 @@
 """Models and trainings on disk, in a plain format that runs no code when it is read."""
 
-from mt_nn.saving.objects import load, read_metadata, save
+from mt_nn.library.saving.objects import load, read_metadata, save
 
 __all__ = ["load", "read_metadata", "save"]

@@ -3,12 +3,12 @@
 It is imported by whoever trains, and not by `import mt_nn`.
 """
 
-from mt_nn.train.callbacks import Callback, EarlyStopping, SaveCheckpoints
-from mt_nn.train.curves import draw_curves
-from mt_nn.train.history import History
-from mt_nn.train.lenet import LeNet
-from mt_nn.train.logs import CSVLog, JSONLinesLog, ProgressBar
-from mt_nn.train.metrics import (
+from mt_nn.library.train.callbacks import Callback, EarlyStopping, SaveCheckpoints
+from mt_nn.library.train.curves import draw_curves
+from mt_nn.library.train.history import History
+from mt_nn.library.train.lenet import LeNet
+from mt_nn.library.train.logs import CSVLog, JSONLinesLog, ProgressBar
+from mt_nn.library.train.metrics import (
     F1,
     Accuracy,
     ConfusionMatrix,
@@ -19,7 +19,7 @@ from mt_nn.train.metrics import (
     Recall,
     TopKAccuracy,
 )
-from mt_nn.train.trainer import Trainer
+from mt_nn.library.train.trainer import Trainer
 
 __all__ = [
     "F1",

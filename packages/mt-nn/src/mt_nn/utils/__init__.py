@@ -4,20 +4,20 @@ Sequences of different lengths in one batch, parameters that are computed from o
 become one, and what is done with all gradients or parameters.
 """
 
-from mt_nn.utils import parametrizations, parametrize, rnn
-from mt_nn.utils.clipping import (
+from mt_nn.library.utils import parametrizations, parametrize, rnn
+from mt_nn.library.utils.clipping import (
     clip_grad_norm_,
     clip_grad_value_,
     clip_grads_with_norm_,
     get_total_norm,
 )
-from mt_nn.utils.fusing import (
+from mt_nn.library.utils.fusing import (
     fuse_conv_bn_eval,
     fuse_conv_bn_weights,
     fuse_linear_bn_eval,
     fuse_linear_bn_weights,
 )
-from mt_nn.utils.vectors import parameters_to_vector, vector_to_parameters
+from mt_nn.library.utils.vectors import parameters_to_vector, vector_to_parameters
 
 __all__ = [
     "clip_grad_norm_",

@@ -7,20 +7,20 @@ tensors does so. Random numbers come from the current default generator, which i
 to the batch, and which `use_generator` sets elsewhere.
 """
 
-from mt_nn.data.transforms.base import ImageTransform
-from mt_nn.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
-from mt_nn.data.transforms.composing import Compose, Lambda, RandomApply, RandomChoice
-from mt_nn.data.transforms.converting import Normalize, ToTensor
-from mt_nn.data.transforms.cropping import (
+from mt_nn.data.transform import ImageTransform
+from mt_nn.library.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
+from mt_nn.library.data.transforms.composing import Compose, Lambda, RandomApply, RandomChoice
+from mt_nn.library.data.transforms.converting import Normalize, ToTensor
+from mt_nn.library.data.transforms.cropping import (
     CenterCrop,
     Pad,
     RandomCrop,
     RandomHorizontalFlip,
     RandomVerticalFlip,
 )
-from mt_nn.data.transforms.erasing import RandomErasing
-from mt_nn.data.transforms.resizing import RandomResizedCrop, Resize
-from mt_nn.data.transforms.warping import RandomAffine, RandomRotation
+from mt_nn.library.data.transforms.erasing import RandomErasing
+from mt_nn.library.data.transforms.resizing import RandomResizedCrop, Resize
+from mt_nn.library.data.transforms.warping import RandomAffine, RandomRotation
 
 __all__ = [
     "CenterCrop",

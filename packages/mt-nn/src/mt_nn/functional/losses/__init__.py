@@ -6,18 +6,23 @@ them there is given by name here, so that no position means something else.
 """
 
 from mt_nn.functional.losses.classes import accuracy, cross_entropy, multi_margin_loss, nll_loss
-from mt_nn.functional.losses.differences import huber_loss, l1_loss, mse_loss, smooth_l1_loss
-from mt_nn.functional.losses.labels import (
+from mt_nn.functional.losses.reduction import Reduction
+from mt_nn.library.functional.losses.differences import (
+    huber_loss,
+    l1_loss,
+    mse_loss,
+    smooth_l1_loss,
+)
+from mt_nn.library.functional.losses.labels import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     multilabel_margin_loss,
     multilabel_soft_margin_loss,
     soft_margin_loss,
 )
-from mt_nn.functional.losses.likelihoods import gaussian_nll_loss, kl_div, poisson_nll_loss
-from mt_nn.functional.losses.reduction import Reduction
-from mt_nn.functional.losses.sequences import ctc_loss
-from mt_nn.functional.losses.similarities import (
+from mt_nn.library.functional.losses.likelihoods import gaussian_nll_loss, kl_div, poisson_nll_loss
+from mt_nn.library.functional.losses.sequences import ctc_loss
+from mt_nn.library.functional.losses.similarities import (
     cosine_embedding_loss,
     hinge_embedding_loss,
     margin_ranking_loss,

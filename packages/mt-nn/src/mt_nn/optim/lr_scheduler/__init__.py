@@ -4,14 +4,14 @@ One is made after the optimizer and stepped after it. Each changes the rate that
 several can work on one optimizer.
 """
 
-from mt_nn.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
-from mt_nn.optim.lr_scheduler.cycles import (
+from mt_nn.library.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
+from mt_nn.library.optim.lr_scheduler.cycles import (
     CosineAnnealingLR,
     CosineAnnealingWarmRestarts,
     CyclicLR,
     OneCycleLR,
 )
-from mt_nn.optim.lr_scheduler.decays import (
+from mt_nn.library.optim.lr_scheduler.decays import (
     ConstantLR,
     ExponentialLR,
     LambdaLR,
@@ -21,8 +21,8 @@ from mt_nn.optim.lr_scheduler.decays import (
     PolynomialLR,
     StepLR,
 )
-from mt_nn.optim.lr_scheduler.plateau import ReduceLROnPlateau
-from mt_nn.optim.lr_scheduler.scheduler import LRScheduler
+from mt_nn.library.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from mt_nn.library.optim.lr_scheduler.scheduler import LRScheduler
 
 __all__ = [
     "ChainedScheduler",

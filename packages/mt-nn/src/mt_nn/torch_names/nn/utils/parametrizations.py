@@ -1,6 +1,6 @@
 """`torch.nn.utils.parametrizations`: weights that are computed from others."""
 
+from mt_nn.library.utils.parametrizations import *
 from mt_nn.torch_names import _mirror
-from mt_nn.utils.parametrizations import *
 
 _mirror.finish(__name__)

@@ -1,0 +1,1 @@
+"""What people expect of networks beyond the lesson: composed of it, and never needed by it."""

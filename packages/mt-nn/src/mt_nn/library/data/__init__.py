@@ -1,0 +1,1 @@
+"""Readers of published data, vocabularies, and batches of sequences."""

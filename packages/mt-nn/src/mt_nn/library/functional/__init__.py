@@ -1,0 +1,1 @@
+"""Functions of networks beyond convolution, pooling, dropout and the loss of classes."""

@@ -1,0 +1,1 @@
+"""Losses of numbers, labels, likelihoods, sequences and similarities."""

@@ -1,0 +1,1 @@
+"""Layers beyond the linear one, convolution, pooling and dropout."""

@@ -1,0 +1,1 @@
+"""Optimizers beyond SGD and Adam, schedules of the learning rate, and averages of models."""

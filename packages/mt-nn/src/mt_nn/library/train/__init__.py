@@ -1,0 +1,1 @@
+"""Training: the loop, what is measured and shown, and the program `mt-train`."""

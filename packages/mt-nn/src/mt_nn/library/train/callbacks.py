@@ -1,0 +1,204 @@
+"""What a `Trainer` calls while it trains. Subclass `Callback` to look on, to log, or to stop it."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import signal
+import threading
+from collections.abc import Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Literal
+
+from mt_nn.errors import SettingError
+from mt_nn.library.saving.folder import Checkpoints
+from mt_nn.settings import integer
+
+if TYPE_CHECKING:
+    from mt_nn.library.train.trainer import Trainer
+
+
+class Callback:
+    """Methods that a trainer calls at certain moments; here, none does anything.
+
+    A callback with `state_dict` and `load_state_dict` is part of the trainer's checkpoints.
+
+    Attributes:
+        comes_last: whether it is called after all callbacks without this mark, so that it sees what
+            they have done.
+    """
+
+    comes_last = False
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Before the first epoch, when a checkpoint has been resumed."""
+
+    def on_epoch_start(self, trainer: Trainer) -> None:
+        """Before the first batch of an epoch."""
+
+    def on_batch_end(self, trainer: Trainer) -> None:
+        """After a batch, whose loss is `trainer.history.losses[-1]`."""
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        """After the optimizer has made a step, and the batch has ended."""
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """After an epoch and its validation, which are `trainer.history.rows[-1]`."""
+
+    def on_fit_end(self, trainer: Trainer) -> None:
+        """After the last epoch, also if an error ended the training."""
+
+
+def monitored(trainer: Trainer, name: str) -> float:
+    """Return a number of the last epoch.
+
+    Raises:
+        SettingError: the epoch has no number of that name.
+    """
+    row = trainer.history.rows[-1]
+    value = row.get(name)
+    if not isinstance(value, (int, float)):
+        raise SettingError(
+            f"an epoch has no number {name!r} to go by; it has {', '.join(row)}. Those of the "
+            "validation are there if fit() is given validation=."
+        )
+    return value
+
+
+class EarlyStopping(Callback):
+    """Stops the training when a number has not become better for some epochs.
+
+    Args:
+        monitor: what of the epoch to go by, a name in the history.
+        patience: how many epochs without improvement are borne; the next one ends the training.
+        min_delta: by how much a better number must be better.
+        mode: whether less is better, "min", or more, "max".
+        restore_best: whether the model has the parameters of the best epoch in the end.
+
+    Raises:
+        SettingError: a setting makes no sense.
+    """
+
+    def __init__(
+        self,
+        monitor: str = "validation_loss",
+        patience: int = 3,
+        min_delta: float = 0.0,
+        mode: Literal["min", "max"] = "min",
+        restore_best: bool = False,
+    ) -> None:
+        if mode not in ("min", "max"):
+            raise SettingError(f"mode must be 'min' or 'max'; got {mode!r}.")
+        if not min_delta >= 0:
+            raise SettingError(f"min_delta must be a number from 0 on; got {min_delta!r}.")
+        self.monitor, self.patience = monitor, integer("patience", patience, 0)
+        self.min_delta, self.mode, self.restore_best = min_delta, mode, restore_best
+        self.best = math.inf
+        self.waited = 0
+        self.best_model: dict[str, Any] | None = None
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Stop at once where a training goes on that had been stopped already."""
+        trainer.should_stop |= self.waited > self.patience
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """Compare the epoch with the best one."""
+        value = monitored(trainer, self.monitor) * (1 if self.mode == "min" else -1)
+        if value < self.best - self.min_delta:
+            self.best, self.waited = value, 0
+            if self.restore_best:
+                self.best_model = copy.deepcopy(trainer.model.state_dict())
+        else:
+            self.waited += 1
+            if self.waited > self.patience:
+                trainer.should_stop = True
+
+    def on_fit_end(self, trainer: Trainer) -> None:
+        """Give the model the best parameters, if that was asked for."""
+        if self.best_model is not None:
+            trainer.model.load_state_dict(self.best_model)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what has been the best so far."""
+        return {"best": self.best, "waited": self.waited, "best_model": self.best_model}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state_dict` has returned."""
+        best, waited, best_model = (state[name] for name in ("best", "waited", "best_model"))
+        self.best, self.waited, self.best_model = best, waited, best_model
+
+
+class SaveCheckpoints(Callback):
+    """Saves checkpoints of the training in a folder, from which `fit(resume=folder)` goes on.
+
+    Control-C waits for the end of the step and saves one, too, before it ends the training; pressed
+    again, it ends it at once. (In Python's main thread only, and if nobody else handles it.)
+
+    Args:
+        folder: where they lie.
+        every_steps: after how many steps of the optimizer one is saved; None for only after epochs.
+        keep_last: how many of the last are kept.
+        keep_best: how many of the best are kept beside those, of the ones at the end of an epoch.
+        monitor: what of an epoch says how good it is.
+        mode: whether less is better, "min", or more, "max".
+
+    Raises:
+        FileError: the folder cannot be made.
+        SettingError: a setting makes no sense.
+    """
+
+    comes_last = True
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        every_steps: int | None = None,
+        keep_last: int = 1,
+        keep_best: int = 0,
+        monitor: str = "validation_loss",
+        mode: Literal["min", "max"] = "min",
+    ) -> None:
+        self.every_steps = None if every_steps is None else integer("every_steps", every_steps, 1)
+        self.checkpoints = Checkpoints(folder, keep_last, keep_best, mode)
+        self.monitor = monitor
+        self._interrupted = self._handles = False
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Take over Control-C."""
+        in_main_thread = threading.current_thread() is threading.main_thread()
+        if in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._interrupt)
+            self._handles = True
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self._interrupted:
+            self._end()
+        self._interrupted = True
+
+    def _end(self) -> None:
+        self._interrupted = False
+        raise KeyboardInterrupt
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        """Save if it is time, or the last chance."""
+        due = self.every_steps is not None and trainer.step % self.every_steps == 0
+        if due or self._interrupted:
+            self.checkpoints.save(trainer.step, **trainer.parts())
+        if self._interrupted:
+            self._end()
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """Save, with how good the epoch was if the best are kept."""
+        score = monitored(trainer, self.monitor) if self.checkpoints.keep_best else None
+        self.checkpoints.save(trainer.step, score, **trainer.parts())
+        if self._interrupted:
+            self._end()
+
+    def on_fit_end(self, trainer: Trainer) -> None:
+        """Give Control-C back."""
+        if self._handles:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._handles = False
+        if self._interrupted:
+            self._end()

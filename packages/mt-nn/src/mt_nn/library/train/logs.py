@@ -1,0 +1,155 @@
+"""Logs of a training: a file with a line for each epoch, and a progress bar.
+
+A file is written anew after each epoch, so that one which went on from a checkpoint has every epoch
+once.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from mt_nn.library.files.writing import make_folder, write_atomically
+from mt_nn.library.train.callbacks import Callback
+from mt_nn.library.train.history import History
+
+if TYPE_CHECKING:
+    from mt_nn.library.train.trainer import Trainer
+
+
+class _File(Callback):
+    """A file that is written after each epoch.
+
+    Args:
+        path: the file; its folder is made if need be.
+
+    Raises:
+        FileError: the folder cannot be made.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        make_folder(self.path.parent)
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """Write the file."""
+        write_atomically(self.path, self.content(trainer.history).encode())
+
+    def content(self, history: History) -> str:
+        """Return what the file holds."""
+        raise NotImplementedError
+
+
+class CSVLog(_File):
+    """A table with a line for each epoch, comma-separated, under the names of the columns."""
+
+    def content(self, history: History) -> str:
+        """Return the table."""
+        text = io.StringIO()
+        table = csv.DictWriter(text, history.names(), lineterminator="\n")
+        table.writeheader()
+        table.writerows(history.rows)
+        return text.getvalue()
+
+
+class JSONLinesLog(_File):
+    """A JSON object for each epoch, one a line; arrays are lists, and nan is null."""
+
+    def content(self, history: History) -> str:
+        """Return the lines."""
+        import json
+
+        rows = [{name: _json(value) for name, value in row.items()} for row in history]
+        return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [_json(part) for part in value.tolist()]
+    if isinstance(value, list):
+        return [_json(part) for part in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+class ProgressBar(Callback):
+    """A bar for the batches of an epoch, drawn with rich, and a line for each epoch.
+
+    Only a terminal or a notebook shows the bar; a file gets the lines alone. Without rich there are
+    the lines, and a first one that says so.
+
+    Args:
+        file: where to; the standard error output if None.
+    """
+
+    comes_last = True
+
+    def __init__(self, file: TextIO | None = None) -> None:
+        self.file = file
+        self._progress: Any = None
+        self._task: Any = None
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Show the bar."""
+        self._progress = self._made()
+        if self._progress is None:
+            self._print("no progress bar: it is drawn with rich (pip install 'mt-nn[train]').")
+        else:
+            self._progress.start()
+
+    def _made(self) -> Any:
+        try:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import TimeElapsedColumn as Elapsed
+        except ImportError:
+            return None
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Elapsed())
+        console = Console(file=self.file or sys.stderr)
+        hidden = not (console.is_terminal or console.is_jupyter)
+        return Progress(*columns, console=console, transient=True, disable=hidden)
+
+    def _print(self, text: str) -> None:
+        if self._progress is None:
+            print(text, file=self.file or sys.stderr)
+        else:
+            # As it is: rich would break the line at a width that a file does not have.
+            self._progress.console.print(text, soft_wrap=True, markup=False, emoji=False)
+
+    def line(self, row: Mapping[str, Any]) -> str:
+        """Return what is shown of an epoch, a row of the history; override it to show another."""
+        shown = [f"{name} {value:.4g}" for name, value in row.items() if isinstance(value, float)]
+        return "  ".join([f"epoch {row['epoch']:3}", *shown])
+
+    def on_epoch_start(self, trainer: Trainer) -> None:
+        """Begin a bar."""
+        if self._progress is not None:
+            total = trainer.batches
+            self._task = self._progress.add_task(
+                f"epoch {trainer.epoch + 1}", total=total, completed=trainer.batch
+            )
+
+    def on_batch_end(self, trainer: Trainer) -> None:
+        """Move the bar."""
+        if self._progress is not None:
+            text = f"epoch {trainer.epoch + 1}  loss {trainer.history.losses[-1]:.4f}"
+            self._progress.update(self._task, completed=trainer.batch, description=text)
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """Replace the bar by a line."""
+        if self._progress is not None:
+            self._progress.remove_task(self._task)
+        self._print(self.line(trainer.history.rows[-1]))
+
+    def on_fit_end(self, trainer: Trainer) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            if not self._progress.disable:  # rich before 14.3 would print an empty line
+                self._progress.stop()
+            self._progress = None
