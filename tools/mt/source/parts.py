@@ -33,11 +33,12 @@ _SILENT = {
 
 
 def part_of(module: Module) -> Part:
-    """Return what a module is, by where it lies."""
-    folders = set(module.name.split(".")[1:])
-    if folders & _FOR_TESTS:
+    """Return what a module is, by the place below its package where it lies."""
+    _, _, path = module.name.partition(".")
+    top = path.partition(".")[0]
+    if top in _FOR_TESTS:
         return "conformance"
-    beyond = folders & _BEYOND_THE_LESSON or (folders and _passes_on_the_library(module))
+    beyond = top in _BEYOND_THE_LESSON or (path and _passes_on_the_library(module))
     return "library" if beyond else "lesson"
 
 
