@@ -21,7 +21,7 @@ from rich.table import Table
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import functional as F
-from mt_nn.library.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+from mt_nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
 MONTHS = "january february march april may june july august september october november december"
 LETTERS = ["", *sorted(set(MONTHS + "0123456789 ,.-thndrsof"))]  # 0 is padding

@@ -218,10 +218,10 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
             *("tensor", "nn", "module.Module.load_state_dict", "rewritten"),
             "mt_operators.module.Module.load_state_dict",
         ),
-        ("tensor", "nn", "layers.activation.Tanh.forward", "new idea", None),
+        ("tensor", "nn", "library.layers.activation.Tanh.forward", "new idea", None),
         ("tensor", "nn", "module.Module.cpu", "new idea", None),
         ("tensor", "nn", "functional.convolution.conv2d", "new idea", None),
-        ("tensor", "nn", "kernels.numpy.losses.CrossEntropy.value", "new idea", None),
+        ("tensor", "nn", "library.kernels.numpy.losses.CrossEntropy.value", "new idea", None),
     ],
 )
 def test_functions_are_judged_as_a_reader_would(

@@ -51,7 +51,7 @@ def module(name: str, text: str) -> Module:
         ("p.__main__", "library"),
         ("p.testing", "conformance"),
         ("p.conformance.kit", "conformance"),
-        ("p.library.testing.samples", "conformance"),
+        ("p.library.testing.samples", "library"),
     ],
 )
 def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
@@ -65,7 +65,7 @@ def test_the_folders_of_a_file_say_what_it_is(name: str, part: str) -> None:
         ("p.more", "from __future__ import x\nfrom p.library import m\n__all__ = []", "library"),
         ("p.more", "from .library.more import a\n", "library"),
         ("p.more", "from p.library.more import a\nc = a\n", "lesson"),
-        ("p.more", "from p.library.more import a\nfrom p.low import b\n", "lesson"),
+        ("p.more", "from p.library.more import a\nfrom p.low import b\n", "library"),
         ("p.more", "from q.library.more import a\n", "lesson"),
         ("p.more", '"""Nothing."""\n', "lesson"),
         ("p", "from p.library.more import a\n", "lesson"),

@@ -88,6 +88,16 @@ def test_an_output_is_read_where_the_row_reads_it():
     assert evaluate(graph, [math.nan, 3.0]) == [6.0]
 
 
+def test_arguments_of_a_gradient_of_a_gradient_have_names_of_their_own():
+    operator, names = OPERATORS["tanh"], ("x",)
+    for _ in range(3):
+        formula = operator.gradient((True,) * operator.arity)
+        assert formula.parameters[1:-1] == names
+        assert len(set(formula.parameters)) == formula.arity
+        operator = derived("again", formula.parameters, formula.graph.only(0))
+        names = operator.parameters
+
+
 def test_a_derived_operator_is_like_a_row():
     operator = derived("cubed", ["x"], trace("cubed", lambda x: x * x * x, 1))
     assert operator.parameters == ("x",)

@@ -292,7 +292,11 @@ class Operator:
                 self.arity + 2,
                 len(wanted),
                 _fused(self.share, wanted),
-                ("upstream", *self.parameters, "output"),
+                (
+                    _unlike("upstream", self.parameters),
+                    *self.parameters,
+                    _unlike("output", self.parameters),
+                ),
             )
         return self._formulas[needed]
 
@@ -300,6 +304,13 @@ class Operator:
     def share(self) -> Source:
         """The chain rule: from the upstream gradient and a slope, the share of an argument."""
         return gated if self.gates else scaled
+
+
+def _unlike(name: str, taken: Sequence[str]) -> str:
+    """Return a name for an argument that no other has: a gradient may be differentiated, too."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _fused(share: Source, partials: tuple[Source, ...]) -> Source:
