@@ -81,22 +81,21 @@ def _binary(operator: Operator, left_to_others: bool) -> Callable[..., Any]:
     def binary(self: Tensor, other: Any) -> Tensor:
         data, backend = self._tensor, self.backend
         layout = data.layout
-        dtype = layout.dtype
-        y = other if isinstance(other, Tensor) else _constant(other, dtype, backend)
-        if y is not None and y.backend is backend and dtype.kind in direct:
+        y = other if isinstance(other, Tensor) else _constant(other, layout.dtype, backend)
+        if y is not None and y.backend is backend and layout.dtype.kind in direct:
             second = y._tensor
-            another = second.layout
-            if another is layout or another.dtype is dtype:
-                out = layout.contiguous
-                if another is not layout and another.shape and another.shape != layout.shape:
-                    out = row_major(shape_broadcast(layout.shape, another.shape), dtype)
-                if truth:
-                    out = row_major(out.shape, bool_)
-                    return _make(computing[backend](out, data, second), backend)
-                result = _make(computing[backend](out, data, second), backend)
-                if (self._requires_grad or y._requires_grad) and recording.get():
-                    record(self, y, result)
-                return result
+            out, another = layout.contiguous, second.layout
+            if another is not layout:
+                if another.dtype is not layout.dtype:
+                    return operation(self, other)
+                if another.shape and another.shape != layout.shape:
+                    out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
+            if truth:
+                out = row_major(out.shape, bool_)
+            result = _make(computing[backend](out, data, second), backend)
+            if (self._requires_grad or y._requires_grad) and recording.get() and not truth:
+                record(self, y, result)
+            return result
         if y is None and left_to_others and not isinstance(other, OPERANDS):
             other = plain(other)
             if not isinstance(other, OPERANDS):
