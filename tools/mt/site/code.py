@@ -68,8 +68,11 @@ def source_path(module: Module) -> str:
 
 
 def place(definition: Function | Symbol) -> str:
-    """Return the path and the line at which something is defined."""
-    return f"{source_path(definition.module)}#L{lines_of(definition.node)[0]}"
+    """Return the path and the line at which something is defined; of a stub its module alone."""
+    page = source_path(definition.module)
+    if definition.module.file.suffix == ".pyi":
+        return page
+    return f"{page}#L{lines_of(definition.node)[0]}"
 
 
 # --- Lines and excerpts ---------------------------------------------------------------------------
