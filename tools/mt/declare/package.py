@@ -11,6 +11,9 @@ from typing import Any
 
 HEAD = '"""The names of `mt_tensor`, for type checkers; `mt declare` writes this file."""'
 
+ROWS = "mt_tensor.pointwise.table_functions"
+"""Where functions of rows of the operator table are made."""
+
 OPERANDS = {1: "input: Tensor", 2: "input: Tensor | Number, other: Tensor | Number"}
 """The arguments of the functions of rows of the operator table, by how many there are."""
 
@@ -29,7 +32,7 @@ def package_names() -> str:
     imports = {"from mt_tensor.dtypes import Number"}
     others = []
     for name, value in sorted(public.items()):
-        if isinstance(value, FunctionType) and value.__module__ == "mt_tensor":
+        if isinstance(value, FunctionType) and value.__module__ == ROWS:
             others += _function_of_row(name, value)
         elif isinstance(value, ModuleType) or (name in stated and name not in FUNCTIONS):
             imports.add(f"from {stated.get(name, 'mt_tensor')} import {name} as {name}")

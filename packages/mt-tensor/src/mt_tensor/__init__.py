@@ -3,10 +3,9 @@
 `Tensor` has torch's names and rules. Where its elements live, and how loops over them run, is the
 business of a backend: `numpy` by default, `simple` to read, others from other packages.
 
-Operations say themselves how users call them (`mt_tensor.public`). The operator table is there at
-once, as functions and methods; the files of all other operations are imported when somebody asks
-for one of them (`mt_tensor.deferred`). What users find here is written down for type checkers in
-`__init__.pyi`, by `hatch run mt declare`.
+Operations say themselves how users call them (`mt_tensor.public`); their files are imported when
+somebody asks for one of them (`mt_tensor.deferred`). What users find here is written down for type
+checkers in `__init__.pyi`, by `hatch run mt declare`.
 """
 
 import builtins as _builtins
@@ -20,7 +19,7 @@ from mt_autodiff import (
     no_grad,
     set_grad_enabled,
 )
-from mt_operators import OPERATORS as _OPERATORS
+from mt_tensor import deferred as _deferred
 from mt_tensor import errors
 from mt_tensor.backends import (
     TensorBackend,
@@ -51,35 +50,22 @@ from mt_tensor.dtypes import (
     uint64,
 )
 from mt_tensor.fused import fused
-from mt_tensor.pointwise import arithmetic
-from mt_tensor.pointwise.elementwise import elementwise
-from mt_tensor.pointwise.table_functions import FUNCTIONS as _ROWS
-from mt_tensor.public import FUNCTIONS as _FUNCTIONS
 from mt_tensor.recording.function import Function
 from mt_tensor.size import Size
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
-# Last, for other operations may have names of rows of the operator table, and more settings.
-from mt_tensor import deferred as _deferred  # isort: skip
-
 __version__ = "0.1.0"
 
 bool, double, float, half, int, long, short = bool_, float64, float32, float16, int32, int64, int16
 
-_MODULES = ("autograd", "cuda", "errors", "linalg")
+del tensor  # noqa: F821 - the file: users find the function `tensor`
 
-# A row of the operator table has a function, unless there is one of its name with more settings.
-_OPERATORS.for_each(
-    lambda row: [globals().setdefault(name, _ROWS[name]) for name in (row.name, *row.aliases)]
-)
-globals().update(_ROWS | _FUNCTIONS)
-for _name in _deferred.MODULE_OF:
-    globals().pop(_name, None)
+_MODULES = ("autograd", "cuda", "errors", "linalg")
 
 
 def __getattr__(name: str) -> object:
-    """Return what the library has of this name."""
+    """Return what is imported when it is asked for."""
     if name in _deferred.MODULE_OF:
         value = _deferred.imported(name)
     elif name in _MODULES:
@@ -91,7 +77,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Return all names, those of the library included."""
+    """Return all names, imported or not."""
     return sorted({*globals(), *_deferred.MODULE_OF, *_MODULES})
 
 

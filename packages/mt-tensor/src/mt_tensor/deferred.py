@@ -34,11 +34,11 @@ class DeferredMethod:
 
     def __init__(self, name: str, module: str) -> None:
         self._name = name
-        self._module = module
+        self.module = module
 
     def __get__(self, instance: Any, owner: type) -> Any:
         """Import the file, and return the method."""
-        import_module(self._module)
+        import_module(self.module)
         return getattr(owner if instance is None else instance, self._name)
 
 
@@ -47,15 +47,21 @@ for _module, _names in deferred_names.METHODS.items():
         setattr(Tensor, _name, DeferredMethod(_name, _module))
 
 
-def _defer_in_place_form(row: Operator) -> None:
-    """Let a row that enters the operator table later have its form in place."""
-    for name in (row.name, *row.aliases) if row.in_place else ():
-        if f"{name}_" not in vars(Tensor):
-            form = DeferredMethod(f"{name}_", "mt_tensor.pointwise.in_place")
-            setattr(Tensor, f"{name}_", form)
+def _defer_row(row: Operator) -> None:
+    """Let a row that enters the operator table later be a method and a function, too."""
+    for name in (row.name, *row.aliases):
+        MODULE_OF.setdefault(name, "mt_tensor.pointwise.table_functions")
+        _defer(name, "mt_tensor.pointwise.arithmetic")
+        if row.in_place:
+            _defer(f"{name}_", "mt_tensor.pointwise.in_place")
 
 
-OPERATORS.for_each(_defer_in_place_form)
+def _defer(name: str, module: str) -> None:
+    if name not in vars(Tensor):
+        setattr(Tensor, name, DeferredMethod(name, module))
+
+
+OPERATORS.for_each(_defer_row, taken=vars(Tensor).__contains__)
 
 
 def import_all() -> None:

@@ -123,7 +123,8 @@ def _install(operator: Operator) -> None:
 
 def _is_taken(name: str) -> bool:
     """Whether tensors use a name for something else."""
-    return name in vars(Tensor)
+    there = vars(Tensor).get(name)
+    return there is not None and getattr(there, "module", None) != __name__
 
 
 OPERATORS.for_each(_install, taken=_is_taken)

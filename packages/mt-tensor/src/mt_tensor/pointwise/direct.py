@@ -48,6 +48,7 @@ def method(operator: Operator, left_to_others: bool = False) -> Callable[..., An
             return operation(self, *others)
 
     made.__name__ = operator.name
+    made.__module__ = "mt_tensor.pointwise.arithmetic"  # which makes them methods
     made.__qualname__ = f"Tensor.{operator.name}"
     made.__doc__ = f"Element by element: {operator.note}."
     return made
@@ -141,4 +142,5 @@ def reflected(operator: Operator) -> Callable[..., Any]:
                 return array_on_the_left(operator, other, self)  # type: ignore[no-any-return]
         return operation(other, self)
 
+    reflected_operator.__module__ = of_tensors.__module__
     return reflected_operator

@@ -31,6 +31,7 @@ from mt_tensor.dtypes import (
 from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.gradients import Recorder
+from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor import Tensor, constant
@@ -252,6 +253,7 @@ def _enter(row: Operator) -> None:
 OPERATORS.for_each(_enter)
 
 
+@function
 def elementwise(name: str, *args: Any) -> Tensor:
     """Apply the operator called `name`; see `ElementwiseOperation.__call__`."""
     OPERATORS[name]  # an unknown name raises here, with the nearest one

@@ -14,6 +14,7 @@ from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number
 from mt_tensor.pointwise.direct import method
 from mt_tensor.pointwise.elementwise import OPERATIONS
+from mt_tensor.public import FUNCTIONS as OFFERED
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
@@ -28,9 +29,10 @@ def _install(operator: Operator) -> None:
     """Make the function of a row."""
     function = {1: _unary, 2: _binary}.get(operator.arity, _of_many)(operator)
     function.__name__ = function.__qualname__ = operator.name
-    function.__module__ = "mt_tensor"
     function.__doc__ = f"Element by element: {operator.note}."
-    FUNCTIONS.update(dict.fromkeys((operator.name, *operator.aliases), function))
+    for name in (operator.name, *operator.aliases):
+        FUNCTIONS[name] = function
+        OFFERED.setdefault(name, function)  # there may be one with more settings
 
 
 def _unary(operator: Operator) -> Callable[..., Tensor]:
