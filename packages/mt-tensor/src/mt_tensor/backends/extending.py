@@ -5,6 +5,11 @@ What the `numpy` backend is made of is here for those that leave some work to Nu
 border for backends in other packages; `mt_tensor.extending` is that for operations.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+from mt_operators import Operator
+
 # Elements in the memory of this machine.
 from mt_tensor.backends.host import (
     HostBackend as HostBackend,
@@ -31,8 +36,6 @@ from mt_tensor.backends.numpy.functions import (
     FUNCTIONS as FUNCTIONS,
     UFUNCS as UFUNCS,
 )
-from mt_tensor.backends.numpy.source import numpy_function as numpy_function
-from mt_tensor.pointwise.fusing import operator_of as operator_of
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
 # the cache, and choices without branches.
@@ -41,3 +44,14 @@ from mt_tensor.backends.numpy.choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
 from mt_tensor.backends.registry import ELSEWHERE as ELSEWHERE
+
+
+def operator_of(fused: Callable[..., Any]) -> Operator:
+    """Return the operator that `mt_tensor.fuse` has made of a function.
+
+    Raises:
+        FusionError: it was not made by `fuse`, or cannot be fused.
+    """
+    from mt_tensor.pointwise import fusing  # which stands on backends
+
+    return fusing.operator_of(fused)
