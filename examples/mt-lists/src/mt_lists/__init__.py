@@ -7,9 +7,8 @@ the built-in backends.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,27 +22,18 @@ from mt_tensor.extending import Number, Shape, as_dtype, folded_shape
 Index = tuple[int, ...]
 
 
-def indices(data: TensorData) -> Iterator[Index]:
-    """Iterate over all indices of a view."""
-    return itertools.product(*map(range, data.shape))
-
-
-def position(data: TensorData, index: Index) -> int:
-    """Return where in its storage an element lies."""
-    return data.offset + sum(i * stride for i, stride in zip(index, data.strides, strict=True))
-
-
 def read(data: TensorData, index: Index) -> Any:
     """Return an element."""
-    return data.storage[position(data, index)]
+    return data.storage[data.index(index)]
 
 
 def write(data: TensorData, index: Index, value: Any) -> None:
     """Store an element, as its type would hold it."""
     converted = data.dtype.convert(value)
     if data.dtype.is_floating_point:
-        converted = data.dtype.numpy.type(converted).item()
-    data.storage[position(data, index)] = converted
+        with np.errstate(over="ignore"):
+            converted = data.dtype.numpy.type(converted).item()
+    data.storage[data.index(index)] = converted
 
 
 def at(index: Index, dim: int, where: int) -> Index:
@@ -66,7 +56,7 @@ class ListOps(TensorBackend):
 
     def to_host(self, data: TensorData) -> npt.NDArray[Any]:
         """Copy elements into an array."""
-        row = np.array([read(data, index) for index in indices(data)], data.dtype.numpy)
+        row = np.array([read(data, index) for index in data.indices()], data.dtype.numpy)
         return row.reshape(data.shape)
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
@@ -74,12 +64,11 @@ class ListOps(TensorBackend):
 
         def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:
             views, results = self.operands(inputs, out), self.results(formula, out)
-            with np.errstate(over="ignore"):
-                for index in indices(results[0]):
-                    values = formula.function(*(read(view, index) for view in views))
-                    values = (values,) if formula.outputs == 1 else values
-                    for result, value in zip(results, values, strict=True):
-                        write(result, index, value)
+            for index in results[0].indices():
+                values = formula.function(*(read(view, index) for view in views))
+                values = (values,) if formula.outputs == 1 else values
+                for result, value in zip(results, values, strict=True):
+                    write(result, index, value)
             return results[0] if formula.outputs == 1 else results
 
         return run
@@ -89,15 +78,14 @@ class ListOps(TensorBackend):
     ) -> TensorData:
         """Group the elements by where they go, and fold each group."""
         groups: dict[Index, list[Any]] = {}
-        for index in indices(self.empty(folded_shape(source.shape, dims, True), source.dtype)):
+        for index in self.empty(folded_shape(source.shape, dims, True), source.dtype).indices():
             groups[index] = [] if operator.identity is None else [operator.identity]
-        for index in indices(source):
+        for index in source.indices():
             goal = tuple(0 if d in dims else i for d, i in enumerate(index))
             groups[goal].append(read(source, index))
         out = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
-        with np.errstate(over="ignore"):
-            for index, values in zip(indices(out), groups.values(), strict=True):
-                write(out, index, functools.reduce(operator.function, values))
+        for index, values in zip(out.indices(), groups.values(), strict=True):
+            write(out, index, functools.reduce(operator.function, values))
         return out
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
@@ -105,17 +93,16 @@ class ListOps(TensorBackend):
         a, b, shape = self.factors(a, b)
         result = self.empty(shape, a.dtype)
         out = TensorData(result.storage, (*a.shape[:-1], b.shape[-1]), dtype=a.dtype)
-        with np.errstate(over="ignore"):
-            for *batch, i, k in indices(out):
-                row = (read(a, (*batch, i, j)) for j in range(a.shape[-1]))
-                column = (read(b, (*batch, j, k)) for j in range(a.shape[-1]))
-                write(out, (*batch, i, k), sum(x * y for x, y in zip(row, column, strict=True)))
+        for *batch, i, k in out.indices():
+            row = (read(a, (*batch, i, j)) for j in range(a.shape[-1]))
+            column = (read(b, (*batch, j, k)) for j in range(a.shape[-1]))
+            write(out, (*batch, i, k), sum(x * y for x, y in zip(row, column, strict=True)))
         return result
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read where the index points."""
         out = self.empty(index.shape, source.dtype)
-        for here in indices(index):
+        for here in index.indices():
             write(out, here, read(source, at(here, dim, read(index, here))))
         return out
 
@@ -128,18 +115,16 @@ class ListOps(TensorBackend):
         operator: Operator | None = None,
     ) -> None:
         """Write where the index points."""
-        with np.errstate(over="ignore"):
-            for here in indices(index):
-                there = at(here, dim, read(index, here))
-                value = read(source, here)
-                write(out, there, operator.function(read(out, there), value) if operator else value)
+        for here in index.indices():
+            there = at(here, dim, read(index, here))
+            value = read(source, here)
+            write(out, there, operator.function(read(out, there), value) if operator else value)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy each element."""
         out = self.target(out)
-        with np.errstate(over="ignore"):
-            for index in indices(source):
-                write(out, index, read(source, index))
+        for index in source.indices():
+            write(out, index, read(source, index))
         return out
 
 
