@@ -3,7 +3,7 @@
 It is imported by whoever trains, and not by `import mt_nn`.
 """
 
-from mt_nn.library.train.callbacks import Callback, EarlyStopping, SaveCheckpoints
+from mt_nn.library.train.callbacks import EarlyStopping, SaveCheckpoints
 from mt_nn.library.train.curves import draw_curves
 from mt_nn.library.train.history import History
 from mt_nn.library.train.lenet import LeNet
@@ -19,7 +19,7 @@ from mt_nn.library.train.metrics import (
     Recall,
     TopKAccuracy,
 )
-from mt_nn.library.train.trainer import Trainer
+from mt_nn.library.train.trainer import Callback, Trainer
 
 __all__ = [
     "F1",

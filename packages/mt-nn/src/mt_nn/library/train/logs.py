@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from mt_nn.library.files.writing import make_folder, write_atomically
-from mt_nn.library.train.callbacks import Callback
 from mt_nn.library.train.history import History
+from mt_nn.library.train.trainer import Callback
 
 if TYPE_CHECKING:
     from mt_nn.library.train.trainer import Trainer

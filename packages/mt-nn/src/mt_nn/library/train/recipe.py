@@ -23,10 +23,9 @@ from mt_nn import optim
 from mt_nn.data import DataLoader, Dataset, RandomSampler, Subset, TensorDataset, random_split
 from mt_nn.functional import cross_entropy
 from mt_nn.library.layers.loss import CrossEntropyLoss
-from mt_nn.library.train.callbacks import Callback
 from mt_nn.library.train.lenet import LeNet
 from mt_nn.library.train.metrics import Accuracy, Mean
-from mt_nn.library.train.trainer import Trainer
+from mt_nn.library.train.trainer import Callback, Trainer
 from mt_tensor import Generator
 
 VALIDATION = 0.2

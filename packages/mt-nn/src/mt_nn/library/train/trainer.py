@@ -17,7 +17,6 @@ from mt_nn.library.modes import evaluation
 from mt_nn.library.saving.checkpoint import Generators, load_checkpoint, save_checkpoint
 from mt_nn.library.saving.folder import Checkpoints
 from mt_nn.library.saving.values import state_methods
-from mt_nn.library.train.callbacks import Callback, monitored
 from mt_nn.library.train.history import History
 from mt_nn.library.train.metrics import Mean, Metric, samples_of
 from mt_nn.library.utils.clipping import clip_grad_norm_, clip_grad_value_
@@ -25,6 +24,53 @@ from mt_nn.optim import Optimizer
 from mt_nn.settings import integer
 from mt_operators import Module, StateDictError
 from mt_tensor import Tensor, cat
+
+
+class Callback:
+    """Methods that a trainer calls at certain moments; here, none does anything.
+
+    A callback with `state_dict` and `load_state_dict` is part of the trainer's checkpoints.
+
+    Attributes:
+        comes_last: whether it is called after all callbacks without this mark, so that it sees what
+            they have done.
+    """
+
+    comes_last = False
+
+    def on_fit_start(self, trainer: Trainer) -> None:
+        """Before the first epoch, when a checkpoint has been resumed."""
+
+    def on_epoch_start(self, trainer: Trainer) -> None:
+        """Before the first batch of an epoch."""
+
+    def on_batch_end(self, trainer: Trainer) -> None:
+        """After a batch, whose loss is `trainer.history.losses[-1]`."""
+
+    def on_step_end(self, trainer: Trainer) -> None:
+        """After the optimizer has made a step, and the batch has ended."""
+
+    def on_epoch_end(self, trainer: Trainer) -> None:
+        """After an epoch and its validation, which are `trainer.history.rows[-1]`."""
+
+    def on_fit_end(self, trainer: Trainer) -> None:
+        """After the last epoch, also if an error ended the training."""
+
+
+def monitored(trainer: Trainer, name: str) -> float:
+    """Return a number of the last epoch.
+
+    Raises:
+        SettingError: the epoch has no number of that name.
+    """
+    row = trainer.history.rows[-1]
+    value = row.get(name)
+    if not isinstance(value, (int, float)):
+        raise SettingError(
+            f"an epoch has no number {name!r} to go by; it has {', '.join(row)}. Those of the "
+            "validation are there if fit() is given validation=."
+        )
+    return value
 
 
 class Trainer:
