@@ -81,6 +81,7 @@ from mt_tensor.fused import (
 from mt_tensor.movement.apart import apart as apart
 from mt_tensor.movement.padding import Embed as Embed
 from mt_tensor.movement.views import Fold as Fold
+from mt_tensor.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 
 # The recorded graph.

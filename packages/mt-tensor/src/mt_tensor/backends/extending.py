@@ -25,7 +25,7 @@ from mt_tensor.tensor_data import (
     not_an_array as not_an_array,
 )
 
-# Operators as functions of NumPy; and that of a function made by `fuse`.
+# Operators as functions of NumPy.
 from mt_tensor.backends.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
 from mt_tensor.backends.numpy.calls import running as running
 from mt_tensor.backends.numpy.backend import (

@@ -193,6 +193,7 @@ for _name in (name for name, operator in OPERATORS.items() if operator.in_place)
         differentiable=False,
         positive=_name in _WITHOUT_ZEROS,
         dtypes="same" if _name in _ON_BOOL else _STORED[OPERATORS[_name].result],
+        torch="it has reciprocal_ alone" if _name == "inv" else "",
     )
 
 
