@@ -11,8 +11,7 @@ from mt_fast.generation.reductions import columns, fold_rows
 from mt_fast.generation.spelling import TABLE
 from mt_operators import OPERATORS
 from mt_tensor import bool_, float16
-from mt_tensor.extending import operator_of
-from mt_tensor.extending import as_dtype
+from mt_tensor.extending import as_dtype, operator_of
 
 LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "turned": "turned"}
 LAYOUTS = (*LOOPS, "fold", "columns")
