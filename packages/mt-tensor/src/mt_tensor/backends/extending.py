@@ -5,11 +5,6 @@ What the `numpy` backend is made of is here for those that leave some work to Nu
 border for backends in other packages; `mt_tensor.extending` is that for operations.
 """
 
-from collections.abc import Callable
-from typing import Any
-
-from mt_operators import Operator
-
 # Elements in the memory of this machine.
 from mt_tensor.backends.host import (
     HostBackend as HostBackend,
@@ -44,14 +39,3 @@ from mt_tensor.backends.numpy.choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
 from mt_tensor.backends.registry import ELSEWHERE as ELSEWHERE
-
-
-def operator_of(fused: Callable[..., Any]) -> Operator:
-    """Return the operator that `mt_tensor.fuse` has made of a function.
-
-    Raises:
-        FusionError: it was not made by `fuse`, or cannot be fused.
-    """
-    from mt_tensor.pointwise import fusing  # which stands on backends
-
-    return fusing.operator_of(fused)
