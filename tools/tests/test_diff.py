@@ -192,7 +192,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ),
         ("autodiff", "tensor", "strides.shape_broadcast", "new idea", None),
         ("autodiff", "tensor", "backends.registry.BackendInfo.__init__", "new idea", None),
-        ("autodiff", "tensor", "order.scans.CumulativeSum.backward", "new idea", None),
+        ("autodiff", "tensor", "library.order.scans.CumulativeSum.backward", "new idea", None),
         ("autodiff", "tensor", "dtypes.DType.__repr__", "new idea", None),
         *(
             ("tensor", "fast", f"course.{name}", "rewritten", f"mt_tensor.{place}.{name}")

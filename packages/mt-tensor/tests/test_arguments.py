@@ -315,7 +315,7 @@ FLAGS = [
     (function, name)
     for function in (inspect.unwrap(getattr(mt.Tensor, name)) for name in dir(mt.Tensor))
     if inspect.isfunction(function)
-    and function.__module__.startswith(("mt_tensor.reductions", "mt_tensor.order"))
+    and function.__module__.startswith(("mt_tensor.reductions", "mt_tensor.library.order"))
     for name, parameter in inspect.signature(function).parameters.items()
     if "bool" in str(parameter.annotation)
 ]

@@ -9,7 +9,7 @@ import pytest
 import mt_tensor as mt
 from mt_operators import OPERATORS
 from mt_tensor.errors import DomainError, DTypeError, InPlaceError, ShapeError
-from mt_tensor.pointwise.in_place import PYTHON, VIEWS
+from mt_tensor.library.pointwise.in_place import PYTHON, VIEWS
 
 torch = pytest.importorskip("torch")
 

@@ -9,8 +9,8 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.randomness.generator import fork_rng, seed, use_generator
-from mt_tensor.randomness.sampling import uniform_values, unit_values
+from mt_tensor.library.randomness.generator import fork_rng, seed, use_generator
+from mt_tensor.library.randomness.sampling import uniform_values, unit_values
 
 BACKENDS = ("numpy", "simple")
 

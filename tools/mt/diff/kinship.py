@@ -27,9 +27,9 @@ STRANGERS = {
     "mt_fast.memory.empty_like",
     "mt_fast.library.vector_math.exponentials.scaled",
     "mt_nn.library.train.history.History.__init__",
-    "mt_tensor.indexing.finding.where",
-    "mt_tensor.movement.splitting.split",
-    "mt_tensor.products.vectors.trace",
+    "mt_tensor.library.indexing.finding.where",
+    "mt_tensor.library.movement.splitting.split",
+    "mt_tensor.library.products.vectors.trace",
 }
 """Functions that share a name with one of an earlier stage, and nothing else."""
 

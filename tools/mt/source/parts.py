@@ -35,10 +35,10 @@ _SILENT = {
 def part_of(module: Module) -> Part:
     """Return what a module is, by the place below its package where it lies."""
     _, _, path = module.name.partition(".")
-    top = path.partition(".")[0]
+    top, last = path.partition(".")[0], path.rpartition(".")[2]
     if top in _FOR_TESTS:
         return "conformance"
-    beyond = top in _BEYOND_THE_LESSON or (path and _passes_on_the_library(module))
+    beyond = {top, last} & _BEYOND_THE_LESSON or (path and _passes_on_the_library(module))
     return "library" if beyond else "lesson"
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from mt_tensor.autograd.gradients import Tensors
 from mt_tensor.backends.devices import Backend
 from mt_tensor.backends.devices import Device
 from mt_tensor.backends.devices import device as Place
@@ -12,16 +11,17 @@ from mt_tensor.creation.from_rules import Options
 from mt_tensor.dtypes import Array
 from mt_tensor.dtypes import DType
 from mt_tensor.dtypes import Number
-from mt_tensor.indexing.selection import ValuesAndIndices
-from mt_tensor.linalg.systems import SignAndLogarithm
-from mt_tensor.movement.rearranging import Ints
-from mt_tensor.pointwise.integers import RoundingMode
+from mt_tensor.library.autograd.gradients import Tensors
+from mt_tensor.library.indexing.selection import ValuesAndIndices
+from mt_tensor.library.linalg.systems import SignAndLogarithm
+from mt_tensor.library.movement.rearranging import Ints
+from mt_tensor.library.pointwise.integers import RoundingMode
+from mt_tensor.library.randomness.generator import Generator
+from mt_tensor.library.reductions.extremes import MinMax
 from mt_tensor.pointwise.table_functions import Operand
-from mt_tensor.randomness.generator import Generator
 from mt_tensor.recording.graph import Hook
 from mt_tensor.recording.graph import Node
 from mt_tensor.recording.graph import RemovableHandle
-from mt_tensor.reductions.extremes import MinMax
 from mt_tensor.reductions.sums import Dims
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData

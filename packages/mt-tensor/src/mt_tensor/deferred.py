@@ -53,7 +53,7 @@ def _defer_row(row: Operator) -> None:
         MODULE_OF.setdefault(name, "mt_tensor.pointwise.table_functions")
         _defer(name, "mt_tensor.pointwise.arithmetic")
         if row.in_place:
-            _defer(f"{name}_", "mt_tensor.pointwise.in_place")
+            _defer(f"{name}_", "mt_tensor.library.pointwise.in_place")
 
 
 def _defer(name: str, module: str) -> None:

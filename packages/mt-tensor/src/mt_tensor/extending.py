@@ -4,7 +4,7 @@ It is the border of this stage. Beyond it, a package uses the names that users i
 `mt_tensor`, its errors, `mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for
 its tests `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without
 notice. Whoever makes a backend finds more in `mt_tensor.backends.extending`, and whoever watches
-programs run in `mt_tensor.instrumentation`.
+programs run in `mt_tensor.library.instrumentation`.
 
 Some attributes belong to the border too, though their names begin with an underscore, since users
 have no use for them.
@@ -78,10 +78,10 @@ from mt_tensor.fused import (
     FUSED as FUSED,
     by_kernel as by_kernel,
 )
-from mt_tensor.movement.apart import apart as apart
-from mt_tensor.movement.padding import Embed as Embed
+from mt_tensor.library.movement.apart import apart as apart
+from mt_tensor.library.movement.padding import Embed as Embed
 from mt_tensor.movement.views import Fold as Fold
-from mt_tensor.pointwise.fusing import operator_of as operator_of
+from mt_tensor.library.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 
 # The recorded graph.
@@ -91,7 +91,7 @@ from mt_tensor.recording.graph import (
 )
 
 # Random numbers, beside `Generator` and `manual_seed`.
-from mt_tensor.randomness.generator import (
+from mt_tensor.library.randomness.generator import (
     fork_rng as fork_rng,
     generator as generator,
     numbers_of as numbers_of,

@@ -24,7 +24,7 @@ def fast() -> tuple[Any, Any]:
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
-    from mt_tensor.randomness.generator import use_generator
+    from mt_tensor.library.randomness.generator import use_generator
 
     x = mt.tensor(X, requires_grad=True)
     layer = nn.Dropout(P)

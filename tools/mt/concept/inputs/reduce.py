@@ -31,7 +31,7 @@ def autodiff() -> tuple[Any, Any]:
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_operators import operators
-    from mt_tensor.lifting import TensorOps
+    from mt_tensor.course import TensorOps
 
     x = mt.tensor(X, requires_grad=True)
     x.prod(0).sum().backward()

@@ -9,7 +9,7 @@ WEIGHTS = [[0.5, -1.0], [2.0, 0.25], [-3.0, 1.5]]
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_operators import operators
-    from mt_tensor.lifting import TensorOps
+    from mt_tensor.course import TensorOps
 
     x = mt.tensor(X, requires_grad=True)
     turned = x.permute(1, 0).flip(0)

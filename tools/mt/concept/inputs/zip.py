@@ -34,7 +34,7 @@ def autodiff() -> tuple[Any, Any]:
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
     from mt_operators import operators
-    from mt_tensor.lifting import TensorOps
+    from mt_tensor.course import TensorOps
 
     x, y = mt.tensor(X, requires_grad=True), mt.tensor(Y, requires_grad=True)
     (x * y).sum().backward()

@@ -5,7 +5,7 @@ of a recorded computation, which is laid out and written down by the pictures of
 else of mt_tensor imports this package.
 """
 
-from mt_tensor.drawing.graph import draw_graph
-from mt_tensor.drawing.storage import draw_storage
+from mt_tensor.library.drawing.graph import draw_graph
+from mt_tensor.library.drawing.storage import draw_storage
 
 __all__ = ["draw_graph", "draw_storage"]

@@ -138,3 +138,14 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
 
 concat = concatenate = cat
+
+
+def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
+    """Return a non-empty tensor with `first` in front along `dim`, and the last element gone."""
+    return preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
+
+
+def preceded(x: Tensor, dim: int, first: float) -> Tensor:
+    """Return a tensor with `first` in front along `dim`."""
+    shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
+    return cat([x._full(shape, first), x], dim)

@@ -9,7 +9,7 @@ from mt_operators import OPERATORS
 from mt_tensor.arguments import as_integers, check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, float32, int64
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.movement.rearranging import shifted
+from mt_tensor.movement.joining import shifted
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import method, operation

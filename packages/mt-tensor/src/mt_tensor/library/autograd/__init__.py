@@ -1,0 +1,1 @@
+"""Gradients as results, matrices of derivatives, and checks of derivatives."""

@@ -1,0 +1,1 @@
+"""Filling, finding and scattering elements."""

@@ -1,0 +1,357 @@
+"""Writing by index along one dimension: scatter, its reductions, and what is composed from them.
+
+Each returns a copy; where several sources go to one place, the reductions count them all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mt_autodiff import GradientError, is_grad_enabled
+from mt_operators import OPERATORS
+from mt_tensor.arguments import as_integer, check_choice, check_flags
+from mt_tensor.dtypes import DType, Number, bool_, int64, uint8
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.indexing.gathering import (
+    Gather,
+    ScatterAdd,
+    along,
+    check_1d_index,
+    check_index,
+    check_source,
+    lowest_and_highest,
+    scatter_add,
+)
+from mt_tensor.library.pointwise.functions import checked_factor
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import function, operation
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.tensor import Tensor
+
+
+class Scatter(Function):
+    """Elements of a copy replaced along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.clone()
+        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        zeros = _filled(index, grad.dtype, 0)
+        kept = Scatter.apply(grad, ctx.dim, index, zeros)
+        return kept, None, None, Gather.apply(grad, ctx.dim, index)
+
+
+class ScatterExtreme(Function):
+    """The largest or smallest of what is there and what comes; equal ones share the gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor, name: str) -> Tensor:
+        ctx.dim = dim
+        out = _combined(name, x, dim, index, source)
+        ctx.save_for_backward(x, index, source, out.detach())
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, index, source, out = ctx.saved_tensors
+        dim = ctx.dim
+        stays = (x == out).to(grad.dtype)
+        comes = (source == Gather.apply(out, dim, index)).to(grad.dtype)
+        share = grad / ScatterAdd.apply(stays, dim, index, comes)
+        return stays * share, None, None, comes * Gather.apply(share, dim, index), None
+
+
+class ScatterProduct(Function):
+    """What is there multiplied by all that comes.
+
+    The derivative by a factor is the product of the others. It is formed from the product of all
+    factors but the zeros, and the number of zeros.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(x, index, source)
+        return _combined("mul", x, dim, index, source)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        x, index, source = ctx.saved_tensors
+        dim = ctx.dim
+        x_zero, source_zero = x == 0, source == 0
+        zeros = ScatterAdd.apply(x_zero.long(), dim, index, source_zero.long())
+        if is_grad_enabled() and bool((zeros > 0).any()):
+            raise GradientError(
+                "scatter_reduce() by 'prod' has no second derivative here where a factor is zero: "
+                "call backward() without create_graph."
+            )
+        x, source = x.masked_fill(x_zero, 1), source.masked_fill(source_zero, 1)
+        product = grad * ScatterProduct.apply(x, dim, index, source)
+
+        def others(factor: Tensor, zero: Tensor, zeros: Tensor, product: Tensor) -> Tensor:
+            return (product / factor).masked_fill(zeros != zero.long(), 0)
+
+        of_source = others(
+            source, source_zero, Gather.apply(zeros, dim, index), Gather.apply(product, dim, index)
+        )
+        return others(x, x_zero, zeros, product), None, None, of_source
+
+
+def _combined(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Return a copy of `x` combined with the source by the operator called `name`."""
+    out = x.clone()
+    x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, OPERATORS[name])
+    return out
+
+
+def _filled(like: Tensor, dtype: DType, value: Number) -> Tensor:
+    """Return a tensor of the shape of `like` in which every element is `value`."""
+    return like._full((), value, dtype).expand(like.shape)
+
+
+@operation
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | Number | None = None,
+    *,
+    value: Number | None = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """Return a copy of `input` with `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
+
+    Which of several sources for one place remains is open.
+
+    Args:
+        input: at least as long as `index` in every dimension but `dim`.
+        dim: the dimension that the indices count in.
+        index: int64, of as many dimensions as `input`.
+        src: a tensor of the dtype of `input`, at least as large as `index`; or a number.
+        value: the number, by torch's other name.
+        reduce: "add" or "multiply", if what is there is not to be replaced; then all sources for
+            one place count. `scatter_reduce` has more.
+
+    Raises:
+        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+        DomainError: there is no such reduction.
+    """
+    if reduce is not None:
+        check_choice("reduce", reduce, _OLD_NAMES)
+    if (src is None) == (value is None):
+        raise TypeError("scatter() takes either src, a tensor or number, or value, a number.")
+    dim = check_index("scatter", input, dim, index)
+    given = value if src is None else src
+    if isinstance(given, Tensor):
+        source = check_source("scatter", input, index, given)
+    else:
+        source = _filled(index, input.dtype, input.dtype.checked(given))
+    if reduce is not None:
+        return scatter_reduce(input, dim, index, source, _OLD_NAMES[reduce])
+    return Scatter.apply(input, dim, index, source)
+
+
+# --- Reductions ---------------------------------------------------------------------------------
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+_OLD_NAMES = {"add": "sum", "multiply": "prod"}
+"""What `scatter` calls the reductions that it has."""
+
+
+@operation
+def scatter_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """Return a copy of `input` in which places along `dim` are reduced with what `src` brings.
+
+    Args:
+        input: at least as long as `index` in every dimension but `dim`.
+        dim: the dimension that the indices count in.
+        index: int64, of as many dimensions as `input`.
+        src: of the dtype of `input`, at least as large as `index`.
+        reduce: "sum", "prod", "mean", "amax" or "amin". The mean of integers is rounded down.
+        include_self: whether the elements of `input` take part; else they only remain in the
+            places that `index` does not name.
+
+    Raises:
+        DTypeError: `index` is not int64, `src` has another dtype than `input`, or a mean of bool
+            is asked for.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+        DomainError: there is no such reduction.
+    """
+    check_choice("reduce", reduce, REDUCTIONS)
+    check_flags(include_self=include_self)
+    dim = check_index("scatter_reduce", input, dim, index)
+    source = check_source("scatter_reduce", input, index, src)
+    if input.dtype is bool_:
+        return _reduce_bool(input, dim, index, source, reduce, include_self)
+    start = input
+    if not include_self:
+        neutral = _filled(index, start.dtype, _identity(start.dtype, reduce))
+        start = Scatter.apply(start, dim, index, neutral)
+    if reduce == "prod":
+        return ScatterProduct.apply(start, dim, index, source)
+    if reduce in ("amax", "amin"):
+        name = {"amax": "maximum", "amin": "minimum"}[reduce]
+        return ScatterExtreme.apply(start, dim, index, source, name)
+    total = ScatterAdd.apply(start, dim, index, source)
+    return total if reduce == "sum" else _divided(total, dim, index, include_self)
+
+
+def _identity(dtype: DType, reduce: str) -> Number:
+    """Return what changes no other number when reduced with it."""
+    if reduce in ("sum", "mean"):
+        return 0
+    if reduce == "prod":
+        return 1
+    if dtype.is_floating_point:
+        return -math.inf if reduce == "amax" else math.inf
+    limits = np.iinfo(dtype.numpy)
+    return int(limits.min if reduce == "amax" else limits.max)
+
+
+def _divided(total: Tensor, dim: int, index: Tensor, include_self: bool) -> Tensor:
+    """Return sums divided by how many elements were added up; at least one."""
+    count = _filled(total, int64, 1)
+    if not include_self:
+        count = Scatter.apply(count, dim, index, _filled(index, int64, 0))
+    count = ScatterAdd.apply(count, dim, index, _filled(index, int64, 1))
+    if total.dtype.is_floating_point:
+        return total / count.to(total.dtype)
+    return (total // count).to(total.dtype)
+
+
+def _reduce_bool(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
+) -> Tensor:
+    """Reduce truth values: sum and amax ask for any, prod and amin for all."""
+    if reduce == "mean":
+        raise DTypeError("scatter_reduce() has no mean of bool: convert with x.float().")
+    name = "amax" if reduce in ("sum", "amax") else "amin"
+    numbers = scatter_reduce(
+        x.to(uint8), dim, index, source.to(uint8), name, include_self=include_self
+    )
+    return numbers.to(bool_)
+
+
+# --- Composed -----------------------------------------------------------------------------------
+
+
+def check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
+    """Check a 1-D index and the slices that come there; return `dim` counted from the front."""
+    require_tensors(name, input, source)
+    dim = check_1d_index(name, input, dim, index)
+    wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
+    if source.shape != wanted:
+        raise IndexingError(
+            f"{name}() along dimension {dim} of shape {input.shape} with {index.numel()} "
+            f"index(es) needs a source of shape {wanted}; {source.shape} was given."
+        )
+    return dim
+
+
+@operation
+def index_add(
+    input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
+) -> Tensor:
+    """Return a copy of `input` with `alpha` times slice `i` of `source` added to slice `index[i]`.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+        alpha: a factor; an integer for integers.
+
+    Raises:
+        DTypeError: `index` holds no integers, `source` has another dtype than `input`, or `alpha`
+            has a fraction among integers.
+        IndexingError: an index is out of range, or `source` has another shape.
+    """
+    dim = check_slices("index_add", input, dim, index, source)
+    alpha = checked_factor("alpha", alpha, source.dtype)
+    added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
+    return scatter_add(input, dim, along(index.to(int64), dim, input.shape), added)
+
+
+@operation
+def index_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Tensor:
+    """Return a copy of `input` in which slice `index[i]` is reduced with slice `i` of `source`.
+
+    Args:
+        input: any tensor with dimensions.
+        dim: the dimension that is indexed.
+        index: 1-D, of integers.
+        source: of the dtype and shape of `input`, but as long as `index` along `dim`.
+        reduce: "prod", "mean", "amax" or "amin", as in `scatter_reduce`.
+        include_self: whether the elements of `input` take part, too.
+
+    Raises:
+        DTypeError: `index` holds no integers, or `source` has another dtype than `input`.
+        IndexingError: an index is out of range, or `source` has another shape.
+        DomainError: there is no such reduction.
+    """
+    check_choice("reduce", reduce, REDUCTIONS[1:])  # sums are those of index_add()
+    dim = check_slices("index_reduce", input, dim, index, source)
+    places = along(index.to(int64), dim, input.shape)
+    return scatter_reduce(input, dim, places, source, reduce, include_self=include_self)
+
+
+@function
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """Return int64 of shape (*input.shape, num_classes): 1 at the class of each element, else 0.
+
+    Args:
+        input: int64, classes from 0 on.
+        num_classes: how many classes there are; -1 for one more than the largest in `input`.
+
+    Raises:
+        DTypeError: `input` is not int64.
+        DomainError: `num_classes` is negative, but not -1.
+        ShapeError: it cannot be read off an empty tensor.
+        TypeError: it is no integer.
+        IndexingError: a class is negative, or not below `num_classes`.
+    """
+    require_tensors("one_hot", input)
+    if input.dtype is not int64:
+        raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
+    num_classes = as_integer("num_classes", num_classes, least=-1)
+    if not input.numel() and num_classes < 1:
+        raise ShapeError("one_hot() of no elements needs num_classes.")
+    low, high = lowest_and_highest(input) if input.numel() else (0, 0)
+    count = high + 1 if num_classes == -1 else num_classes
+    if low < 0 or high >= count:
+        raise IndexingError(
+            f"class {low if low < 0 else high} is out of range: classes count from 0, and there "
+            f"are {max(count, 0)}."
+        )
+    zeros = input._full((*input.shape, count), 0, int64)
+    return scatter(zeros, -1, input.unsqueeze(-1), 1)

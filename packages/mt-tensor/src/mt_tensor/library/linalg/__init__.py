@@ -1,0 +1,49 @@
+"""Linear algebra under the names of `torch.linalg`.
+
+Matrices are the last two dimensions, whatever comes before them is a batch. What is no product runs
+on the host, where NumPy calls LAPACK in float64; derivatives are composed of operations on tensors,
+so that they can be differentiated again.
+"""
+
+from mt_tensor.errors import LinAlgError
+from mt_tensor.library.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
+from mt_tensor.library.linalg.norms import matrix_norm, norm, vector_norm
+from mt_tensor.library.linalg.products import (
+    cross,
+    diagonal,
+    matmul,
+    matrix_power,
+    multi_dot,
+    vander,
+    vecdot,
+)
+from mt_tensor.library.linalg.systems import det, inv, pinv, slogdet, solve, solve_triangular
+from mt_tensor.public import with_numpy_names
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]
+
+globals().update({name: with_numpy_names(globals()[name]) for name in __all__})

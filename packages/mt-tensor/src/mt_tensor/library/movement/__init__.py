@@ -1,0 +1,1 @@
+"""More ways to rearrange, join and split tensors."""

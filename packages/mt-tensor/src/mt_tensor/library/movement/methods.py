@@ -1,0 +1,81 @@
+"""Movements that are methods only, or take their sizes one by one: `x.repeat(2, 1)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mt_tensor.arguments import as_integers
+from mt_tensor.errors import ShapeError
+from mt_tensor.library.movement import rearranging, splitting, turning
+from mt_tensor.public import attribute, method
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.tensor import Tensor
+
+
+@attribute
+def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The transpose of a matrix: its adjoint, as its elements are real."""
+    if self.ndim != 2:
+        raise ShapeError(f"H is for matrices; this tensor has shape {self.shape}. Use mH.")
+    return self.mT
+
+
+@attribute
+def mH(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
+    """The view with the last two dimensions exchanged."""
+    return turning.adjoint(self)
+
+
+@method(axis=False)
+def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
+    """Return views of pieces along a dimension; see `mt_tensor.split`."""
+    return splitting.split(self, split_size, dim)
+
+
+@method
+def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
+    """Return copies laid beside each other, `times[d]` of them along dimension `d`.
+
+    Raises:
+        ShapeError: there are fewer numbers than dimensions, or one is negative.
+    """
+    counts = as_integers(times, repeats)
+    new = len(counts) - self.ndim
+    if new < 0 or any(count < 0 for count in counts):
+        raise ShapeError(
+            f"repeat() takes a non-negative number for each of the {self.ndim} dimension(s), "
+            f"and may take more in front; {counts} was given."
+        )
+    shape = (1,) * new + self.shape
+    spread = self.reshape(*(e for extent in shape for e in (1, extent)))
+    pairs = [e for pair in zip(counts, shape, strict=True) for e in pair]
+    total = [count * extent for count, extent in zip(counts, shape, strict=True)]
+    return spread.expand(*pairs).clone().reshape(*total)
+
+
+@method
+def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
+    """Return copies laid beside each other; missing numbers are 1, in front."""
+    return rearranging.tile(self, as_integers(times, dims))
+
+
+@method
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view expanded to the shape of another tensor."""
+    require_tensors("expand_as", other)
+    return self.expand(other.shape)
+
+
+@method
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return a view in the shape of another tensor."""
+    require_tensors("view_as", other)
+    return self.view(other.shape)
+
+
+@method
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Return the same elements in the shape of another tensor."""
+    require_tensors("reshape_as", other)
+    return self.reshape(other.shape)

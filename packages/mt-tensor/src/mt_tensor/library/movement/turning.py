@@ -1,0 +1,155 @@
+"""Transposes, mirrors and quarter turns, single slices, and diagonals made of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_tensor.arguments import as_integer, as_integers
+from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.library.movement.apart import apart
+from mt_tensor.library.movement.diagonals import OnDiagonal, diag
+from mt_tensor.library.movement.rearranging import movedim
+from mt_tensor.movement.views import existing_dim
+from mt_tensor.public import operation
+from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import normalize_dim, normalize_dims
+from mt_tensor.tensor import Tensor
+
+
+def _at_least(name: str, ndim: int, input: Tensor) -> None:
+    """Raise unless something is a tensor of at least so many dimensions."""
+    require_tensors(name, input)
+    if input.ndim < ndim:
+        raise ShapeError(
+            f"{name}() needs at least {ndim} dimension(s); shape {input.shape} was given."
+        )
+
+
+@operation
+def t(input: Tensor) -> Tensor:
+    """Return the transpose of a matrix as a view; what has fewer dimensions as it is.
+
+    Raises:
+        ShapeError: there are more than two dimensions.
+    """
+    require_tensors("t", input)
+    if input.ndim > 2:
+        raise ShapeError(
+            f"t() takes tensors of up to two dimensions; shape {input.shape} was given. Exchange "
+            "two of them with transpose(), or the last two with mT."
+        )
+    return input.T
+
+
+@operation
+def adjoint(input: Tensor) -> Tensor:
+    """Return the view with the last two dimensions exchanged: of real numbers, the adjoint.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions.
+    """
+    _at_least("adjoint", 2, input)
+    return input.mT
+
+
+@operation
+def select(input: Tensor, dim: int, index: int) -> Tensor:
+    """Return the slice at one index along a dimension, which is dropped, as a view.
+
+    Raises:
+        IndexingError: there is no such dimension or index.
+        TypeError: `index` is no integer.
+    """
+    require_tensors("select", input)
+    dim = existing_dim("select", dim, input.shape)
+    return input[(slice(None),) * dim + (as_integer("index", index),)]
+
+
+@operation
+def ravel(input: Tensor) -> Tensor:
+    """Return all elements in one dimension, copying only if it must be."""
+    require_tensors("ravel", input)
+    return input.reshape(-1).contiguous()
+
+
+@operation
+def fliplr(input: Tensor) -> Tensor:
+    """Return a copy with the columns, dimension 1, in reverse order.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions.
+    """
+    _at_least("fliplr", 2, input)
+    return input.flip(1)
+
+
+@operation
+def flipud(input: Tensor) -> Tensor:
+    """Return a copy with the rows, dimension 0, in reverse order.
+
+    Raises:
+        ShapeError: there are no dimensions.
+    """
+    _at_least("flipud", 1, input)
+    return input.flip(0)
+
+
+@operation
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
+    """Return a copy turned by quarter turns, from the first of two dimensions to the second.
+
+    Args:
+        input: at least two dimensions.
+        k: how many quarter turns; negative the other way round.
+        dims: the plane: two dimensions.
+
+    Raises:
+        ShapeError: there are fewer than two dimensions, or `dims` does not name two.
+        IndexingError: a dimension does not exist, or is named twice.
+    """
+    _at_least("rot90", 2, input)
+    k, named = as_integer("k", k), as_integers((dims,))
+    if len(named) != 2:
+        raise ShapeError(f"rot90() turns in the plane of two dimensions; {named} was given.")
+    first, second = normalize_dims(named, input.ndim)
+    turned = input
+    if k % 4 in (1, 2):
+        turned = turned.flip(second)
+    if k % 4 in (2, 3):
+        turned = turned.flip(first)
+    return apart(turned.transpose(first, second) if k % 2 else turned, input)
+
+
+@operation
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """Return matrices whose diagonals are the rows, along the last dimension, of `input`.
+
+    Args:
+        input: at least one dimension.
+        offset: how far to the right of the main diagonal they stand; negative below it.
+        dim1: the dimension of the result that counts rows.
+        dim2: the one that counts columns.
+
+    Raises:
+        IndexingError: a dimension does not exist, or both are the same.
+    """
+    require_tensors("diag_embed", input)
+    existing_dim("diag_embed", -1, input.shape)
+    offset = as_integer("offset", offset)
+    first, second = (normalize_dim(dim, input.ndim + 1) for dim in (dim1, dim2))
+    if first == second:
+        raise IndexingError(f"diag_embed() needs two dimensions; {dim1} and {dim2} are the same.")
+    shape = list(input.shape[:-1])
+    for dim in sorted((first, second)):
+        shape.insert(dim, input.shape[-1] + abs(offset))
+    return OnDiagonal.apply(input, tuple(shape), offset, first, second)
+
+
+@operation
+def diagflat(input: Tensor, offset: int = 0) -> Tensor:
+    """Return the matrix with all elements of `input` on a diagonal."""
+    require_tensors("diagflat", input)
+    return diag(input.reshape(-1), offset)
+
+
+moveaxis = movedim

@@ -1,0 +1,1 @@
+"""Element-wise functions with settings, fused functions, and forms in place."""

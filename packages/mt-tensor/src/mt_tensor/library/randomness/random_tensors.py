@@ -1,0 +1,285 @@
+"""Random tensors, from one generator for all backends.
+
+The numbers are drawn on the host, so that a seed gives the same numbers on every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from mt_tensor.arguments import as_integer, check_floating
+from mt_tensor.backends.devices import Backend, Device, place
+from mt_tensor.creation.from_data import from_values
+from mt_tensor.creation.from_rules import Options, after, new_shape
+from mt_tensor.dtypes import DType, as_dtype, as_number, get_default_dtype, int64
+from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.randomness.generator import Generator, generator, manual_seed, numbers_of
+from mt_tensor.library.randomness.sampling import (
+    check_deviation,
+    uniform_values,
+    unit_values,
+    whole_values,
+)
+from mt_tensor.public import function
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.strides import Shape, shape_broadcast
+from mt_tensor.tensor import Tensor
+
+__all__ = [
+    "generator",
+    "manual_seed",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "uniform",
+]
+
+_Generator = Generator | None
+
+
+def _floats(name: str, dtype: Any) -> DType:
+    kind = get_default_dtype() if dtype is None else as_dtype(dtype)
+    check_floating(name, kind)
+    return kind
+
+
+def _shape(name: str, size: Any) -> Shape:
+    if not isinstance(size, Sequence):
+        raise ShapeError(f"{name}() takes its shape as one sequence; size={size!r} was given.")
+    return new_shape(tuple(size))
+
+
+# --- Evenly distributed -------------------------------------------------------------------------
+
+
+@function
+def rand(
+    *sizes: Any,
+    size: Any = None,
+    generator: _Generator = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """Return numbers drawn evenly from 0 (included) to 1 (excluded), by default of float32.
+
+    Raises:
+        ShapeError: an extent is negative.
+        DTypeError: the element type is not floating-point.
+    """
+    kind, shape = _floats("rand", dtype), new_shape(sizes, size)
+    return from_values(
+        unit_values(numbers_of(generator), shape, kind), kind, place(backend, device), requires_grad
+    )
+
+
+@function
+def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
+    """Return what `rand` does, by default of the shape, type and backend of `input`."""
+    require_tensors("rand_like", input)
+    return rand(input.shape, generator=generator, **after(input, options))
+
+
+@function
+def uniform(
+    low: float,
+    high: float,
+    size: Sequence[int],
+    generator: _Generator = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """Return numbers drawn evenly from `low` (included) to `high` (excluded).
+
+    Raises:
+        DomainError: `low` is above `high`, or their distance is not finite.
+        ShapeError: `size` is no sequence of non-negative integers.
+        DTypeError: the element type is not floating-point.
+    """
+    low, high = as_number("low", low), as_number("high", high)
+    kind, shape = _floats("uniform", dtype), _shape("uniform", size)
+    values = uniform_values(numbers_of(generator), shape, low, high, kind)
+    return from_values(values, kind, place(backend, device), requires_grad)
+
+
+@function
+def randint(
+    low: int | None = None,
+    high: Any = None,
+    size: Any = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    generator: _Generator = None,
+    device: Device = None,
+) -> Tensor:
+    """Return integers drawn evenly from `low` (included) to `high` (excluded).
+
+    `randint(high, size)` begins at 0, as in torch.
+
+    Args:
+        low: the lowest integer; 0 if it is left out.
+        high: one more than the highest integer.
+        size: the shape, as one sequence.
+        dtype: the element type, by default int64; it may be a floating-point one.
+        backend: a backend or its name; by default the current one.
+        requires_grad: whether a gradient is wanted.
+        generator: where the random numbers come from.
+        device: a device instead of a backend; see `mt_tensor.device`.
+
+    Raises:
+        DomainError: there is no integer from `low` to below `high`.
+        TypeError: a bound is no integer.
+        DTypeError: the integers do not fit the element type.
+        ShapeError: `size` is no sequence of non-negative integers.
+    """
+    if size is None:  # randint(10, (2, 3))
+        low, high, size = 0, low, high
+    elif high is None:  # randint(10, size=(2, 3))
+        low, high = 0, low
+    low = 0 if low is None else low
+    first, last = as_integer("low", low), as_integer("high", high) - 1
+    if last < first:
+        raise DomainError(f"randint() needs low < high; {low} and {high} were given.")
+    shape, kind = _shape("randint", size), int64 if dtype is None else as_dtype(dtype)
+    for extreme in (first, last):
+        (int64 if kind.kind == "float" else kind).checked(extreme)
+    if kind.kind == "bool" and not 0 <= first <= last <= 1:
+        raise DomainError(f"truth values are 0 and 1; {low} and {high} were given as bounds.")
+    values = whole_values(numbers_of(generator), shape, first, last)
+    return from_values(values, kind, place(backend, device), requires_grad)
+
+
+@function
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: _Generator = None,
+    **options: Unpack[Options],
+) -> Tensor:
+    """Return what `randint` does, by default of the shape, type and backend of `input`."""
+    require_tensors("randint_like", input)
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, input.shape, generator=generator, **after(input, options))
+
+
+@function
+def randperm(
+    n: int,
+    generator: _Generator = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """Return the integers from 0 to n - 1 in random order, by default as int64.
+
+    Raises:
+        ShapeError: `n` is negative or no integer.
+        DTypeError: n - 1 does not fit the element type.
+    """
+    (count,) = new_shape(([n],))
+    kind = int64 if dtype is None else as_dtype(dtype)
+    if count:
+        kind.checked(count - 1)
+    order = numbers_of(generator).permutation(count)
+    return from_values(order, kind, place(backend, device), requires_grad)
+
+
+# --- Normally distributed -----------------------------------------------------------------------
+
+
+@function
+def randn(
+    *sizes: Any,
+    size: Any = None,
+    generator: _Generator = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """Return numbers from the normal distribution with mean 0 and variance 1.
+
+    Raises:
+        ShapeError: an extent is negative.
+        DTypeError: the element type is not floating-point.
+    """
+    kind, shape = _floats("randn", dtype), new_shape(sizes, size)
+    values = np.asarray(numbers_of(generator).standard_normal(shape))
+    return from_values(values, kind, place(backend, device), requires_grad)
+
+
+@function
+def randn_like(
+    input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]
+) -> Tensor:
+    """Return what `randn` does, by default of the shape, type and backend of `input`."""
+    require_tensors("randn_like", input)
+    return randn(input.shape, generator=generator, **after(input, options))
+
+
+@function
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: _Generator = None,
+    dtype: Any = None,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """Return numbers from normal distributions.
+
+    Args:
+        mean: their means: a number, or a tensor with one for each number drawn.
+        std: their standard deviations, likewise; tensors are broadcast together.
+        size: the shape, as one sequence, if neither is a tensor. The result has the element type
+            and backend of the tensors, and no history.
+        generator: where the random numbers come from.
+        dtype: the element type without tensors, by default float32.
+        backend: a backend or its name without tensors; by default the current one.
+        requires_grad: whether a gradient is wanted.
+        device: a device instead of a backend; see `mt_tensor.device`.
+
+    Raises:
+        DomainError: a standard deviation is negative.
+        DTypeError: the element type is not floating-point.
+        TypeError: both a tensor and `size`, or neither, were given.
+    """
+    tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
+    options = any(option is not None for option in (dtype, backend, device))
+    if bool(tensors) == (size is not None) or (tensors and options):
+        raise TypeError(
+            "normal() takes either tensors, which set shape, dtype and backend, or two numbers "
+            "and size."
+        )
+    kind = _floats("normal", tensors[0].dtype if tensors else dtype)
+    mean, std = (_on_host(label, value) for label, value in (("mean", mean), ("std", std)))
+    check_deviation(std)
+    shape = shape_broadcast(mean.shape, std.shape) if tensors else _shape("normal", size)
+    values = mean + std * numbers_of(generator).standard_normal(shape)
+    chosen = common_backend(*tensors) or place(backend, device)
+    return from_values(values, kind, chosen, requires_grad)
+
+
+def _on_host(label: str, value: Any) -> Any:
+    if isinstance(value, Tensor):
+        check_floating("normal", value)
+        return np.asarray(value.backend.to_host(value._tensor), np.float64)
+    return np.asarray(float(as_number(label, value)))

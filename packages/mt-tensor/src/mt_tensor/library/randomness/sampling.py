@@ -1,0 +1,268 @@
+"""Random numbers that tensors give rise to: trials, choices by weight, and filling in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
+from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
+from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.randomness.generator import Generator, numbers_of
+from mt_tensor.public import method, operation
+from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.strides import Shape
+from mt_tensor.tensor import Tensor
+
+# --- Numbers on the host ------------------------------------------------------------------------
+
+
+def unit_values(numbers: np.random.Generator, shape: Shape, dtype: DType) -> Array:
+    """Return numbers from 0 to below 1: multiples of the spacing below 1, so none rounds to 1."""
+    if dtype is float16:
+        return np.asarray(numbers.integers(0, 2048, shape) / 2048, np.float16)
+    return np.asarray(numbers.random(shape, np.float32 if dtype is float32 else np.float64))
+
+
+def whole_values(numbers: np.random.Generator, shape: Shape, low: int, high: int) -> Array:
+    """Return integers from `low` to `high`, both included; as uint64 what int64 does not hold."""
+    dtype = np.uint64 if high >= 1 << 63 else np.int64
+    return np.asarray(numbers.integers(low, high, shape, dtype, endpoint=True))
+
+
+def uniform_values(
+    numbers: np.random.Generator, shape: Shape, low: float, high: float, dtype: DType
+) -> Array:
+    """Return numbers from `low` to below `high`; what rounds to `high` is moved next to it.
+
+    Raises:
+        DomainError: `low` is above `high`, or their distance is not finite.
+    """
+    with np.errstate(over="ignore"):
+        start, end = np.array([low, high], dtype.numpy)
+        if not (low <= high and np.isfinite(start) and np.isfinite(end - start)):
+            raise DomainError(
+                f"a range of {dtype.name} begins with its lower end, and both its ends and their "
+                f"distance are finite; {low} and {high} were given."
+            )
+        values = np.asarray(low + (high - low) * numbers.random(shape)).astype(dtype.numpy)
+    inner = np.nextafter(end, dtype.numpy.type(-np.inf))
+    last = np.maximum(inner, start)
+    return np.where((values >= end) & (low < high), last, values)
+
+
+def check_deviation(std: Any) -> None:
+    """Raise DomainError unless all standard deviations are at least 0."""
+    if not np.all(np.asarray(std) >= 0):
+        raise DomainError(f"a standard deviation is at least 0; {std!r} was given.")
+
+
+def _outcomes(numbers: np.random.Generator, shape: Shape, p: Any) -> Array:
+    """Return True with probability `p`, broadcast to `shape`."""
+    p = np.asarray(p)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise DomainError("probabilities lie between 0 and 1; others, or nan, were given.")
+    return np.asarray(numbers.random(shape) < p)
+
+
+def _whole_range(dtype: DType) -> tuple[int, int]:
+    """Return the lowest and the highest number between which a type holds every whole number."""
+    if dtype.is_floating_point:
+        highest = 2 ** (int(np.finfo(dtype.numpy).nmant) + 1)
+        return -highest, highest
+    if dtype.kind == "bool":
+        return 0, 1
+    limits = np.iinfo(dtype.numpy)
+    return int(limits.min), int(limits.max)
+
+
+# --- Trials and choices -------------------------------------------------------------------------
+
+
+@operation
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Return ones and zeros: each is one with the probability that `input` holds there.
+
+    Args:
+        input: probabilities, of any shape. The result has its shape, element type and backend.
+        p: one probability for all elements, in place of those in `input`.
+        generator: where the random numbers come from.
+
+    Raises:
+        DomainError: a probability is not between 0 and 1.
+        DTypeError: `input` holds probabilities but is no floating-point tensor.
+    """
+    require_tensors("bernoulli", input)
+    if p is None:
+        check_floating("bernoulli", input)
+    chances = input.backend.to_host(input._tensor) if p is None else as_number("p", p)
+    outcomes = _outcomes(numbers_of(generator), input.shape, chances)
+    return input._uploaded(outcomes, input.dtype)
+
+
+@operation
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Return indices drawn with probabilities in proportion to the weights in each row.
+
+    Args:
+        input: the weights: shape (categories,) or (rows, categories), floating-point numbers that
+            need not sum to one.
+        num_samples: how many indices to draw for each row.
+        replacement: whether an index may be drawn more than once.
+        generator: where the random numbers come from.
+
+    Returns:
+        int64, shape (num_samples,) or (rows, num_samples).
+
+    Raises:
+        DTypeError: `input` is no floating-point tensor.
+        ShapeError: `input` has another number of dimensions, or no categories, or there would be
+            too many indices.
+        DomainError: `num_samples` is not positive, a weight is negative, infinite or nan, a row has
+            no weight, or fewer than `num_samples` categories have one, without replacement.
+        TypeError: `num_samples` is no integer.
+    """
+    require_tensors("multinomial", input)
+    check_floating("multinomial", input)
+    check_flags(replacement=replacement)
+    num_samples = as_integer("num_samples", num_samples, least=1)
+    if input.ndim not in (1, 2) or input.shape[-1] == 0:
+        raise ShapeError(
+            "multinomial() takes weights of shape (categories,) or (rows, categories), at least "
+            f"one category; {input.shape} was given."
+        )
+    check_addressable((*input.shape[:-1], num_samples))
+    weights = np.asarray(input.backend.to_host(input._tensor), np.float64)
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise DomainError("weights are finite and not negative; others, or nan, were given.")
+    choices = int(np.min(np.count_nonzero(weights, axis=-1), initial=weights.shape[-1]))
+    if choices < (1 if replacement else num_samples):
+        raise DomainError(
+            f"{num_samples} sample(s) were asked for, {'with' if replacement else 'without'} "
+            f"replacement, from a row in which {choices} weight(s) are positive."
+        )
+    draw = _with_replacement if replacement else _without_replacement
+    chosen = draw(numbers_of(generator), weights, num_samples)
+    return input._uploaded(chosen, int64)
+
+
+def _with_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
+    """Find evenly drawn points on the line along which the weights are laid end to end."""
+    rows = weights.reshape(-1, weights.shape[-1])
+    ends = np.cumsum(rows / rows.max(axis=-1, keepdims=True), axis=-1)
+    points = numbers.random((len(rows), count)) * ends[:, -1:]
+    points = np.minimum(points, np.nextafter(ends[:, -1:], 0))  # rounding must not pass the end
+    chosen = np.empty(points.shape, np.int64)
+    for row in range(len(rows)):
+        chosen[row] = np.searchsorted(ends[row], points[row], side="right")
+    return chosen.reshape(*weights.shape[:-1], count)
+
+
+def _without_replacement(numbers: np.random.Generator, weights: Array, count: int) -> Array:
+    """Let all categories wait for an exponential time and take the first ones.
+
+    With a rate in proportion to its weight each is the next with the right probability.
+    """
+    with np.errstate(divide="ignore"):
+        times = numbers.standard_exponential(weights.shape) / weights
+    first: Array = np.argsort(times, kind="stable")[..., :count]
+    return first
+
+
+@method
+def uniform_(
+    self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """Store numbers drawn evenly from `from_` (included) to `to` (excluded); return self."""
+    check_floating("uniform_", self)
+    low, high = as_number("from_", from_), as_number("to", to)
+    self._check_in_place()
+    return self._filled(uniform_values(numbers_of(generator), self.shape, low, high, self.dtype))
+
+
+@method
+def normal_(
+    self: Tensor, mean: float = 0, std: float = 1, *, generator: Generator | None = None
+) -> Tensor:
+    """Store numbers from the normal distribution, and return self."""
+    check_floating("normal_", self)
+    mean, std = as_number("mean", mean), as_number("std", std)
+    check_deviation(std)
+    self._check_in_place()
+    return self._filled(mean + std * numbers_of(generator).standard_normal(self.shape))
+
+
+@method
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Store ones with probability `p`, a number or a tensor, else zeros; return self."""
+    self._check_in_place()
+    if isinstance(p, Tensor):
+        check_floating("bernoulli_", p)
+        common_backend(self, p)
+        p = p.backend.to_host(p._tensor.expand(self.shape))
+    else:
+        p = as_number("p", p)
+    return self._filled(_outcomes(numbers_of(generator), self.shape, p))
+
+
+@method
+def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
+    """Store waiting times, on average `1 / lambd`, from the exponential distribution.
+
+    Raises:
+        DomainError: `lambd` is not positive.
+    """
+    check_floating("exponential_", self)
+    lambd = as_number("lambd", lambd)
+    if not lambd > 0:
+        raise DomainError(f"the rate of a waiting time is positive; {lambd!r} was given.")
+    self._check_in_place()
+    return self._filled(numbers_of(generator).standard_exponential(self.shape) / lambd)
+
+
+@method
+def random_(
+    self: Tensor,
+    from_: int | None = None,
+    to: int | None = None,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Store whole numbers drawn evenly, and return self.
+
+    `x.random_(6)` draws from 0 to 5, `x.random_(1, 7)` from 1 to 6, and `x.random_()` from 0 to
+    the largest number up to which the element type holds every whole one.
+
+    Raises:
+        DomainError: there is no whole number in the range, or one that the type cannot hold.
+        TypeError: an end of the range is no integer.
+    """
+    from_ = None if from_ is None else as_integer("from_", from_)
+    to = None if to is None else as_integer("to", to)
+    lowest, highest = _whole_range(self.dtype)
+    low, high = (0, from_) if to is None else (from_ or 0, to)
+    last = highest if high is None else high - 1
+    if not lowest <= low <= last <= highest:
+        raise DomainError(
+            f"random_() draws whole numbers from a lower end to below an upper one, and "
+            f"{self.dtype.name} holds {lowest} to {highest}; {low} and {high} were given."
+        )
+    self._check_in_place()
+    return self._filled(whole_values(numbers_of(generator), self.shape, low, last))
+
+
+@method
+def _filled(self: Tensor, values: Any) -> Tensor:
+    with np.errstate(over="ignore"):
+        converted = np.asarray(values).astype(self.dtype.numpy)
+    self.copy_(self._uploaded(converted))
+    return self

@@ -1,0 +1,1 @@
+"""Hooks, and gradients of tensors that share memory."""

@@ -1,0 +1,1 @@
+"""Extremes, norms, softmax, statistics and truth."""
