@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.elementary import ELEMENTARY, exp, where
-from mt_operators.evaluation import evaluate, expanded
+from mt_operators.evaluation import evaluate, expanded, written_with
 from mt_operators.graph import PYTHON
 from mt_operators.testing import SPECIAL, SPECS
 
@@ -134,6 +134,9 @@ def test_an_operator_can_stay_whole():
         "return e4",
     ]
     assert "ndtr" in str(OPERATORS["gelu"].value.graph)
+    value = OPERATORS["ndtr"].value
+    assert str(written_with(value, ["ndtr"])) == "e0 = argument 0\ne1 = ndtr e0\nreturn e1"
+    assert written_with(value) == expanded(value.graph)
 
 
 @pytest.mark.parametrize(

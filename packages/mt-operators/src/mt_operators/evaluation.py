@@ -14,6 +14,7 @@ from typing import Any
 
 from mt_operators.elementary import ELEMENTARY, ask
 from mt_operators.errors import TracingError, nearest
+from mt_operators.formula import Formula
 from mt_operators.graph import PYTHON, Graph
 from mt_operators.table import OPERATORS
 from mt_operators.tracing import Recorder
@@ -90,6 +91,19 @@ def expanded(graph: Graph, atomic: Collection[str] = ()) -> Graph:
     recorder = Recorder("expanded", graph.arity)
     spelling = {name: partial(apply, name) for name in names}
     return recorder.graph(evaluate(graph, recorder.arguments, spelling))
+
+
+def written_with(formula: Formula, atomic: Collection[str] = ()) -> Graph:
+    """Return the graph of a formula in the steps that a compiler knows; see `expanded`.
+
+    The value of an operator that is `atomic` is one step itself: the operator's own graph says what
+    it is written with.
+    """
+    name = formula.name
+    if name in atomic and name in OPERATORS and formula is OPERATORS[name].value:
+        recorder = Recorder(name, formula.arity)
+        return recorder.graph([apply(name, *recorder.arguments)])
+    return expanded(formula.graph, atomic)
 
 
 class Evaluation:

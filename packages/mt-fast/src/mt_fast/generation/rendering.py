@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from mt_fast.generation import whole
 from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ELEMENTARY, ROUNDING
-from mt_operators.evaluation import apply, expanded
+from mt_operators.evaluation import written_with
 from mt_operators.graph import ARITHMETIC, Expression, Graph, Number
 from mt_operators.graph import PYTHON as NOTATION
-from mt_operators.tracing import Recorder
 from mt_tensor import DType, float64, int64, uint64
 from mt_tensor.extending import DTYPES
 
@@ -50,15 +49,8 @@ def call(name: str) -> str:
 
 
 def traced(formula: Formula, table: Table) -> Graph:
-    """Return the graph of a formula, in which every operator that the target has is one step.
-
-    Also the one that it is the value of: its own graph says what that is written with.
-    """
-    name = formula.name
-    if name in table and name in OPERATORS and formula is OPERATORS[name].value:
-        recorder = Recorder(name, formula.arity)
-        return recorder.graph([apply(name, *recorder.arguments)])
-    return expanded(formula.graph, table.keys())
+    """Return the graph of a formula, in which every operator that the target has is one step."""
+    return written_with(formula, table.keys())
 
 
 COMPUTED = tuple(name for name in DTYPES if name not in ("float16", "bool"))

@@ -107,7 +107,7 @@ class NumpyOps(HostBackend):
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
-        """Reduce with the operator's ufunc, or fold with its lifted source."""
+        """Reduce with the operator's ufunc, or fold slice by slice."""
         fold = _REDUCING.get(operator)
         dtype = source.dtype
         result: Any

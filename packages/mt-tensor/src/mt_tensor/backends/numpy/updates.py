@@ -28,7 +28,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mt_operators import Formula
-from mt_operators.evaluation import expanded
+from mt_operators.evaluation import written_with
 from mt_operators.graph import PYTHON, Expression, Graph
 from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS
 from mt_tensor.backends.numpy.source import ATOMIC
@@ -100,7 +100,7 @@ def update_function(
 
 def update_source(formula: Formula, kinds: Sequence[Kind], changed: Sequence[int]) -> str:
     """Return the text of such a function."""
-    return _Writer(expanded(formula.graph, ATOMIC), kinds, changed).text()
+    return _Writer(written_with(formula, ATOMIC), kinds, changed).text()
 
 
 class _Writer:
