@@ -48,7 +48,6 @@ row(
     _in_place(lambda x, y: x.add_(y, alpha=2)),
     lambda x, y: x + 2 * y,
     ((2, 3), (3,)),
-    differentiable=False,
     errors=(
         _RECORDED,
         (lambda x: x.long().add_(1.5), DTypeError, "cannot be stored in place in int64"),
@@ -56,49 +55,16 @@ row(
         (lambda x: x[0].add_(x), ShapeError, "does not broadcast to"),
     ),
 )
-row(
-    "sub_",
-    _in_place(lambda x, y: x.sub_(y)),
-    lambda x, y: x - y,
-    ((2, 3), ()),
-    differentiable=False,
-    dtypes="number",
-)
-row(
-    "mul_",
-    _in_place(lambda x, y: x.mul_(y)),
-    lambda x, y: x * y,
-    ((2, 3), (2, 1)),
-    differentiable=False,
-)
-row(
-    "div_",
-    _in_place(lambda x, y: x.div_(y)),
-    lambda x, y: x / y,
-    ((3,), (3,)),
-    differentiable=False,
-    dtypes="float",
-)
-row(
-    "copy_",
-    _in_place(lambda x, y: x.copy_(y)),
-    lambda x, y: y + 0 * x,
-    ((2, 3), (3,)),
-    differentiable=False,
-)
-row(
-    "zero_",
-    _in_place(lambda x, y: x.T.zero_()),
-    lambda x, y: 0 * x,
-    ((2, 3), ()),
-    differentiable=False,
-)
+row("sub_", _in_place(lambda x, y: x.sub_(y)), lambda x, y: x - y, ((2, 3), ()), dtypes="number")
+row("mul_", _in_place(lambda x, y: x.mul_(y)), lambda x, y: x * y, ((2, 3), (2, 1)))
+row("div_", _in_place(lambda x, y: x.div_(y)), lambda x, y: x / y, ((3,), (3,)), dtypes="float")
+row("copy_", _in_place(lambda x, y: x.copy_(y)), lambda x, y: y + 0 * x, ((2, 3), (3,)))
+row("zero_", _in_place(lambda x, y: x.T.zero_()), lambda x, y: 0 * x, ((2, 3), ()))
 row(
     "fill_",
     _in_place(lambda x, y: x[0].fill_(2)),
     lambda x, y: np.stack([0 * x[0] + 2, x[1]]),
     ((2, 3), ()),
-    differentiable=False,
 )
 
 
@@ -143,7 +109,6 @@ row(
     _in_place(_shifted),
     lambda x, y: np.concatenate([x[:1], x[1:] + x[:-1]]),
     ((6,), ()),
-    differentiable=False,
     torch="it refuses memory that overlaps",
 )
 
@@ -190,7 +155,6 @@ for _name in (name for name, operator in OPERATORS.items() if operator.in_place)
         ((2, 3), (3,)),
         ((4,), ()),
         ((0, 2), (2,)),
-        differentiable=False,
         positive=_name in _WITHOUT_ZEROS,
         dtypes="same" if _name in _ON_BOOL else _STORED[OPERATORS[_name].result],
         torch="it has reciprocal_ alone" if _name == "inv" else "",
@@ -234,22 +198,13 @@ _WITH_SETTINGS: tuple[tuple[str, str, _Pair, _Pair], ...] = (
 """Changes in place by functions with settings: name, rule for element types, call and oracle."""
 
 for _name, _rule, _changes, _wanted in _WITH_SETTINGS:
-    row(
-        _name,
-        _in_place(_changes),
-        _wanted,
-        ((2, 3), (3,)),
-        ((0, 2), (2,)),
-        differentiable=False,
-        dtypes=_rule,
-    )
+    row(_name, _in_place(_changes), _wanted, ((2, 3), (3,)), ((0, 2), (2,)), dtypes=_rule)
 row(
     "float_power_",
     lambda x: x.detach().clone().double().float_power_(3),
     lambda x: x**3,
     ((2, 3),),
     ((0,),),
-    differentiable=False,
     errors=((lambda x: x.float_power_(2), DTypeError, "cannot be stored in place in float32"),),
     dtypes="double",
 )
@@ -258,7 +213,6 @@ row(
     _in_place(_by_operators),
     _in_place_oracle(_by_operators),
     ((2, 3), (3,)),
-    differentiable=False,
     errors=(
         _RECORDED,
         (lambda x: x.long().exp_(), DTypeError, "float32 cannot be stored in place in int64"),
@@ -277,13 +231,12 @@ _ALIASES: dict[str, Callable[..., Any]] = {
 for _name, _oracle in _ALIASES.items():
     _call = _in_place(lambda x, y, n=_name: getattr(x, n)(y))  # type: ignore[misc]
     _stored = _STORED["real" if _oracle is np.divide else "number"]
-    row(_name, _call, _oracle, ((2, 3), (3,)), differentiable=False, dtypes=_stored)
+    row(_name, _call, _oracle, ((2, 3), (3,)), dtypes=_stored)
 row(
     "div_",
     _in_place(lambda x, y: x.div_(y, rounding_mode="floor")),
     np.floor_divide,
     ((2, 3), (3,)),
-    differentiable=False,
     dtypes="float",
 )
 _ALONG: dict[str, tuple[int, Callable[..., Any]]] = {
@@ -292,13 +245,7 @@ _ALONG: dict[str, tuple[int, Callable[..., Any]]] = {
     "tril_": (-1, np.tril),
     "triu_": (-1, np.triu),
 }
-row(
-    "multiply_",
-    _in_place(lambda x, y: x.multiply_(y)),
-    np.multiply,
-    ((2, 3), (3,)),
-    differentiable=False,
-)
+row("multiply_", _in_place(lambda x, y: x.multiply_(y)), np.multiply, ((2, 3), (3,)))
 for _name, (_number, _oracle) in _ALONG.items():
     row(
         _name,
@@ -306,7 +253,6 @@ for _name, (_number, _oracle) in _ALONG.items():
         lambda x, y, f=_oracle, n=_number: f(x, n),
         ((2, 3), ()),
         ((2, 3, 2), ()),
-        differentiable=False,
         dtypes="number" if _name.startswith("cum") else "same",
     )
 row(
@@ -316,7 +262,6 @@ row(
     ((2, 3), ()),
     ((5, 2), ()),
     ((2, 2, 2), ()),
-    differentiable=False,
     errors=((lambda x: x[0].fill_diagonal_(1), ShapeError, "needs a matrix"),),
 )
 row(
@@ -324,35 +269,30 @@ row(
     _in_place(lambda x, y: x.masked_fill_(y > 0, 7)),
     lambda x, y: np.where(y > 0, 7.0, x),
     ((2, 3), (3,)),
-    differentiable=False,
 )
 row(
     "index_add_",
     _in_place(lambda x, y: x.index_add_(1, AT[0](x), y)),
     _in_place_oracle(lambda x, y: x.__setitem__((slice(None), AT[1]), x[:, AT[1]] + y)),
     ((2, 3), (2, 2)),
-    differentiable=False,
 )
 row(
     "index_copy_",
     _in_place(lambda x, y: x.index_copy_(1, AT[0](x), y)),
     _in_place_oracle(lambda x, y: x.__setitem__((slice(None), AT[1]), y)),
     ((2, 3), (2, 2)),
-    differentiable=False,
 )
 row(
     "index_fill_",
     _in_place(lambda x, y: x.index_fill_(1, AT[0](x), 7)),
     _in_place_oracle(lambda x, y: x.__setitem__((slice(None), AT[1]), 7)),
     ((2, 3), ()),
-    differentiable=False,
 )
 row(
     "scatter_",
     _in_place(lambda x, y: x.scatter_(1, AT[0](x).expand(2, 2), y)),
     _in_place_oracle(lambda x, y: x.__setitem__((slice(None), AT[1]), y)),
     ((2, 3), (2, 2)),
-    differentiable=False,
 )
 _ADDED = _in_place_oracle(lambda x, y: x.__setitem__((slice(None), AT[1]), x[:, AT[1]] + y))
 row(
@@ -360,28 +300,24 @@ row(
     _in_place(lambda x, y: x.scatter_add_(1, AT[0](x).expand(2, 2), y)),
     _ADDED,
     ((2, 3), (2, 2)),
-    differentiable=False,
 )
 row(
     "scatter_reduce_",
     _in_place(lambda x, y: x.scatter_reduce_(1, AT[0](x).expand(2, 2), y, "sum")),
     _ADDED,
     ((2, 3), (2, 2)),
-    differentiable=False,
 )
 row(
     "masked_scatter_",
     _in_place(lambda x, y: x.masked_scatter_(x > 0, y)),
     _in_place_oracle(lambda x, y: x.__setitem__(x > 0, y.reshape(-1)[: (x > 0).sum()])),
     ((2, 3), (2, 3)),
-    differentiable=False,
 )
 row(
     "index_put_",
     _in_place(lambda x, y: x.index_put_((AT[0](x), slice(1)), y, accumulate=True)),
     _in_place_oracle(lambda x, y: x.__setitem__((AT[1], slice(1)), x[AT[1], :1] + y)),
     ((3, 2), (2, 1)),
-    differentiable=False,
     torch=_in_place(lambda x, y: x.index_put_(places(x), y, accumulate=True)),
 )
 _MOVES: tuple[tuple[str, tuple[int, ...], Callable[..., Any]], ...] = (
@@ -397,21 +333,18 @@ for _name, _dims, _oracle in _MOVES:
         lambda x, n=_name, d=_dims: getattr(x.detach(), n)(*d),
         lambda x, f=_oracle, d=_dims: f(x, *d),
         ((2, 1, 3),),
-        differentiable=False,
     )
 row(
     "index_reduce_",
     _in_place(lambda x, y: x.index_reduce_(1, AT[0](x), y, "amax")),
     _in_place_oracle(lambda x, y: x.__setitem__((slice(None), AT[1]), np.maximum(x[:, AT[1]], y))),
     ((2, 3), (2, 2)),
-    differentiable=False,
 )
 row(
     "put_",
     _in_place(lambda x, y: x.put_(AT[0](x), y)),
     _in_place_oracle(lambda x, y: x.put(AT[1], y)),
     ((2, 3), (2,)),
-    differentiable=False,
 )
 _NO_FUNCTION: BadCall = (lambda x: x.apply_(str), TypeError, "returns is a number; '1.0'")
 row(
@@ -420,7 +353,6 @@ row(
     lambda x, y: x * x,
     ((2, 3), ()),
     ((0,), ()),
-    differentiable=False,
     errors=(
         _NO_FUNCTION,
         (lambda x: x.requires_grad_().apply_(abs), InPlaceError, "requires grad"),
@@ -437,7 +369,6 @@ row(
     np.maximum,
     ((2, 3), (3,)),
     ((2, 3), ()),
-    differentiable=False,
     errors=(
         (lambda x: x.map_(x.double(), max), DTypeError, "one dtype"),
         (lambda x: x.map_(x.T, max), ShapeError, "extents of 1"),

@@ -180,7 +180,6 @@ row(
     lambda x: mt.one_hot(x.argmax(0), 7),
     lambda x: np.eye(7)[x.argmax(0)],
     *MATRIX,
-    differentiable=False,
     errors=(
         (mt.one_hot, DTypeError, "classes of int64"),
         (lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range"),
@@ -195,7 +194,6 @@ row(
     lambda x: (x > 0.2).nonzero(),
     lambda x: np.argwhere(x > 0.2),
     *WITH_EMPTY,
-    differentiable=False,
     dtypes="index",
 )
 row(
@@ -337,14 +335,7 @@ row(
         (lambda x: x.take(x.long()), IndexingError, "index 6 is out of range"),
     ),
 )
-row(
-    "argwhere",
-    lambda x: (x > 0).argwhere(),
-    lambda x: np.argwhere(x > 0),
-    *MATRIX,
-    differentiable=False,
-    dtypes="index",
-)
+row("argwhere", lambda x: (x > 0).argwhere(), lambda x: np.argwhere(x > 0), *MATRIX, dtypes="index")
 _BY_UFUNC = {"prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 for _reduce, _ufunc in _BY_UFUNC.items():
     row(

@@ -155,7 +155,6 @@ row(
     ((2, 3),),
     ((5,),),
     ((0,),),
-    differentiable=False,
     errors=(
         (lambda x: mt.unravel_index(x, (9,)), DTypeError, "integers; float32"),
         (lambda x: mt.unravel_index(x.long(), (2, 3)), IndexingError, "with 6 element"),

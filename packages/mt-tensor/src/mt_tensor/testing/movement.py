@@ -307,7 +307,7 @@ row(
     ((),),
     errors=((lambda x: x[None].t(), ShapeError, "up to two dimensions"),),
 )
-row("t_", lambda x: x.detach().t_(), lambda x: x.T, ((2, 3),), differentiable=False)
+row("t_", lambda x: x.detach().t_(), lambda x: x.T, ((2, 3),))
 row(
     "H",
     lambda x: x.H,
@@ -386,7 +386,6 @@ row(
     lambda x: x.double().view(mt.int64),
     lambda x: np.asarray(x, order="C").view(np.int64),
     *WITH_EMPTY,
-    differentiable=False,
     dtypes="index",
     optional=True,
     errors=(

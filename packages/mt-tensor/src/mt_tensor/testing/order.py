@@ -77,21 +77,13 @@ row(
 # --- Order --------------------------------------------------------------------------------------
 
 row("sort", lambda x: x.sort().values, lambda x: np.sort(x, -1) if x.ndim else x, *WITH_EMPTY)
-row(
-    "sort",
-    lambda x: x.sort(0).indices,
-    lambda x: x.argsort(0),
-    *MATRIX,
-    differentiable=False,
-    dtypes="index",
-)
+row("sort", lambda x: x.sort(0).indices, lambda x: x.argsort(0), *MATRIX, dtypes="index")
 row("sort", lambda x: x.sort(0, descending=True).values, lambda x: -np.sort(-x, 0), *MATRIX)
 row(
     "argsort",
     lambda x: x.argsort(0),
     lambda x: np.argsort(x, 0),
     *MATRIX,
-    differentiable=False,
     errors=((lambda x: x.argsort("a"), TypeError, "'a' was given"),),
     dtypes="index",
 )
@@ -108,14 +100,7 @@ row(
     ),
 )
 row("topk", lambda x: x.topk(1, 0, False).values, lambda x: np.sort(x, 0)[:1], *MATRIX)
-row(
-    "topk",
-    lambda x: x.topk(1).indices,
-    lambda x: x.argmax(-1)[..., None],
-    *MATRIX,
-    differentiable=False,
-    dtypes="index",
-)
+row("topk", lambda x: x.topk(1).indices, lambda x: x.argmax(-1)[..., None], *MATRIX, dtypes="index")
 row(
     "median",
     lambda x: x.median(),
@@ -142,7 +127,6 @@ row(
     lambda x: (x > 0).float().unique(return_counts=True)[1],
     lambda x: np.unique(x > 0, return_counts=True)[1],
     *WITH_EMPTY,
-    differentiable=False,
     errors=((lambda x: x.unique(dim=2), IndexingError, "dimension 2 is out of range"),),
     dtypes="index",
 )
@@ -152,7 +136,6 @@ row(
     lambda x: (x > 0)[np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]],
     ((5,),),
     ((4, 1),),
-    differentiable=False,
     dtypes="index",
 )
 row(
@@ -161,7 +144,6 @@ row(
     lambda x: np.bincount((x > 0).astype(int), minlength=3),
     ((5,),),
     ((0,),),
-    differentiable=False,
     errors=(
         (lambda x: x.bincount(), ShapeError, "takes 1-D tensors"),
         (lambda x: x[0].bincount(), DTypeError, "counts integers; float32"),
@@ -257,7 +239,6 @@ row(
     ((5, 3),),
     ((4, 2, 2),),
     ((1,),),
-    differentiable=False,
     dtypes="index",
 )
 row(

@@ -285,7 +285,6 @@ row(
     lambda x, y: x.isclose(y, 0.5, 0.1),
     lambda x, y: np.isclose(x, y, 0.5, 0.1),
     *PAIRS,
-    differentiable=False,
     errors=(
         (lambda x: x.isclose(x.double()), DTypeError, "one dtype"),
         (lambda x: x.isclose(1.0), TypeError, "1.0 of type float"),
@@ -300,7 +299,6 @@ for _change in (0, 1, 3):
         lambda x, change=_change: mt.tensor(mt.allclose(x, x + change, atol=2), backend=x.backend),
         lambda x, change=_change: np.allclose(x, x + change, atol=2),
         *WITH_EMPTY,
-        differentiable=False,
         errors=(
             (lambda x: mt.allclose(x, 1.0), TypeError, "1.0 of type float"),  # type: ignore[arg-type]
         ),
@@ -311,7 +309,6 @@ for _change in (0, 1, 3):
         lambda x, change=_change: mt.tensor(mt.equal(x, x + change), backend=x.backend),
         lambda x, change=_change: np.array_equal(x, x + change),
         *WITH_EMPTY,
-        differentiable=False,
         errors=(
             (lambda x: mt.equal(x, 1.0), TypeError, "1.0 of type float"),  # type: ignore[arg-type]
         ),
@@ -323,7 +320,6 @@ row(
     lambda x: _INFINITE[0](x).isneginf(),
     lambda x: np.isneginf(_INFINITE[1](x)),
     *WITH_EMPTY,
-    differentiable=False,
     dtypes="truth",
 )
 row(
@@ -331,7 +327,6 @@ row(
     lambda x: (-_INFINITE[0](x)).isposinf(),
     lambda x: np.isneginf(_INFINITE[1](x)),
     *WITH_EMPTY,
-    differentiable=False,
     dtypes="truth",
 )
 
@@ -373,7 +368,6 @@ row(
     lambda x: (x.long() & 3) | (x.long() << 3) ^ ~x.long() >> 1,
     lambda x: (x.astype(int) & 3) | (x.astype(int) << 3) ^ ~x.astype(int) >> 1,
     *WITH_EMPTY,
-    differentiable=False,
     errors=(
         (lambda x: x & 1, DTypeError, "integers and bool; float32"),
         (lambda x: ~x, DTypeError, "integers and bool; float32"),

@@ -73,54 +73,12 @@ _EMPTY_EXTREME: BadCall = (lambda x: x[:, :0].amax(1), IndexingError, "no elemen
 row("amax", lambda x: x.amax(), lambda x: x.max(), *ANY, errors=(_EMPTY_EXTREME,))
 row("amax", lambda x: x.amax((0, -1), True), lambda x: x.max((0, -1), keepdims=True), *MATRIX)
 row("amin", lambda x: x.amin(0), lambda x: x.min(0), *MATRIX)
-row(
-    "argmax",
-    lambda x: x.argmax(-1),
-    lambda x: x.argmax(-1),
-    *MATRIX,
-    differentiable=False,
-    dtypes="index of numbers",
-)
-row(
-    "argmax",
-    lambda x: x.argmax(),
-    lambda x: x.argmax(),
-    *ANY,
-    differentiable=False,
-    dtypes="index of numbers",
-)
-row(
-    "argmin",
-    lambda x: x.argmin(0),
-    lambda x: x.argmin(0),
-    *MATRIX,
-    differentiable=False,
-    dtypes="index of numbers",
-)
-row(
-    "all",
-    lambda x: (x > -0.5).all(),
-    lambda x: (x > -0.5).all(),
-    *ANY,
-    differentiable=False,
-    dtypes="truth",
-)
-row(
-    "all",
-    lambda x: (x > 0).all(0),
-    lambda x: (x > 0).all(0),
-    ((0, 2),),
-    differentiable=False,
-    dtypes="truth",
-)
-row(
-    "any",
-    lambda x: (x > 0.5).any(-1),
-    lambda x: (x > 0.5).any(-1),
-    *MATRIX,
-    differentiable=False,
-    dtypes="truth",
-)
+row("argmax", lambda x: x.argmax(-1), lambda x: x.argmax(-1), *MATRIX, dtypes="index of numbers")
+row("argmax", lambda x: x.argmax(), lambda x: x.argmax(), *ANY, dtypes="index of numbers")
+row("argmin", lambda x: x.argmin(0), lambda x: x.argmin(0), *MATRIX, dtypes="index of numbers")
+row("all", lambda x: (x > -0.5).all(), lambda x: (x > -0.5).all(), *ANY, dtypes="truth")
+row("all", lambda x: (x > 0).all(0), lambda x: (x > 0).all(0), ((0, 2),), dtypes="truth")
+row("any", lambda x: (x > 0.5).any(-1), lambda x: (x > 0.5).any(-1), *MATRIX, dtypes="truth")
 for _name in ("all", "any"):
     row(
         _name,
@@ -128,7 +86,6 @@ for _name in ("all", "any"):
         lambda x, n=_name: getattr(x * (x > 0), n)(0),
         *MATRIX,
         ((0, 2),),
-        differentiable=False,
         dtypes="truth of all",
     )
 row(
@@ -217,7 +174,6 @@ row(
     lambda x: (x > 0).count_nonzero(0),
     lambda x: (x > 0).sum(0),
     *MATRIX,
-    differentiable=False,
     dtypes="index",
 )
 row(
@@ -233,14 +189,7 @@ row(
     ),
 )
 row("max", lambda x: x.max(-1).values, lambda x: x.max(-1), *MATRIX)
-row(
-    "max",
-    lambda x: x.max(0).indices,
-    lambda x: x.argmax(0),
-    *MATRIX,
-    differentiable=False,
-    dtypes="index",
-)
+row("max", lambda x: x.max(0).indices, lambda x: x.argmax(0), *MATRIX, dtypes="index")
 row("max", lambda x, y: x.max(y), np.maximum, ((2, 3), (2, 1)))
 row("min", lambda x: x.min(), lambda x: x.min(), *ANY)
 row("min", lambda x: x.min(0, True).values, lambda x: x.min(0, keepdims=True), *MATRIX)

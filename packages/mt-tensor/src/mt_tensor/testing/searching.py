@@ -61,7 +61,6 @@ for _right in (False, True):
         ((5,), (2, 3)),
         ((4,), ()),
         ((0,), (2,)),
-        differentiable=False,
         errors=(
             (lambda x: mt.searchsorted(x, x[0]), ShapeError, r"\(2, 3\) and \(3,\)"),
             (lambda x: mt.searchsorted(x > 0, x > 0), DTypeError, "not defined on bool"),
@@ -80,7 +79,6 @@ for _right in (False, True):
         ((2, 3), (5,)),
         ((), (4,)),
         ((3,), (0,)),
-        differentiable=False,
         errors=(
             (lambda x: mt.bucketize(x, x), ShapeError, "takes 1-D boundaries"),
             (lambda x: mt.bucketize(x > 0, x[0] > 0), DTypeError, "not defined on bool"),
@@ -94,7 +92,6 @@ row(
         [np.searchsorted(np.sort(a), b, "right") for a, b in zip(x, y, strict=True)]
     ),
     ((2, 3), (2, 4)),
-    differentiable=False,
     dtypes="index of numbers",
 )
 row(
@@ -104,7 +101,6 @@ row(
     ((2, 3), (4,)),
     ((), (2, 2)),
     ((0, 2), (3,)),
-    differentiable=False,
     errors=(
         (lambda x: mt.isin(x > 0, x), DTypeError, "not defined on bool"),
         (lambda x: mt.isin(1, 2), TypeError, "takes tensors; 2"),
@@ -116,6 +112,5 @@ row(
     lambda x: mt.isin(x, 2, invert=True),
     lambda x: x != 2,
     *WITH_EMPTY,
-    differentiable=False,
     dtypes="truth of numbers",
 )

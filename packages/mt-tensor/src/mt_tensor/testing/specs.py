@@ -90,10 +90,20 @@ def row(
     call: Callable[..., Any],
     oracle: Callable[..., Any],
     *samples: Shapes,
+    differentiable: bool | None = None,
+    dtypes: str = "same",
     **rest: Any,
 ) -> None:
-    """Add a row to `TENSOR_SPECS`; the arguments are those of `TensorOpSpec`."""
-    TENSOR_SPECS.append(TensorOpSpec(name, call, oracle, samples, **rest))
+    """Add a row to `TENSOR_SPECS`; the arguments are those of `TensorOpSpec`.
+
+    Where it is not said, an operation is differentiable if it makes floating-point numbers of
+    floating-point numbers, and does not change its argument.
+    """
+    if differentiable is None:
+        differentiable = PROMOTION[dtypes].get("float64") in FLOATS and not name.endswith("_")
+    TENSOR_SPECS.append(
+        TensorOpSpec(name, call, oracle, samples, differentiable, dtypes=dtypes, **rest)
+    )
 
 
 # --- What the samples of several subjects use ---------------------------------------------------
