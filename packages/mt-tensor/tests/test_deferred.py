@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import mt_tensor as mt
-from mt_tensor import deferred_names
-from mt_tensor.deferred import MODULE_OF, DeferredMethod
+from mt_tensor.library import deferred_names
+from mt_tensor.library.deferred import MODULE_OF, DeferredMethod
 
 METHODS = [
     (name, module) for module, names in deferred_names.METHODS.items() for name in names.split()

@@ -36,6 +36,6 @@ def derived(workspace: Workspace) -> dict[Path, str]:
     return {
         source / "__init__.pyi": package_names(),
         source / "declarations.pyi": declarations(library),
-        source / "deferred_names.py": deferred_names(modules),
+        source / "library" / "deferred_names.py": deferred_names(modules),
         networks / "__init__.pyi": network_names(),
     }

@@ -4,8 +4,8 @@
 business of a backend: `numpy` by default, `simple` to read, others from other packages.
 
 Operations say themselves how users call them (`mt_tensor.public`); their files are imported when
-somebody asks for one of them (`mt_tensor.deferred`). What users find here is written down for type
-checkers in `__init__.pyi`, by `hatch run mt declare`.
+somebody asks for one of them (`mt_tensor.library.deferred`). What users find here is written down
+for type checkers in `__init__.pyi`, by `hatch run mt declare`.
 """
 
 import builtins as _builtins
@@ -19,7 +19,6 @@ from mt_autodiff import (
     no_grad,
     set_grad_enabled,
 )
-from mt_tensor import deferred as _deferred
 from mt_tensor import errors
 from mt_tensor.backends import (
     TensorBackend,
@@ -50,6 +49,7 @@ from mt_tensor.dtypes import (
     uint64,
 )
 from mt_tensor.fused import fused
+from mt_tensor.library import deferred as _deferred
 from mt_tensor.recording.function import Function
 from mt_tensor.size import Size
 from mt_tensor.tensor import Tensor

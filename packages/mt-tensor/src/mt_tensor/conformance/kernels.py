@@ -13,9 +13,9 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.layouts import contiguous
-from mt_tensor.deferred import import_all
 from mt_tensor.dtypes import Array
 from mt_tensor.fused import FUSED, by_kernel
+from mt_tensor.library.deferred import import_all
 
 import_all()  # which owns named operations
 

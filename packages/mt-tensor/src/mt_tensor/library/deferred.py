@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from mt_operators import OPERATORS, Operator
-from mt_tensor import deferred_names
+from mt_tensor.library import deferred_names
 from mt_tensor.public import FUNCTIONS
 from mt_tensor.tensor import Tensor
 
