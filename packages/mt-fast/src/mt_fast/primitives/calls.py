@@ -23,10 +23,11 @@ from mt_fast.primitives.layouts import REMEMBERED
 from mt_fast.primitives.updates import update
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.evaluation import expanded
-from mt_tensor import DType, TensorData, float16
+from mt_tensor import TensorData, float16
 from mt_tensor.backends.extending import UFUNCS, Layout, on_arrays
 from mt_tensor.backends.extending import running as running_numpy
 
+_in_rows = TensorData.in_rows
 _layout_of = attrgetter("layout")
 
 
@@ -49,8 +50,11 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         return (on_one_thread if size < backend.parallel_from else kernels)(out, *inputs)
 
     def of_two(out: Any, x: Any, y: Any) -> Any:
-        if out.__class__ is Layout and out.size < backend.parallel_from:
-            return on_one_thread(out, x, y)
+        try:
+            if out.size < backend.parallel_from:
+                return on_one_thread(out, x, y)
+        except AttributeError:  # of a list of views
+            pass
         return run(out, x, y)
 
     return of_two if formula.arity == 2 else run
@@ -94,25 +98,15 @@ def _running_kernels(
         repeats = tuple(not row for row in rows)
         return elementwise_kernel(formula, types, (out.dtype,) * formula.outputs, "flat", repeats)
 
-    alike: dict[DType, Kernel] = {}  # of inputs that all lie as the results will
-
     def run(out: Any, *inputs: Any) -> Any:
         if out.__class__ is not Layout:
             updated = update(formula, out, inputs, backend.parallel_from)
             return None if updated else general(out, *inputs)
         arguments: list[Any] = []
         try:
-            kernel = alike.get(out.dtype)
+            kernel = kernel_for(out, *map(_layout_of, inputs))
             for x in inputs:
-                layout = x.layout
-                arguments += (x.storage, layout.offset)
-                if layout is not out:
-                    kernel = None
-            if kernel is None or not out.size:
-                layouts = tuple(map(_layout_of, inputs))
-                kernel = kernel_for(out, *layouts)
-                if kernel is not None and set(layouts) == {out}:
-                    alike[out.dtype] = kernel
+                arguments += (x.storage, x.layout.offset)
         except AttributeError:  # numbers have no layout
             kernel = None
         if kernel is None:
@@ -123,11 +117,35 @@ def _running_kernels(
         for _ in outputs:
             row = np.empty(size, dtype) if small else empty(size, dtype)
             arguments += (row, 0)
-            views.append(TensorData.in_rows(row, out))
+            views.append(_in_rows(row, out))
         if small:
             kernel.serial(0, size, *arguments)
         else:
             kernel.run(size, True, *arguments)
         return views[0] if len(views) == 1 else views
 
-    return run
+    # The same for one and two small views, without lists.
+
+    def of_one(out: Any, x: Any) -> Any:
+        if out.__class__ is Layout and x.__class__ is TensorData:
+            layout, size = x.layout, out.size
+            kernel = kernel_for(out, layout) if size < backend.parallel_from else None
+            if kernel is not None:
+                row = np.empty(size, out.dtype.numpy)
+                kernel.serial(0, size, x.storage, layout.offset, row, 0)
+                return _in_rows(row, out)
+        return run(out, x)
+
+    def of_two(out: Any, x: Any, y: Any) -> Any:
+        if out.__class__ is Layout and x.__class__ is y.__class__ is TensorData:
+            first, second, size = x.layout, y.layout, out.size
+            kernel = kernel_for(out, first, second) if size < backend.parallel_from else None
+            if kernel is not None:
+                row = np.empty(size, out.dtype.numpy)
+                places = x.storage, first.offset, y.storage, second.offset
+                kernel.serial(0, size, *places, row, 0)
+                return _in_rows(row, out)
+        return run(out, x, y)
+
+    by_arity: dict[int, Callable[..., Any]] = {1: of_one, 2: of_two}
+    return by_arity.get(formula.arity, run) if formula.outputs == 1 else run
