@@ -5,6 +5,7 @@ a function for each of the stages `operators`, `autodiff`, `tensor` and `nn` tha
 returns a value and its gradient, or None if it has no gradient. `tensor` runs on every backend that
 has no function of its own, and `nn` on the default one. `reference` returns what is right, in
 float64. The counterexamples of the map are run beside the columns. Any other function only helps.
+Most are written with those of `mt.concept.gradients`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from mt.concept.maps import BACKENDS, Counterexample
@@ -95,13 +97,14 @@ def input_of(concept: str) -> Input:
     file = FOLDER / f"{concept.replace(' ', '_')}.py"
     text = file.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    found = runpy.run_path(str(file))
+    functions = {
+        name: value
+        for name, value in runpy.run_path(str(file)).items()
+        if isinstance(value, FunctionType) and value.__code__.co_filename == str(file)
+    }
     own = [each for each in tree.body if isinstance(each, ast.FunctionDef)]
-    return Input(
-        ast.get_docstring(tree) or "",
-        {each.name: found[each.name] for each in own},
-        {each.name: ast.get_source_segment(text, each) or "" for each in own},
-    )
+    sources = {each.name: ast.get_source_segment(text, each) or "" for each in own}
+    return Input(ast.get_docstring(tree) or "", functions, sources)
 
 
 def results(

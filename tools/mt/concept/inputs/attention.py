@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_tensors
+
 QUERIES = [[1.0, -0.5], [0.25, 2.0]]
 KEYS = [[0.5, 1.0], [-1.0, 0.75], [2.0, -0.25]]
 VALUES = [[1.0, 0.0], [-2.0, 3.0], [0.5, 4.0]]
@@ -10,21 +12,16 @@ VALUES = [[1.0, 0.0], [-2.0, 3.0], [0.5, 4.0]]
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    queries = mt.tensor(QUERIES, requires_grad=True)
-    scores = queries @ mt.tensor(KEYS).T / 2.0**0.5
-    out = scores.softmax(1) @ mt.tensor(VALUES)
-    out.sum().backward()
-    return out, queries.grad
+    keys, values = mt.tensor(KEYS), mt.tensor(VALUES)
+    return of_tensors(lambda queries: (queries @ keys.T / 2.0**0.5).softmax(1) @ values, QUERIES)
 
 
 def fast() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
 
-    queries = mt.tensor(QUERIES, requires_grad=True)
-    out = nn.functional.scaled_dot_product_attention(queries, mt.tensor(KEYS), mt.tensor(VALUES))
-    out.sum().backward()
-    return out, queries.grad
+    attention, keys = nn.functional.scaled_dot_product_attention, mt.tensor(KEYS)
+    return of_tensors(lambda queries: attention(queries, keys, mt.tensor(VALUES)), QUERIES)
 
 
 def nn() -> tuple[Any, Any]:
@@ -35,10 +32,9 @@ def nn() -> tuple[Any, Any]:
     with mt.no_grad():  # projections that change nothing
         layer.get_parameter("in_proj_weight").copy_(mt.eye(2).repeat(3, 1))
         layer.get_parameter("out_proj.weight").copy_(mt.eye(2))
-    queries = mt.tensor(QUERIES, requires_grad=True)
-    out, _ = layer(queries, mt.tensor(KEYS), mt.tensor(VALUES))
-    out.sum().backward()
-    return out, queries.grad
+    return of_tensors(
+        lambda queries: layer(queries, mt.tensor(KEYS), mt.tensor(VALUES))[0], QUERIES
+    )
 
 
 def reference() -> tuple[Any, Any]:

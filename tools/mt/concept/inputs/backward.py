@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X, Y = 1.5, -0.5
 
 
@@ -17,21 +19,11 @@ def operators() -> tuple[Any, Any]:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
-
-    x, y = Scalar(X), Scalar(Y)
-    total = x / y + x
-    total.backward()
-    return total, [x.grad, y.grad]
+    return of_scalars(lambda x, y: x / y + x, X, Y)
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    x, y = mt.tensor(X, requires_grad=True), mt.tensor(Y, requires_grad=True)
-    total = x / y + x
-    total.backward()
-    return total, [x.grad, y.grad]
+    return of_tensors(lambda x, y: x / y + x, X, Y)
 
 
 def nn() -> tuple[Any, Any]:

@@ -6,6 +6,8 @@ numbers are kept in memory for the three: 3 are enough.
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X = [[1.0, -2.0, 3.0], [0.5, 1.5, -1.0]]
 BIAS = [0.25, 0.5, -0.75]
 SCALE = [[2.0], [-0.5]]
@@ -16,15 +18,14 @@ def moved(x: Any, bias: Any, scale: Any) -> Any:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
+    def each_moved(bias: Any, scale: Any) -> Any:
+        return [
+            [moved(x, b, s) for x, b in zip(row, bias, strict=True)]
+            for row, (s,) in zip(X, scale, strict=True)
+        ]
 
-    bias, scale = [Scalar(b) for b in BIAS], [Scalar(s) for (s,) in SCALE]
-    rows = [
-        [moved(x, b, s) for x, b in zip(row, bias, strict=True)]
-        for row, s in zip(X, scale, strict=True)
-    ]
-    sum((value for row in rows for value in row), Scalar(0.0)).backward()
-    return [rows, len(bias)], [[b.grad for b in bias], [[s.grad] for s in scale]]
+    rows, slopes = of_scalars(each_moved, BIAS, SCALE)
+    return [rows, len(BIAS)], slopes
 
 
 def in_memory(view: Any) -> Any:
@@ -35,10 +36,8 @@ def in_memory(view: Any) -> Any:
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    bias, scale = mt.tensor(BIAS, requires_grad=True), mt.tensor(SCALE, requires_grad=True)
-    out = mt.fuse(moved)(mt.tensor(X), bias, scale)
-    out.sum().backward()
-    return [out, in_memory(bias.expand(2, 3))], [bias.grad, scale.grad]
+    out, slopes = of_tensors(lambda *others: mt.fuse(moved)(mt.tensor(X), *others), BIAS, SCALE)
+    return [out, in_memory(mt.tensor(BIAS).expand(2, 3))], slopes
 
 
 def copying() -> tuple[Any, Any]:
@@ -55,10 +54,9 @@ def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
 
-    bias, scale = mt.tensor(BIAS, requires_grad=True), mt.tensor(SCALE, requires_grad=True)
-    out = nn.functional.linear(mt.tensor(X), mt.eye(3), bias) * scale
-    out.sum().backward()
-    return [out, in_memory(bias)], [bias.grad, scale.grad]
+    x, linear = mt.tensor(X), nn.functional.linear
+    out, slopes = of_tensors(lambda b, scale: linear(x, mt.eye(3), b) * scale, BIAS, SCALE)
+    return [out, in_memory(mt.tensor(BIAS))], slopes
 
 
 def reference() -> tuple[Any, Any]:

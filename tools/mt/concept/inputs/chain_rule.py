@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X = [-1.25, 0.5, 2.0]
 
 
@@ -17,22 +19,11 @@ def operators() -> tuple[Any, Any]:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
-
-    scalars = [Scalar(x) for x in X]
-    values = [scalar.square().sin() for scalar in scalars]
-    for value in values:
-        value.backward()
-    return values, [scalar.grad for scalar in scalars]
+    return of_scalars(lambda scalars: [x.square().sin() for x in scalars], X)
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    x = mt.tensor(X, requires_grad=True)
-    out = x.square().sin()
-    out.sum().backward()
-    return out, x.grad
+    return of_tensors(lambda x: x.square().sin(), X)
 
 
 def reference() -> tuple[Any, Any]:

@@ -2,31 +2,28 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 SCORES = [[2.0, -1.0, 0.5], [150.0, 0.0, 1.0]]
 CLASSES = [0, 1]
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
+    def entropy(table: Any) -> Any:
+        first, second = (
+            sum(score.exp() for score in row).log() - row[right]
+            for row, right in zip(table, CLASSES, strict=True)
+        )
+        return (first + second) / 2.0
 
-    table = [[Scalar(score) for score in row] for row in SCORES]
-    losses = [
-        sum((score.exp() for score in row), Scalar(0.0)).log() - row[right]
-        for row, right in zip(table, CLASSES, strict=True)
-    ]
-    loss = sum(losses, Scalar(0.0)) / len(losses)
-    loss.backward()
-    return loss, [[score.grad for score in row] for row in table]
+    return of_scalars(entropy, SCORES)
 
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    scores = mt.tensor(SCORES, requires_grad=True)
     right = mt.tensor(CLASSES).view(2, 1)
-    loss = -scores.log_softmax(1).gather(1, right).mean()
-    loss.backward()
-    return loss, scores.grad
+    return of_tensors(lambda scores: -scores.log_softmax(1).gather(1, right).mean(), SCORES)
 
 
 def log_of_softmax() -> tuple[Any, Any]:
@@ -39,22 +36,15 @@ def log_of_softmax() -> tuple[Any, Any]:
     return loss, scores.grad
 
 
-def numpy() -> tuple[Any, Any]:
-    return nn()
-
-
-def fast() -> tuple[Any, Any]:
-    return nn()
-
-
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
 
-    scores = mt.tensor(SCORES, requires_grad=True)
-    loss = nn.functional.cross_entropy(scores, mt.tensor(CLASSES))
-    loss.backward()
-    return loss, scores.grad
+    right = mt.tensor(CLASSES)
+    return of_tensors(lambda scores: nn.functional.cross_entropy(scores, right), SCORES)
+
+
+numpy = fast = nn
 
 
 def reference() -> tuple[Any, Any]:

@@ -2,32 +2,35 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_tensors
+
 TABLE = [[0.5, 1.0], [-2.0, 0.25], [3.0, -1.5]]
 NUMBERS = [2, 0, 2, 1]
 WEIGHTS = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]
 
 
+def weighted(rows: Any) -> Any:
+    import mt_tensor as mt
+
+    return rows * mt.tensor(WEIGHTS)
+
+
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    table = mt.tensor(TABLE, requires_grad=True)
-    out = table.index_select(0, mt.tensor(NUMBERS))
-    (out * mt.tensor(WEIGHTS)).sum().backward()
-    return out, table.grad
-
-
-def fast() -> tuple[Any, Any]:
-    return nn()
+    numbers = mt.tensor(NUMBERS)
+    return of_tensors(lambda table: table.index_select(0, numbers), TABLE, loss=weighted)
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
 
-    table = mt.tensor(TABLE, requires_grad=True)
-    out = nn.functional.embedding(mt.tensor(NUMBERS), table)
-    (out * mt.tensor(WEIGHTS)).sum().backward()
-    return out, table.grad
+    numbers = mt.tensor(NUMBERS)
+    return of_tensors(lambda table: nn.functional.embedding(numbers, table), TABLE, loss=weighted)
+
+
+fast = nn
 
 
 def reference() -> tuple[Any, Any]:

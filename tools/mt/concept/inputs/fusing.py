@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_tensors
+
 X = [-1.0, 0.5, 2.0]
 WIDTHS = [0.5, 2.0, 4.0]
 
@@ -15,20 +17,15 @@ def _bump(x: Any, width: Any) -> Any:
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    x, width = mt.tensor(X, requires_grad=True), mt.tensor(WIDTHS, requires_grad=True)
-    out = mt.fuse(_bump)(x, width)
-    out.sum().backward()
-    return out, [x.grad, width.grad]
+    return of_tensors(mt.fuse(_bump), X, WIDTHS)
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
     import mt_tensor as mt
 
-    x, width = mt.tensor(X, requires_grad=True), mt.tensor(WIDTHS, requires_grad=True)
-    out = nn.functional.linear(_bump(x, width), mt.eye(3))  # one operation, with a name
-    out.sum().backward()
-    return out, [x.grad, width.grad]
+    linear = nn.functional.linear  # one operation, with a name
+    return of_tensors(lambda x, width: linear(_bump(x, width), mt.eye(3)), X, WIDTHS)
 
 
 def reference() -> tuple[Any, Any]:

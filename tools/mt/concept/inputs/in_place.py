@@ -2,18 +2,13 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_tensors
+
 X = [-1.0, 0.5, 2.0]
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    x = mt.tensor(X, requires_grad=True)
-    y = x * 3.0
-    y.add_(1.0)
-    out = y.relu()
-    out.sum().backward()
-    return out, x.grad
+    return of_tensors(lambda x: (x * 3.0).add_(1.0).relu(), X)
 
 
 def changed_too_late() -> tuple[Any, Any]:
@@ -28,14 +23,8 @@ def changed_too_late() -> tuple[Any, Any]:
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    import mt_tensor as mt
 
-    x = mt.tensor(X, requires_grad=True)
-    y = x * 3.0
-    y.add_(1.0)
-    out = nn.ReLU(inplace=True)(y)
-    out.sum().backward()
-    return out, x.grad
+    return of_tensors(lambda x: nn.ReLU(inplace=True)((x * 3.0).add_(1.0)), X)
 
 
 def reference() -> tuple[Any, Any]:

@@ -6,6 +6,8 @@ the gradient that of the operation `exp`.
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars
+
 X = [-2.0, -0.5, 0.0, 1.25]
 
 
@@ -20,14 +22,9 @@ def of_scalar(scalar: Any) -> Any:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
     from mt_operators import operators
 
-    scalars = [Scalar(x) for x in X]
-    values = list(operators.map(of_scalar)(scalars))
-    for value in values:
-        value.backward()
-    return values, [scalar.grad for scalar in scalars]
+    return of_scalars(lambda scalars: list(operators.map(of_scalar)(scalars)), X)
 
 
 def tensor() -> tuple[Any, Any]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 A = [[1.0, -2.0, 0.5], [3.0, 1.5, -1.0]]
 B = [[2.0, 0.25], [-1.0, 4.0], [0.5, -3.0]]
 
@@ -20,31 +22,20 @@ def _dot(row: Any, column: Any) -> Any:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
+    def product(a: Any, b: Any) -> Any:
+        return [[_dot(row, column) for column in zip(*b, strict=True)] for row in a]
 
-    a, b = ([[Scalar(x) for x in row] for row in matrix] for matrix in (A, B))
-    out = [[_dot(row, column) for column in zip(*b, strict=True)] for row in a]
-    sum((x for row in out for x in row), Scalar(0.0)).backward()
-    return out, [[[x.grad for x in row] for row in matrix] for matrix in (a, b)]
+    return of_scalars(product, A, B)
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    a, b = mt.tensor(A, requires_grad=True), mt.tensor(B, requires_grad=True)
-    out = a @ b
-    out.sum().backward()
-    return out, [a.grad, b.grad]
+    return of_tensors(lambda a, b: a @ b, A, B)
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    import mt_tensor as mt
 
-    a, b = mt.tensor(A, requires_grad=True), mt.tensor(B, requires_grad=True)
-    out = nn.functional.linear(a, b.T)
-    out.sum().backward()
-    return out, [a.grad, b.grad]
+    return of_tensors(lambda a, b: nn.functional.linear(a, b.T), A, B)
 
 
 def reference() -> tuple[Any, Any]:

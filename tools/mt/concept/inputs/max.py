@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X = [[0.5, 3.0, -1.0, 2.0], [-4.0, -2.5, -0.5, -3.0]]
 
 
@@ -32,40 +34,29 @@ def operators() -> tuple[Any, Any]:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
     from mt_operators import operators
 
     def largest(scalars: list[Any]) -> Any:
         return operators.reduce(lambda x, y: x.maximum(y), scalars[0])(scalars[1:])
 
-    table = [[Scalar(x) for x in row] for row in X]
-    rows = [largest(row) for row in table]
-    every = largest([x for row in table for x in row])
-    for value in (*rows, every):
-        value.backward()
-    return [rows, every], [[x.grad or 0.0 for x in row] for row in table]
+    def of_table(table: list[list[Any]]) -> Any:
+        rows = [largest(row) for row in table]
+        return [rows, largest(rows)]
+
+    return of_scalars(of_table, X)
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    x = mt.tensor(X, requires_grad=True)
-    rows, _ = x.max(1)
-    every = x.amax()
-    (rows.sum() + every).backward()
-    return [rows, every], x.grad
+    return of_tensors(lambda x: [x.max(1).values, x.amax()], X)
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    import mt_tensor as mt
 
-    x = mt.tensor(X, requires_grad=True)
-    rows, every = (
-        nn.functional.max_pool2d(x.view(1, 1, 2, 4), window) for window in ((1, 4), (2, 4))
-    )
-    (rows.sum() + every.sum()).backward()
-    return [rows.flatten(), every.squeeze()], x.grad
+    def largest(x: Any, rows: int) -> Any:
+        return nn.functional.max_pool2d(x[None, None], (rows, 4)).squeeze()
+
+    return of_tensors(lambda x: [largest(x, 1), largest(x, 2)], X)
 
 
 def reference() -> tuple[Any, Any]:

@@ -2,43 +2,44 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X = 3.0
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar, no_grad
+    from mt_autodiff import no_grad
 
-    x = Scalar(X)
-    with no_grad():
-        k = x * x
-    out = k * x
-    out.backward()
-    return out, x.grad
+    def cubed(x: Any) -> Any:
+        with no_grad():
+            k = x * x
+        return k * x
+
+    return of_scalars(cubed, X)
 
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    x = mt.tensor(X, requires_grad=True)
-    with mt.no_grad():
-        k = x.square()
-    out = k * x
-    out.backward()
-    return out, x.grad
+    def cubed(x: Any) -> Any:
+        with mt.no_grad():
+            k = x.square()
+        return k * x
+
+    return of_tensors(cubed, X)
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    import mt_tensor as mt
     from mt_nn.library.modes import evaluation
 
-    x = mt.tensor(X, requires_grad=True)
-    leaving_out = nn.Dropout(0.5)
-    with evaluation(leaving_out):  # in which it leaves out nothing
-        k = leaving_out(x * x)
-    out = k * x
-    out.backward()
-    return out, x.grad
+    def cubed(x: Any) -> Any:
+        leaving_out = nn.Dropout(0.5)
+        with evaluation(leaving_out):  # in which it leaves out nothing
+            k = leaving_out(x * x)
+        return k * x
+
+    return of_tensors(cubed, X)
 
 
 def reference() -> tuple[Any, Any]:

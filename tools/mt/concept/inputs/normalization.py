@@ -6,41 +6,39 @@ tenth of those of this batch.
 
 from typing import Any
 
+from mt.concept.gradients import of_tensors
+
 X = [[1.0, -2.0, 0.5], [4.0, 0.25, -1.0]]
 EPS = 1e-5
 
 
-def tensor() -> tuple[Any, Any]:
+def weighted(results: Any) -> Any:
     import mt_tensor as mt
 
+    rows, *_ = results
+    return rows * rows * mt.tensor([1.0, 2.0, 3.0])
+
+
+def tensor() -> tuple[Any, Any]:
     def normalized(x: Any, dim: int) -> Any:
         mean, variance = x.mean(dim, keepdim=True), x.var(dim, correction=0, keepdim=True)
         return (x - mean) / (variance + EPS).sqrt()
 
-    x = mt.tensor(X, requires_grad=True)
-    rows = normalized(x, 1)
-    (rows * rows * mt.tensor([1.0, 2.0, 3.0])).sum().backward()
-    return [rows, normalized(x, 0), 0.1 * x.mean(0)], x.grad
-
-
-def numpy() -> tuple[Any, Any]:
-    return nn()
-
-
-def fast() -> tuple[Any, Any]:
-    return nn()
+    return of_tensors(
+        lambda x: [normalized(x, 1), normalized(x, 0), 0.1 * x.mean(0)], X, loss=weighted
+    )
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    import mt_tensor as mt
 
     layer, batch = nn.LayerNorm(3), nn.BatchNorm1d(3)
-    x = mt.tensor(X, requires_grad=True)
-    rows = layer(x)
-    (rows * rows * mt.tensor([1.0, 2.0, 3.0])).sum().backward()
-    columns = batch(x)
-    return [rows, columns, batch.get_buffer("running_mean")], x.grad
+    return of_tensors(
+        lambda x: [layer(x), batch(x), batch.get_buffer("running_mean")], X, loss=weighted
+    )
+
+
+numpy = fast = nn
 
 
 def reference() -> tuple[Any, Any]:

@@ -2,26 +2,29 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_tensors
+
 INPUTS = [[[1.0]], [[-0.5]], [[2.0]]]  # (time, batch, feature)
 BY_INPUT = [[0.5], [-1.0]]
 BY_STATE = [[0.25, 1.0], [-0.5, 0.75]]
 
 
+def last(states: Any) -> Any:
+    return states[-1]
+
+
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    inputs = mt.tensor(INPUTS, requires_grad=True)
     by_input, by_state = mt.tensor(BY_INPUT), mt.tensor(BY_STATE)
-    state, states = mt.zeros(1, 2), []
-    for each in inputs:
-        state = (each @ by_input.T + state @ by_state.T).tanh()
-        states.append(state)
-    state.sum().backward()
-    return mt.stack(states), inputs.grad
 
+    def states(inputs: Any) -> Any:
+        states = [mt.zeros(1, 2)]
+        for each in inputs:
+            states.append((each @ by_input.T + states[-1] @ by_state.T).tanh())
+        return mt.stack(states[1:])
 
-def fast() -> tuple[Any, Any]:
-    return nn()
+    return of_tensors(states, INPUTS, loss=last)
 
 
 def nn() -> tuple[Any, Any]:
@@ -32,10 +35,10 @@ def nn() -> tuple[Any, Any]:
     with mt.no_grad():
         layer.get_parameter("weight_ih_l0").copy_(mt.tensor(BY_INPUT))
         layer.get_parameter("weight_hh_l0").copy_(mt.tensor(BY_STATE))
-    inputs = mt.tensor(INPUTS, requires_grad=True)
-    states, last = layer(inputs)
-    last.sum().backward()
-    return states, inputs.grad
+    return of_tensors(lambda inputs: layer(inputs)[0], INPUTS, loss=last)
+
+
+fast = nn
 
 
 def reference() -> tuple[Any, Any]:

@@ -6,6 +6,8 @@ operation.
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars
+
 X = [[0.5, -1.25, 2.0], [4.0, 1.5, -0.75]]
 
 
@@ -20,12 +22,8 @@ def autodiff() -> tuple[Any, Any]:
     from mt_autodiff import Scalar
     from mt_operators import operators
 
-    rows = [[Scalar(x) for x in row] for row in X]
     product = operators.reduce(lambda x, y: x * y, Scalar(1.0))
-    values = [product(column) for column in zip(*rows, strict=True)]
-    for value in values:
-        value.backward()
-    return values, [[x.grad for x in row] for row in rows]
+    return of_scalars(lambda rows: [product(column) for column in zip(*rows, strict=True)], X)
 
 
 def tensor() -> tuple[Any, Any]:

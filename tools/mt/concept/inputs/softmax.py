@@ -2,37 +2,32 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X = [101.0, 99.5, 102.0, 100.25]
 
 
-def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
+def last(elements: Any) -> Any:
+    return elements[-1]
 
-    scalars = [Scalar(x) for x in X]
-    powers = [scalar.exp() for scalar in scalars]
-    total = sum(powers, Scalar(0.0))
-    out = [power / total for power in powers]
-    out[-1].backward()
-    return out, [scalar.grad for scalar in scalars]
+
+def autodiff() -> tuple[Any, Any]:
+    def shares(scalars: Any) -> Any:
+        powers = [scalar.exp() for scalar in scalars]
+        total = sum(powers)
+        return [power / total for power in powers]
+
+    return of_scalars(shares, X, loss=last)
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    x = mt.tensor(X, requires_grad=True)
-    out = x.softmax(0)
-    out[-1].backward()
-    return out, x.grad
+    return of_tensors(lambda x: x.softmax(0), X, loss=last)
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    import mt_tensor as mt
 
-    x = mt.tensor(X, requires_grad=True)
-    out = nn.Softmax(0)(x)
-    out[-1].backward()
-    return out, x.grad
+    return of_tensors(nn.Softmax(0), X, loss=last)
 
 
 def without_maximum() -> tuple[Any, Any]:

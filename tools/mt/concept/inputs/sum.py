@@ -5,6 +5,8 @@ All are kept in float32, except floats and Scalars, which have 16 digits.
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X = [0.5, -1.25, 2.0, 3.5, -0.75, 4.0]
 MANY = [0.01] * 1000
 
@@ -18,19 +20,15 @@ def operators() -> tuple[Any, Any]:
 def autodiff() -> tuple[Any, Any]:
     from mt_autodiff import Scalar
 
-    scalars = [Scalar(x) for x in X]
-    total = sum(scalars, Scalar(0.0))
-    total.backward()
-    return [total, sum(map(Scalar, MANY), Scalar(0.0))], [scalar.grad for scalar in scalars]
+    total, slopes = of_scalars(lambda scalars: sum(scalars, Scalar(0.0)), X)
+    return [total, sum(map(Scalar, MANY), Scalar(0.0))], slopes
 
 
 def tensor() -> tuple[Any, Any]:
     import mt_tensor as mt
 
-    x = mt.tensor(X, requires_grad=True)
-    total = x.sum()
-    total.backward()
-    return [total, mt.tensor(MANY).sum()], x.grad
+    total, slopes = of_tensors(lambda x: x.sum(), X)
+    return [total, mt.tensor(MANY).sum()], slopes
 
 
 def one_after_the_other() -> tuple[Any, Any]:

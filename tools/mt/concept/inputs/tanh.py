@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 X = [-2.0, -0.5, 0.0, 0.5, 2.0]
 
 
@@ -14,32 +16,17 @@ def operators() -> tuple[Any, Any]:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
-
-    scalars = [Scalar(x) for x in X]
-    values = [scalar.tanh() for scalar in scalars]
-    for value in values:
-        value.backward()
-    return [value.data for value in values], [scalar.grad for scalar in scalars]
+    return of_scalars(lambda scalars: [x.tanh() for x in scalars], X)
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    x = mt.tensor(X, requires_grad=True)
-    out = x.tanh()
-    out.sum().backward()
-    return out, x.grad
+    return of_tensors(lambda x: x.tanh(), X)
 
 
 def nn() -> tuple[Any, Any]:
     import mt_nn as nn
-    import mt_tensor as mt
 
-    x = mt.tensor(X, requires_grad=True)
-    out = nn.Tanh()(x)
-    out.sum().backward()
-    return out, x.grad
+    return of_tensors(nn.Tanh(), X)
 
 
 def reference() -> tuple[Any, Any]:

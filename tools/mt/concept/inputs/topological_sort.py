@@ -5,6 +5,8 @@ Where a is 1.5, c is 6 and its derivative 4; after 14 steps, the derivative is 2
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars, of_tensors
+
 A = 1.5
 STEPS = (2, 14)
 
@@ -15,24 +17,16 @@ def doubled(a: Any, steps: int) -> Any:
     return a
 
 
-def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
+def each_doubled(*leaves: Any) -> list[Any]:
+    return [doubled(leaf, steps) for leaf, steps in zip(leaves, STEPS, strict=True)]
 
-    leaves = [Scalar(A) for _ in STEPS]
-    values = [doubled(leaf, steps) for leaf, steps in zip(leaves, STEPS, strict=True)]
-    for value in values:
-        value.backward()
-    return values, [leaf.grad for leaf in leaves]
+
+def autodiff() -> tuple[Any, Any]:
+    return of_scalars(each_doubled, A, A)
 
 
 def tensor() -> tuple[Any, Any]:
-    import mt_tensor as mt
-
-    leaves = [mt.tensor(A, requires_grad=True) for _ in STEPS]
-    values = [doubled(leaf, steps) for leaf, steps in zip(leaves, STEPS, strict=True)]
-    for value in values:
-        value.backward()
-    return values, [leaf.grad for leaf in leaves]
+    return of_tensors(each_doubled, A, A)
 
 
 def walked(walk: Any) -> tuple[Any, Any]:
@@ -40,7 +34,7 @@ def walked(walk: Any) -> tuple[Any, Any]:
     from mt_autodiff import Scalar
 
     leaves = [Scalar(A) for _ in STEPS]
-    values = [doubled(leaf, steps) for leaf, steps in zip(leaves, STEPS, strict=True)]
+    values = each_doubled(*leaves)
     return values, [walk(value)[leaf] for value, leaf in zip(values, leaves, strict=True)]
 
 

@@ -6,6 +6,8 @@ the operation.
 
 from typing import Any
 
+from mt.concept.gradients import of_scalars
+
 X = [0.5, -1.25, 2.0, 4.0]
 Y = [3.0, 0.75, -2.5, 1.5]
 
@@ -21,14 +23,9 @@ def _mul(x: Any, y: Any) -> Any:
 
 
 def autodiff() -> tuple[Any, Any]:
-    from mt_autodiff import Scalar
     from mt_operators import operators
 
-    xs, ys = [Scalar(x) for x in X], [Scalar(y) for y in Y]
-    values = list(operators.zipWith(_mul)(xs, ys))
-    for value in values:
-        value.backward()
-    return values, [[x.grad for x in xs], [y.grad for y in ys]]
+    return of_scalars(lambda xs, ys: list(operators.zipWith(_mul)(xs, ys)), X, Y)
 
 
 def tensor() -> tuple[Any, Any]:
