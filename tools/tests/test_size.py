@@ -75,6 +75,13 @@ def test_what_only_passes_on_the_library_belongs_to_it(name: str, text: str, par
     assert part_of(module(name, text)) == part
 
 
+def test_what_a_stub_passes_on_belongs_to_the_library(tmp_path: Path) -> None:
+    lazy = {"lazy/__init__.py": "x = 1\n", "lazy/__init__.pyi": "from p.library.more import much\n"}
+    parts = {each.path: part_of(each) for each in package(tmp_path, FILES | lazy).modules("p")}
+    assert parts["lazy/__init__.py"] == "library"
+    assert parts["__init__.py"] == "lesson"
+
+
 def test_imports_are_seen_wherever_they_stand(tmp_path: Path) -> None:
     hidden = {
         "inside.py": "def late():\n    from p import low\n",

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from mt.declare.deferred import deferred_names, import_all
 from mt.declare.methods import declarations
-from mt.declare.networks import network_names
 from mt.declare.package import package_names
 from mt.errors import reported
 from mt.workspace import ROOT, Workspace
@@ -31,11 +30,9 @@ def main(arguments: Sequence[str]) -> int:
 def derived(workspace: Workspace) -> dict[Path, str]:
     """Return the files that this command writes, with their texts."""
     library, source = workspace.library(), workspace["tensor"].source
-    networks = workspace["nn"].source
     modules = import_all(library)
     return {
         source / "__init__.pyi": package_names(),
         source / "declarations.pyi": declarations(library),
         source / "library" / "deferred_names.py": deferred_names(modules),
-        networks / "__init__.pyi": network_names(),
     }

@@ -256,7 +256,7 @@ def public_names() -> list[str]:
     names = {name for name in mt.__all__ if callable(getattr(mt, name))}
     names |= {f"linalg.{name}" for name in mt.linalg.__all__ if name.islower()}
     names |= {name for name in dir(mt.Tensor) if not name.startswith("_")}
-    functional = {f"nn.functional.{name}" for name in mt_nn.functional.__all__}
+    functional = {f"nn.functional.{name}" for name in vars(mt_nn.functional)["__all__"]}
     return sorted((names - IN_FUNCTIONAL - LEFT_OUT.keys()) | (functional - LEFT_OUT.keys()))
 
 

@@ -43,7 +43,13 @@ def part_of(module: Module) -> Part:
 
 
 def _passes_on_the_library(module: Module) -> bool:
-    """Return whether a module does nothing but import, and from the library of its package, too."""
+    """Return whether a module does nothing but import, and from the library of its package, too.
+
+    Or it is a folder's `__init__`, and its imports stand in a stub, which is read when they are
+    asked for.
+    """
+    if module.file.with_suffix(".pyi").is_file():
+        return True
     library = f"{module.name.partition('.')[0]}.library."
     sources = [
         f"{module.absolute(statement)}."

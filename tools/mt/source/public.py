@@ -80,10 +80,12 @@ def _shown_to_readers(symbols: Symbols, package: str) -> Iterator[tuple[Module, 
 
 
 def exported(module: Module) -> list[str] | None:
-    """Return the names in a module's `__all__`; None if it has none."""
+    """Return the names in a module's `__all__`, or what a stub without it imports; else None."""
     statement = module.names.get("__all__")
     if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.List):
         return [str(name.value) for name in statement.value.elts if isinstance(name, ast.Constant)]
+    if module.file.suffix == ".pyi":
+        return [name for name, origin in module.names.items() if isinstance(origin, Imported)]
     return None
 
 

@@ -1,5 +1,5 @@
 """Models and trainings on disk, in a plain format that runs no code when it is read."""
 
-from mt_nn.library.saving.objects import load, read_metadata, save
+from mt_nn.names import offered
 
-__all__ = ["load", "read_metadata", "save"]
+__getattr__, __dir__, __all__ = offered(__name__)

@@ -7,40 +7,6 @@ tensors does so. Random numbers come from the current default generator, which i
 to the batch, and which `use_generator` sets elsewhere.
 """
 
-from mt_nn.data.transform import ImageTransform
-from mt_nn.library.data.transforms.color import ColorJitter, Grayscale, RandomGrayscale
-from mt_nn.library.data.transforms.composing import Compose, Lambda, RandomApply, RandomChoice
-from mt_nn.library.data.transforms.converting import Normalize, ToTensor
-from mt_nn.library.data.transforms.cropping import (
-    CenterCrop,
-    Pad,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomVerticalFlip,
-)
-from mt_nn.library.data.transforms.erasing import RandomErasing
-from mt_nn.library.data.transforms.resizing import RandomResizedCrop, Resize
-from mt_nn.library.data.transforms.warping import RandomAffine, RandomRotation
+from mt_nn.names import offered
 
-__all__ = [
-    "CenterCrop",
-    "ColorJitter",
-    "Compose",
-    "Grayscale",
-    "ImageTransform",
-    "Lambda",
-    "Normalize",
-    "Pad",
-    "RandomAffine",
-    "RandomApply",
-    "RandomChoice",
-    "RandomCrop",
-    "RandomErasing",
-    "RandomGrayscale",
-    "RandomHorizontalFlip",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomVerticalFlip",
-    "Resize",
-    "ToTensor",
-]
+__getattr__, __dir__, __all__ = offered(__name__)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from mt_nn import functional
-from mt_nn.functional.losses import Reduction
+from mt_nn.functional.losses.reduction import Reduction
 from mt_nn.module import Module
 from mt_tensor import Tensor
 

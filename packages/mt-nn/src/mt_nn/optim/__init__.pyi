@@ -1,0 +1,21 @@
+"""What users find in `mt_nn.optim`, and where it is defined."""
+
+from mt_nn.library.optim import swa_utils as swa_utils
+from mt_nn.library.optim.adadelta import Adadelta as Adadelta
+from mt_nn.library.optim.adafactor import Adafactor as Adafactor
+from mt_nn.library.optim.adagrad import Adagrad as Adagrad
+from mt_nn.library.optim.adamax import Adamax as Adamax
+from mt_nn.library.optim.asgd import ASGD as ASGD
+from mt_nn.library.optim.lamb import LAMB as LAMB
+from mt_nn.library.optim.lbfgs import LBFGS as LBFGS
+from mt_nn.library.optim.lion import Lion as Lion
+from mt_nn.library.optim.muon import Muon as Muon
+from mt_nn.library.optim.nadam import NAdam as NAdam
+from mt_nn.library.optim.radam import RAdam as RAdam
+from mt_nn.library.optim.rmsprop import RMSprop as RMSprop
+from mt_nn.library.optim.rprop import Rprop as Rprop
+from mt_nn.optim import lr_scheduler as lr_scheduler
+from mt_nn.optim.adam import Adam as Adam
+from mt_nn.optim.adam import AdamW as AdamW
+from mt_nn.optim.optimizer import Optimizer as Optimizer
+from mt_nn.optim.sgd import SGD as SGD
