@@ -36,11 +36,6 @@ def nothing(_: Draw, *__: mt.Tensor) -> Settings:
     return ()
 
 
-def on_floats(_: Draw, *tensors: mt.Tensor) -> Settings:
-    """Take no settings; apply to floating-point tensors only."""
-    return () if all(x.is_floating_point() for x in tensors) else None
-
-
 def a_dim(draw: Draw, x: mt.Tensor) -> Settings:
     """Take a dimension, from either end."""
     return (draw.between(-x.ndim, x.ndim - 1),) if x.ndim else None
@@ -59,6 +54,13 @@ def a_dim_and_keepdim(draw: Draw, x: mt.Tensor) -> Settings:
 def of_floats(settings: Callable[..., Settings]) -> Callable[..., Settings]:
     """Restrict an instruction to floating-point tensors."""
     return lambda draw, x: settings(draw, x) if x.is_floating_point() else None
+
+
+def of_numbers(settings: Callable[..., Settings]) -> Callable[..., Settings]:
+    """Restrict an instruction to tensors of numbers, and not of truth values."""
+    return lambda draw, *tensors: (
+        None if "bool" in {x.dtype.kind for x in tensors} else settings(draw, *tensors)
+    )
 
 
 def an_order(draw: Draw, x: mt.Tensor) -> Settings:
