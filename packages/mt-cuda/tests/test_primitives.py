@@ -289,14 +289,14 @@ def test_sums_repeat_exactly(ops):
 
 @pytest.mark.parametrize("dtype", [d for d in DTYPES if d != "bool"])
 def test_products(ops, dtype):
-    for (n, m, k), a_turned, b_turned in itertools.product(
+    for (n, m, k), a_transposed, b_transposed in itertools.product(
         ((1, 1, 1), (5, 7, 3), (9, 4, 10), (3, 0, 2), (17, 5, 18)), (False, True), (False, True)
     ):
         results = []
         for backend in (ops, NUMPY):
-            a = on(backend, numbers((m, n) if a_turned else (n, m), dtype))
-            b = on(backend, numbers((k, m) if b_turned else (m, k), dtype, 1))
-            left, right = permuted(a) if a_turned else a, permuted(b) if b_turned else b
+            a = on(backend, numbers((m, n) if a_transposed else (n, m), dtype))
+            b = on(backend, numbers((k, m) if b_transposed else (m, k), dtype, 1))
+            left, right = permuted(a) if a_transposed else a, permuted(b) if b_transposed else b
             results.append(backend.matmul(left, right))
         same(ops, *results)
 

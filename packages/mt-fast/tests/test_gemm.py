@@ -30,23 +30,24 @@ def draw(*shape, dtype="float32"):
 @given(
     batch=st.sampled_from([(), (3,), (2, 2)]),
     extents=st.tuples(EXTENT, EXTENT, EXTENT),
-    turned=st.sampled_from([(False, False), (False, True), (True, False)]),
+    transposed=st.sampled_from([(False, False), (False, True), (True, False)]),
     dtype=st.sampled_from(["float32", "float64"]),
     panel=st.sampled_from([1, 2**12, gemm.PANEL_BYTES]),
 )
-def test_any_extents_and_orders(batch, extents, turned, dtype, panel):
+def test_any_extents_and_orders(batch, extents, transposed, dtype, panel):
     n, m, k = extents
-    a = draw(*batch, *((m, n) if turned[0] else (n, m)), dtype=dtype)
-    b = draw(*batch, *((k, m) if turned[1] else (m, k)), dtype=dtype)
+    a = draw(*batch, *((m, n) if transposed[0] else (n, m)), dtype=dtype)
+    b = draw(*batch, *((k, m) if transposed[1] else (m, k)), dtype=dtype)
     left, right = (
-        (x.swapaxes(-1, -2) if t else x).astype("f8") for x, t in zip((a, b), turned, strict=True)
+        (x.swapaxes(-1, -2) if t else x).astype("f8")
+        for x, t in zip((a, b), transposed, strict=True)
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gemm, "PANEL_BYTES", panel)
         patch.setattr(gemm, "IN_PLACE_BYTES", 4 * panel)
         patch.setattr(gemm, "PARALLEL_FROM", 2**15)
         gemm._plan.cache_clear()
-        out = multiply(a, b, *turned)
+        out = multiply(a, b, *transposed)
     gemm._plan.cache_clear()
     assert out.dtype == a.dtype
     assert out.flags.c_contiguous
@@ -79,7 +80,7 @@ def test_large_products_of_tensors_are_made_here(monkeypatch):
         for x, y in ((a, b), (left, b), (a, right), (left, right), (a[:, ::2], b[::2])):
             expected = wanted if x.shape[1] == 160 else np.asarray(x) @ np.asarray(y)
             np.testing.assert_allclose(np.asarray(x @ y), expected, rtol=1e-4, atol=1e-4)
-        monkeypatch.setattr(products, "TURNED_BYTES", 2**10)
+        monkeypatch.setattr(products, "TRANSPOSED_BYTES", 2**10)
         np.testing.assert_allclose(np.asarray(left @ b), wanted, rtol=1e-4, atol=1e-4)
         monkeypatch.setattr(products, "INNER_ROWS", 256)
         np.testing.assert_allclose(np.asarray(a @ right), wanted, rtol=1e-4, atol=1e-4)

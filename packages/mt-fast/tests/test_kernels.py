@@ -326,15 +326,15 @@ def test_memory_that_cannot_be_written_is_copied(fast):
 def test_columns_become_rows(fast, shape, dtype, data):
     order = data.draw(st.permutations(range(len(shape))))
     array = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
-    turned = np.ascontiguousarray(array.transpose(order))
+    transposed = np.ascontiguousarray(array.transpose(order))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
         patch.setattr(fast, "parallel_from", data.draw(st.sampled_from([1, 10**9])))
         x = mt.tensor(array).permute(*order)
-        assert np.array_equal(x.contiguous(), turned)
-        assert np.array_equal(x.double(), turned.astype("f8"))
+        assert np.array_equal(x.contiguous(), transposed)
+        assert np.array_equal(x.double(), transposed.astype("f8"))
         z = mt.zeros(*shape, dtype=dtype).permute(*order)
-        assert np.array_equal(z.copy_(mt.tensor(turned)), turned)
+        assert np.array_equal(z.copy_(mt.tensor(transposed)), transposed)
 
 
 def test_large_integer_products(large):
@@ -379,7 +379,7 @@ def test_source_shows_what_repeats():
         ({"gradient": (True, True)}, "each of the 1 argument"),
         ({"gradient": (False,)}, "at least one"),
         ({"repeats": (True, False)}, "each of the 1 argument"),
-        ({"repeats": (True,), "layout": "turned"}, "no column"),
+        ({"repeats": (True,), "layout": "transposed"}, "no column"),
     ],
 )
 def test_source_refuses_what_there_is_not(arguments, message):

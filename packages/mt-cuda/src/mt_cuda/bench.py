@@ -90,10 +90,12 @@ class Bench:
         rows, columns = shape
         count = 4 * rows * columns
         x, out = (TensorData(storage, shape, dtype=float32) for storage in (source, target))
-        turned = TensorData(target, (columns, rows), dtype=float32)
+        transposed = TensorData(target, (columns, rows), dtype=float32)
         add, row = OPERATORS["add"], self.filled(columns).expand(shape)
         across = x.permute(1, 0)
-        self.moves("strided: copy of a transpose", 2 * count, lambda: self.ops.copy(across, turned))
+        self.moves(
+            "strided: copy of a transpose", 2 * count, lambda: self.ops.copy(across, transposed)
+        )
         self.moves(
             "broadcast: matrix + row",
             2 * count,

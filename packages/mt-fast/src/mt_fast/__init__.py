@@ -60,7 +60,7 @@ def source(
         gradient: for the fused backward, which arguments want a gradient; None for the value.
         dtype: the element type of the arguments.
         layout: `"flat"` for contiguous tensors, `"rows"` for contiguous rows,
-            `"turned"` for rows too, but of which the first argument's are columns;
+            `"transposed"` for rows too, but of which the first argument's are columns;
             `"fold"` and `"columns"` for the reduction over the last and the first
             dimension, of operators that reduce.
         repeats: for each argument, whether it stays at one element all along a row, as one that is

@@ -221,7 +221,7 @@ class FastOps(HostBackend):
     # --- float16, by way of float32 -------------------------------------------------------------
 
     def _float32(self, view: TensorData) -> TensorData:
-        """Return room for the results of a float16 view; another view is returned itself."""
+        """Return a view for the results of a float16 view; another view is returned itself."""
         return self.empty(view.shape, float32) if view.dtype is float16 else view
 
     def _widened(self, view: TensorData) -> TensorData:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
-from mt_fast.compilation.threads import start_threads, turns
+from mt_fast.compilation.threads import start_threads, work_lock
 from mt_tensor import TensorData
 
 
@@ -162,5 +162,5 @@ def _parts(data: TensorData) -> tuple[Any, Any, int]:
 def _launch(loop: Callable[..., None], *arguments: Any) -> None:
     """Run a loop on all threads."""
     start_threads()
-    with turns() or contextlib.nullcontext():
+    with work_lock() or contextlib.nullcontext():
         loop(*arguments)

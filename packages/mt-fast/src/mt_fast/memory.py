@@ -37,9 +37,9 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
     size = shape if isinstance(shape, int) else math.prod(shape)
     if size * kind.itemsize < LARGE:
         return np.empty(shape, kind)
-    room: Any = np.empty(size * kind.itemsize + LINE, _BYTES)
-    address = ctypes.addressof(ctypes.c_char.from_buffer(room))  # in a third of NumPy's time
-    return np.ndarray(shape, kind, room, -address % LINE)
+    memory: Any = np.empty(size * kind.itemsize + LINE, _BYTES)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))  # in a third of NumPy's time
+    return np.ndarray(shape, kind, memory, -address % LINE)
 
 
 def empty_like(array: Array) -> Array:

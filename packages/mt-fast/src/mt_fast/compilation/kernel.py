@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 
 from mt_fast.compilation.cache import kept
 from mt_fast.compilation.jit import jit, light_jit
-from mt_fast.compilation.threads import thread_count, turns
+from mt_fast.compilation.threads import thread_count, work_lock
 from mt_fast.generation.source import Source
 from mt_fast.generation.spelling import NAMESPACE
 
@@ -150,7 +150,7 @@ class Kernel:
             self.serial(0, units, *args)
             return
         launch, parts, address = self.parallel, min(threads, units), self._address(args)
-        lock = turns()
+        lock = work_lock()
         if lock is None:
             launch(parts, units, address, *args)
         else:

@@ -52,7 +52,7 @@ def thread_count() -> int:
 
 
 @functools.cache
-def turns() -> threading.Lock | None:
+def work_lock() -> threading.Lock | None:
     """Return what must be held while threads are at work: None, or a lock of the work queue's."""
     return threading.Lock() if _layer() == "workqueue" else None
 
@@ -72,7 +72,7 @@ class _Process:
     def fork(self) -> None:
         """Become the child: its parent's threads are not there, nor whoever held the lock."""
         self.__init__(_layer() == "omp")  # type: ignore[misc]
-        turns.cache_clear()
+        work_lock.cache_clear()
 
 
 _process = _Process(alone=False)

@@ -37,8 +37,8 @@ _RESERVED = frozenset(
         "height",
         "row",
         "tile",
-        "room",
-        "turn_tile",
+        "scratch",
+        "transpose_tile",
         "unravel",
         "place",
         "first_row",
@@ -55,7 +55,7 @@ _RESERVED = frozenset(
     ]
 )
 _GENERATED = re.compile(
-    r"(t|n|i|rest|out)\d+|.*_(data|layout|row|room|number|value|at|first|start|step|s\d)"
+    r"(t|n|i|rest|out)\d+|.*_(data|layout|row|scratch|number|value|at|first|start|step|s\d)"
 )
 
 
@@ -82,7 +82,7 @@ def elementwise(
     table: Table,
     form: Form,
     repeats: Sequence[bool],
-    turned: Sequence[bool] | None = None,
+    transposed: Sequence[bool] | None = None,
 ) -> Source:
     """Return the kernel of a formula over whole tensors.
 
@@ -91,9 +91,9 @@ def elementwise(
         inputs: the element type of each input.
         outputs: the element type of each output.
         table: how elementary functions are written.
-        form: `flat`, `rows` or `turned`.
+        form: `flat`, `rows` or `transposed`.
         repeats: for each input, whether it stays at one element in the innermost loop.
-        turned: for each input, whether its elements in a row come from a column; else none do.
+        transposed: for each input, whether its elements in a row come from a column; else none do.
     """
     graph = traced(formula, table)
     dtype = computation_type(inputs)
@@ -114,7 +114,7 @@ def elementwise(
             ),
         ]
 
-    columns = (False,) * len(names) if turned is None else turned
+    columns = (False,) * len(names) if transposed is None else transposed
     views = [View(*view) for view in zip(names, repeats, columns, strict=True)]
     views += [View(name) for name in results]
     kinds = {dtype.name, *(stored.name for stored in (*inputs, *outputs))}

@@ -4,8 +4,8 @@ Statements and vectors meet here. There are four forms:
 
 - `flat`: one loop over contiguous memory;
 - `rows`: up to six dimensions; the innermost is contiguous in each view, or repeats one element;
-- `turned`: up to four where elements in a row of some views come from a column: these are turned
-  around tile by tile (`turning.py`), into a room from which the rows of a tile are read;
+- `transposed`: up to four where elements in a row of some views come from a column: these are
+  transposed tile by tile (`transposition.py`), into scratch memory whose rows are read;
 - `strided`: up to six dimensions with any strides, of copies and of what goes by an index.
 
 A view called `x` enters a kernel as `x_data`, its storage, and `x_layout`, the position of its
@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mt_fast.generation.source import Source, function, indented
-from mt_fast.generation.turning import TILE_COLUMNS
+from mt_fast.generation.transposition import TILE_COLUMNS
 
-Form = Literal["flat", "rows", "turned", "strided"]
+Form = Literal["flat", "rows", "transposed", "strided"]
 
 OUTER = 3
 """How many dimensions a reduction, or a kernel with tiles, has around its innermost loop."""
@@ -40,12 +40,12 @@ class View:
     Attributes:
         name: how its variables begin.
         repeats: whether it stays at one element in the innermost loop.
-        turned: whether its elements in a row come from a column; in the form `turned` only.
+        transposed: whether its elements in a row come from a column; in the form `transposed` only.
     """
 
     name: str
     repeats: bool = False
-    turned: bool = False
+    transposed: bool = False
 
 
 Element = Callable[[str], str]
@@ -82,7 +82,8 @@ def loop(
         lines = [line for view in views for line in _cut(view, f"{view.name}_start", "lo", "hi")]
         lines += ["for i in range(hi - lo):", *indented(body(element))]
         return function(name, arguments, lines)
-    lines = _tiles(views, body(element)) if form == "turned" else _rows(form, views, body(element))
+    statements = body(element)
+    lines = _tiles(views, statements) if form == "transposed" else _rows(form, views, statements)
     return function(name, ("extents", *arguments), lines)
 
 
@@ -91,7 +92,7 @@ def _cut(view: View, start: str, lo: str, hi: str) -> list[str]:
     if view.repeats:
         return [f"{view.name}_value = {view.name}_data[{start}]"]
     begin, end = (start if bound == "0" else f"{start} + {bound}" for bound in (lo, hi))
-    storage = "room" if view.turned else "data"
+    storage = "scratch" if view.transposed else "data"
     return [f"{view.name}_row = {view.name}_{storage}[{begin} : {end}]"]
 
 
@@ -116,7 +117,9 @@ def _rows(form: Form, views: Sequence[View], body: list[str]) -> list[str]:
 
 def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
     """Return the loops over tiles, over their rows and over the elements of a row."""
-    lines = [f"{view.name}_room = room({view.name}_data)" for view in views if view.turned]
+    lines = [
+        f"{view.name}_scratch = scratch({view.name}_data)" for view in views if view.transposed
+    ]
     lines += [
         "for unit in range(lo, hi):",
         "    index, start, height, n = tile(unit, extents)",
@@ -126,9 +129,9 @@ def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
         v = view.name
         first, step = f"{v}_first", f"{v}_layout[4]"
         lines.append(f"    {first} = place({v}_layout, index) + start * {step}")
-        if view.turned:
-            target = f"{v}_room, 0, {TILE_COLUMNS}"
-            lines.append(f"    turn_tile({v}_data, {first}, {step}, {target}, height, n)")
+        if view.transposed:
+            target = f"{v}_scratch, 0, {TILE_COLUMNS}"
+            lines.append(f"    transpose_tile({v}_data, {first}, {step}, {target}, height, n)")
             rows += _cut(view, f"row * {TILE_COLUMNS}", "0", "n")
         else:
             rows.append(f"{v}_start = {first} + row * {v}_layout[3]")

@@ -19,14 +19,14 @@ def copy(source: DType, target: DType, *, form: Form, repeats: bool) -> Source:
         return [f"{element('out')} = {converted(element('x'), source, target)}"]
 
     name = f"copy_{source.name}_to_{target.name}_{form}" if source is not target else f"copy_{form}"
-    read = View("x", repeats and form != "strided", turned=form == "turned")
+    read = View("x", repeats and form != "strided", transposed=form == "transposed")
     return loop(form, name, [read, View("out")], body)
 
 
 def transpose() -> Source:
     """Return the kernel that copies where elements in a row come from a column.
 
-    In the last two of four dimensions; a unit is a tile, see `turning.py`.
+    In the last two of four dimensions; a unit is a tile, see `transposition.py`.
     """
     body = [
         "for unit in range(lo, hi):",
@@ -34,7 +34,7 @@ def transpose() -> Source:
         "    apart, stride = x_layout[4], out_layout[3]",
         "    x_first = place(x_layout, index) + start * apart",
         "    out_first = place(out_layout, index) + start",
-        "    turn_tile(x_data, x_first, apart, out_data, out_first, stride, height, n)",
+        "    transpose_tile(x_data, x_first, apart, out_data, out_first, stride, height, n)",
     ]
     arguments = ("extents", "x_data", "x_layout", "out_data", "out_layout")
     return function("transpose", arguments, body)

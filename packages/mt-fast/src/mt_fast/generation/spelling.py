@@ -27,9 +27,9 @@ from numba.extending import intrinsic, overload
 
 from mt_fast import additions
 from mt_fast.compilation.jit import jit
-from mt_fast.generation import turning, whole
+from mt_fast.generation import transposition, whole
 from mt_fast.generation.rendering import COMPUTED, call
-from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
+from mt_fast.generation.transposition import TILE_COLUMNS, TILE_ROWS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.extending import DTYPES
 
@@ -312,8 +312,8 @@ NAMESPACE: dict[str, Any] = {
     "tile": tile,
     "inf": math.inf,
     "nan": math.nan,
-    "room": turning.room,
-    "turn_tile": turning.turn_tile,
+    "scratch": transposition.scratch,
+    "transpose_tile": transposition.transpose_tile,
     **{name: DTYPES[name].numpy.type for name in COMPUTED},
 }
 """What the names in kernel text stand for."""

@@ -13,7 +13,7 @@ from mt_operators import OPERATORS
 from mt_tensor import bool_, float16
 from mt_tensor.extending import as_dtype, operator_of
 
-LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "turned": "turned"}
+LOOPS: dict[str, Form] = {"flat": "flat", "rows": "rows", "transposed": "transposed"}
 LAYOUTS = (*LOOPS, "fold", "columns")
 
 
@@ -58,8 +58,8 @@ def kernel_source(
         )
     if gradient is not None:
         repeated = (False, *repeated, False)  # beside the upstream gradient and the output
-    if layout == "turned" and repeated[0]:
-        raise ValueError("what stays at one element has no column to be turned into a row.")
+    if layout == "transposed" and repeated[0]:
+        raise ValueError("what stays at one element has no column to be transposed into a row.")
     formula = operator.value if gradient is None else operator.gradient(gradient)
     inputs = [element] * formula.arity
     if name == "where":
@@ -71,5 +71,5 @@ def kernel_source(
         table=TABLE,
         form=LOOPS[layout],
         repeats=repeated,
-        turned=[layout == "turned", *[False] * (formula.arity - 1)],
+        transposed=[layout == "transposed", *[False] * (formula.arity - 1)],
     ).text

@@ -58,35 +58,35 @@ def pays(n: int, m: int, k: int, itemsize: int) -> bool:
     return m * tile * itemsize <= 2 * PANEL_BYTES  # it fits the cache
 
 
-def multiply(a: Array, b: Array, turned_a: bool = False, turned_b: bool = False) -> Array:
+def multiply(a: Array, b: Array, transposed_a: bool = False, transposed_b: bool = False) -> Array:
     """Return the products of matrices in the last two dimensions as a new contiguous array.
 
     Args:
-        a: C-contiguous, shape (*batch, n, m), or (*batch, m, n) if it is turned.
-        b: C-contiguous, shape (*batch, m, k), or (*batch, k, m) if it is turned; of the same dtype,
-            float32 or float64.
-        turned_a: whether the matrices of `a` are to be transposed.
-        turned_b: whether those of `b` are; not both.
+        a: C-contiguous, shape (*batch, n, m), or (*batch, m, n) if it is transposed.
+        b: C-contiguous, shape (*batch, m, k), or (*batch, k, m) if it is transposed; of the same
+            dtype, float32 or float64.
+        transposed_a: whether the matrices of `a` are to be transposed.
+        transposed_b: whether those of `b` are; not both.
     """
-    n, m = a.shape[:-3:-1] if turned_a else a.shape[-2:]
-    k = b.shape[-2] if turned_b else b.shape[-1]
+    n, m = a.shape[:-3:-1] if transposed_a else a.shape[-2:]
+    k = b.shape[-2] if transposed_b else b.shape[-1]
     batch = math.prod(a.shape[:-2])
     parallel = batch * n * m * k >= PARALLEL_FROM
     threads = thread_count() if parallel else 1
-    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, turned_b, threads)
+    units, extents, offsets = _plan(batch, n, m, k, a.itemsize, transposed_b, threads)
     shape = (*a.shape[:-2], n, k)
-    out = np.zeros(shape, a.dtype) if turned_b else empty(shape, a.dtype)
+    out = np.zeros(shape, a.dtype) if transposed_b else empty(shape, a.dtype)
     flat = (a.reshape(-1), b.reshape(-1), offsets, out.reshape(-1))
-    if turned_b:
+    if transposed_b:
         _MULTIPLY_BY_ROWS.run(units, parallel, *flat, extents)
     else:
-        _MULTIPLY.run(units, parallel, *flat, extents, (1, n) if turned_a else (m, 1))
+        _MULTIPLY.run(units, parallel, *flat, extents, (1, n) if transposed_a else (m, 1))
     return out
 
 
 @functools.lru_cache(256)
 def _plan(
-    batch: int, n: int, m: int, k: int, itemsize: int, turned: bool, threads: int
+    batch: int, n: int, m: int, k: int, itemsize: int, transposed: bool, threads: int
 ) -> tuple[int, tuple[int, ...], npt.NDArray[np.int64]]:
     """Return how many units there are, the extents for a kernel, and where rows or columns begin.
 
@@ -98,7 +98,9 @@ def _plan(
     panels = -(-k // width)
     alike = threads // math.gcd(threads, batch * panels)
     parts = min(-(-n // LARGEST), -(-4 * threads // (batch * panels * alike)) * alike)
-    offsets = np.arange(k, dtype=np.int64) * m if turned else np.arange(m, dtype=np.int64) * width
+    offsets = (
+        np.arange(k, dtype=np.int64) * m if transposed else np.arange(m, dtype=np.int64) * width
+    )
     return batch * panels * parts, (n, m, k, width, panels, parts), offsets
 
 
@@ -154,7 +156,7 @@ def _multiply(
 def _multiply_by_rows(
     lo: Any, hi: Any, a: Any, b: Any, offsets: Any, out: Any, extents: Any
 ) -> None:
-    """Multiply by a matrix that is turned; a unit is a part of the rows of one panel.
+    """Multiply by a matrix that is transposed; a unit is a part of the rows of one panel.
 
     Args:
         lo: the first unit.

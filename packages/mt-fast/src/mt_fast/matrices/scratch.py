@@ -12,10 +12,10 @@ from mt_fast.processor import VECTOR_BYTES
 
 @allocating
 def scratch(size: Any, like: Any) -> Any:
-    """Return room for `size` elements like those of an array, from a multiple of a vector on.
+    """Return memory for `size` elements like those of an array, from a multiple of a vector on.
 
     A vector that lies across the border between two lines of the cache takes twice as long to read.
     """
-    room = np.empty(size + VECTOR_BYTES // like.itemsize, like.dtype)
-    first = -room.ctypes.data % VECTOR_BYTES // like.itemsize
-    return room[first : first + size]
+    memory = np.empty(size + VECTOR_BYTES // like.itemsize, like.dtype)
+    first = -memory.ctypes.data % VECTOR_BYTES // like.itemsize
+    return memory[first : first + size]

@@ -126,7 +126,7 @@ class Vectors:
         return pointer
 
     def variables(self, count: int) -> Any:
-        """Return a pointer to room for vectors."""
+        """Return a pointer to memory for vectors."""
         return cgutils.alloca_once(self.builder, self._type, size=count)  # type: ignore[no-untyped-call]
 
     def opaque(self, value: Any) -> Any:

@@ -30,11 +30,11 @@ def elementwise_kernel(
     outputs: tuple[DType, ...],
     form: Form,
     repeats: tuple[bool, ...],
-    turned: tuple[bool, ...] | None = None,
+    transposed: tuple[bool, ...] | None = None,
 ) -> Kernel:
     """Return the kernel of a formula; see `generation/elementwise.py`."""
     source = elementwise(
-        formula, inputs, outputs, table=TABLE, form=form, repeats=repeats, turned=turned
+        formula, inputs, outputs, table=TABLE, form=form, repeats=repeats, transposed=transposed
     )
     return compiled(source)
 
@@ -55,14 +55,14 @@ def run_formula(
         _run_in_rows(formula, inputs, fit, outputs, parallel)
         return
 
-    def find(form: Form, repeats: tuple[bool, ...], turned: tuple[bool, ...]) -> Kernel:
+    def find(form: Form, repeats: tuple[bool, ...], transposed: tuple[bool, ...]) -> Kernel:
         return elementwise_kernel(
             formula,
             tuple(view.dtype for view in inputs),
             tuple(view.dtype for view in outputs),
             form,
             repeats[: len(inputs)],
-            turned[: len(inputs)],
+            transposed[: len(inputs)],
         )
 
     loops.run_loop(find, views, loop, parallel)
@@ -75,10 +75,10 @@ def _fitting(layout: Layout, inputs: int, shortest: int) -> list[bool]:
     """
     if layout.size < loops.WORTH_A_KERNEL:
         return [False] * inputs
-    turned = loops.turned_views(layout, inputs, shortest)[:inputs]
+    transposed = loops.transposed_views(layout, inputs, shortest)[:inputs]
     return [
         step in (0, 1) or column
-        for step, column in zip(layout.steps()[:inputs], turned, strict=True)
+        for step, column in zip(layout.steps()[:inputs], transposed, strict=True)
     ]
 
 
@@ -101,7 +101,7 @@ def _run_in_rows(
 
 
 def _row(view: TensorData) -> TensorData:
-    """Return a contiguous view of the same shape, with room for the elements: itself if it is."""
+    """Return a contiguous view of the same shape, with any elements: itself if it is one."""
     if view.is_contiguous():
         return view
     return TensorData(empty(view.size, view.dtype.numpy), view.shape, dtype=view.dtype)

@@ -25,8 +25,8 @@ class Layout:
     Attributes:
         extents: how many steps each dimension has, all above 1.
         strides: for each view, its strides.
-        shifts: for each view, how far its first element moved because dimensions were turned
-            around.
+        shifts: for each view, how far its first element moved because dimensions were
+            reversed.
     """
 
     extents: tuple[int, ...]
@@ -51,7 +51,7 @@ def collapse(shape: Shape, strides: tuple[Strides, ...]) -> Layout:
     """Return the shortest loop over views of one shape.
 
     The last view decides the order: its smallest stride becomes the innermost dimension, and
-    dimensions in which it runs backwards are turned around.
+    dimensions in which it runs backwards are reversed.
 
     Args:
         shape: the shape of all views; no extent is 0.
@@ -66,15 +66,15 @@ def collapse(shape: Shape, strides: tuple[Strides, ...]) -> Layout:
     shifts = [0] * len(strides)
     merged: list[tuple[int, tuple[int, ...]]] = []
     for extent, steps in columns:
-        turned = steps
+        forward = steps
         if next((step for step in reversed(steps) if step), 0) < 0:
             for i, step in enumerate(steps):
                 shifts[i] += (extent - 1) * step
-            turned = tuple(-step for step in steps)
-        if merged and merged[-1][1] == tuple(step * extent for step in turned):
-            merged[-1] = (merged[-1][0] * extent, turned)
+            forward = tuple(-step for step in steps)
+        if merged and merged[-1][1] == tuple(step * extent for step in forward):
+            merged[-1] = (merged[-1][0] * extent, forward)
         else:
-            merged.append((extent, turned))
+            merged.append((extent, forward))
     return Layout(
         tuple(extent for extent, _ in merged),
         tuple(tuple(steps[i] for _, steps in merged) for i in range(len(strides))),

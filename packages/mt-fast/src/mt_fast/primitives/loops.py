@@ -15,7 +15,7 @@ from typing import Any
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.generation.loops import OUTER, ROWS_OUTER, Form
-from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
+from mt_fast.generation.transposition import TILE_COLUMNS, TILE_ROWS
 from mt_fast.primitives.layouts import REMEMBERED, Layout
 from mt_tensor import TensorData
 from mt_tensor.extending import Strides, size_of
@@ -31,14 +31,14 @@ WORTH_A_KERNEL = 16384
 ones as well, and compiling one more takes longer than many such loops."""
 
 LONG = 128
-"""How many bytes rows have at least that are turned around for a kernel which then reads them: over
+"""How many bytes rows have at least that are transposed for a kernel which then reads them: over
 shorter ones a loop would hardly do more than begin and end."""
 
 SHORT = 8
-"""How many elements rows and columns have at least for copies row by row, or turned around."""
+"""How many elements rows and columns have at least for copies row by row, or transposed."""
 
-MOST_TURNED = 4
-"""How many views a kernel turns around at most, in rooms on the stack of a thread."""
+MOST_TRANSPOSED = 4
+"""How many views a kernel transposes at most, in scratch memory on the stack of a thread."""
 
 Find = Callable[[Form, tuple[bool, ...], tuple[bool, ...]], Kernel]
 """Returns the kernel for a form and, for each view, whether it repeats an element, and whether its
@@ -58,13 +58,13 @@ class Loop:
         layout: the dimensions, and each view's strides.
         form: what the kernel takes for granted; see `generation/loops.py`.
         repeats: for each view, whether a row of it is one element; asked by `Find`.
-        turned: for each view, whether a row of it comes from a column; asked by `Find`.
+        transposed: for each view, whether a row of it comes from a column; asked by `Find`.
     """
 
     layout: Layout
     form: Form
     repeats: tuple[bool, ...]
-    turned: tuple[bool, ...]
+    transposed: tuple[bool, ...]
 
 
 def strided(layout: Layout) -> Loop:
@@ -86,16 +86,16 @@ def leanest(layout: Layout, inputs: int, shortest: int = 0) -> Loop:
         return strided(layout)
     none = (False,) * len(layout.strides)
     steps = layout.steps() if layout.extents else (1,) * len(none)
-    turned = none if {0, 1}.issuperset(steps) else turned_views(layout, inputs, shortest)
-    others = {step for step, column in zip(steps, turned, strict=True) if not column}
+    transposed = none if {0, 1}.issuperset(steps) else transposed_views(layout, inputs, shortest)
+    others = {step for step, column in zip(steps, transposed, strict=True) if not column}
     if not ({0, 1}.issuperset(others) and {1}.issuperset(steps[inputs:])):
         return strided(layout)
-    form: Form = "flat" if flat else "turned" if any(turned) else "rows"
-    return Loop(layout, form, tuple([step == 0 for step in steps]), turned)
+    form: Form = "flat" if flat else "transposed" if any(transposed) else "rows"
+    return Loop(layout, form, tuple([step == 0 for step in steps]), transposed)
 
 
 @functools.lru_cache(REMEMBERED)
-def turned_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, ...]:
+def transposed_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, ...]:
     """Return which of the views have elements in a row that come from a column.
 
     These columns run along the same dimension in all of them. The arguments are those of `leanest`.
@@ -105,7 +105,7 @@ def turned_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, ...]
     columns = [_column(strides) for strides in layout.strides[:inputs]]
     column = next((found for found in columns if found is not None), None)
     places = [i for i, found in enumerate(columns) if found is not None and found == column]
-    return tuple(i in places[:MOST_TURNED] for i in range(len(layout.strides)))
+    return tuple(i in places[:MOST_TRANSPOSED] for i in range(len(layout.strides)))
 
 
 def _column(strides: Strides) -> int | None:
@@ -125,19 +125,19 @@ def run_loop(
         parallel: whether to use all threads.
         *parameters: what the kernel takes before the views.
     """
-    layout, form, turned = loop.layout, loop.form, loop.turned
+    layout, form, transposed = loop.layout, loop.form, loop.transposed
     starts = [view.offset + shift for view, shift in zip(views, layout.shifts, strict=True)]
-    kernel = find(form, loop.repeats, turned)
+    kernel = find(form, loop.repeats, transposed)
     if form == "flat":
         pairs = zip((view.storage for view in views), starts, strict=True)
         kernel.run(layout.size, parallel, *parameters, *itertools.chain(*pairs))
         return
-    split = parallel and form != "turned"
-    if form == "turned":
-        layout = _in_tiles(layout, layout.strides[turned.index(True)].index(1))
+    split = parallel and form != "transposed"
+    if form == "transposed":
+        layout = _in_tiles(layout, layout.strides[transposed.index(True)].index(1))
     elif form == "strided" and len(layout.extents) > 1 and layout.extents[-1] < SHORT:
         layout = _longer_last(layout)
-    outer = OUTER if form == "turned" else ROWS_OUTER
+    outer = OUTER if form == "transposed" else ROWS_OUTER
     for extents, strides, moved in _nests(outer, layout.extents, layout.strides, starts, split):
         arguments: list[Any] = [extents, *parameters]
         for view, start, steps in zip(views, moved, strides, strict=True):
@@ -165,7 +165,7 @@ def _longer_last(layout: Layout) -> Layout:
 
 def _units(form: Form, extents: tuple[int, ...]) -> int:
     """Return how many rows a loop has, or how many tiles one of four dimensions has."""
-    if form != "turned":
+    if form != "transposed":
         return size_of(extents[:-1])
     tiles = -(-extents[2] // TILE_ROWS) * -(-extents[3] // TILE_COLUMNS)
     return extents[0] * extents[1] * tiles

@@ -41,35 +41,35 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
     """Copy between views of one shape, which is not empty; float16 is not converted here."""
     layout = collapse(source.shape, (source.strides, out.strides))
     loop = leanest(layout, 1)
-    turned = loop.form == "turned"
-    narrow = _is_narrow(layout, turned)
+    transposed = loop.form == "transposed"
+    narrow = _is_narrow(layout, transposed)
     same = source.dtype is out.dtype
-    if same and not (parallel or (turned and not narrow)) and source.ndim <= MOST_DIMENSIONS:
+    if same and not (parallel or (transposed and not narrow)) and source.ndim <= MOST_DIMENSIONS:
         np.copyto(out.array, source.array)  # as fast as a kernel is on one thread
         return
     if same:
         source, out = bits(source), bits(out)
-    elif turned and layout.extents[-1] < shortest_row((source, out)):
-        # Rows made of columns, and too short to be turned around and read in one loop.
+    elif transposed and layout.extents[-1] < shortest_row((source, out)):
+        # Rows made of columns, and too short to be transposed and read in one loop.
         row = TensorData(empty(source.size, source.dtype.numpy), source.shape, dtype=source.dtype)
         copy(source, row, parallel)
         copy(row, out, parallel)
         return
 
-    def find(form: Form, repeats: tuple[bool, ...], _turned: tuple[bool, ...]) -> Kernel:
-        if same and form == "turned":
+    def find(form: Form, repeats: tuple[bool, ...], _transposed: tuple[bool, ...]) -> Kernel:
+        if same and form == "transposed":
             return transpose_kernel()
         return copy_kernel(source.dtype, out.dtype, form, repeats[0])
 
     run_loop(find, (source, out), strided(layout) if narrow else loop, parallel)
 
 
-def _is_narrow(layout: Layout, turned: bool) -> bool:
+def _is_narrow(layout: Layout, transposed: bool) -> bool:
     """Whether rows, or the columns that they are made of, are too short to be copied as such."""
     extents = layout.extents
     if len(extents) < 2:
         return False
-    return extents[-1] < SHORT or (turned and extents[layout.strides[0].index(1)] < SHORT)
+    return extents[-1] < SHORT or (transposed and extents[layout.strides[0].index(1)] < SHORT)
 
 
 @functools.lru_cache(None)

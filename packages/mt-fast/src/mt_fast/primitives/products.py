@@ -21,7 +21,7 @@ from mt_tensor.extending import as_dtype
 
 Array = npt.NDArray[Any]
 
-TURNED_BYTES = 2**22
+TRANSPOSED_BYTES = 2**22
 """How large a matrix may be that tiles read down its columns: in a larger one, each element is on
 another page of memory than the one before."""
 
@@ -53,16 +53,16 @@ def of_integers(a: Array, b: Array, parallel: bool) -> Array:
 def product(a: Array, b: Array) -> Array:
     """Return the product of matrices or vectors of floats as a new contiguous array."""
     if a.size * b.shape[-1] >= gemm.FROM and a.ndim == b.ndim > 1:
-        turned_a, turned_b = _turned(a), _turned(b)
+        transposed_a, transposed_b = _transposed(a), _transposed(b)
         pays = gemm.pays(a.shape[-2], a.shape[-1], b.shape[-1], a.itemsize)
-        if pays and None not in (turned_a, turned_b) and a.shape[:-2] == b.shape[:-2]:
-            return _by_tiles(a, b, bool(turned_a), bool(turned_b))
+        if pays and None not in (transposed_a, transposed_b) and a.shape[:-2] == b.shape[:-2]:
+            return _by_tiles(a, b, bool(transposed_a), bool(transposed_b))
     if a.ndim <= 2 and b.ndim <= 2:
         return np.asarray(silently(a.dot, b))  # which knows more layouts, and begins sooner
     return np.asarray(silently(np.matmul, _for_blas(a), _for_blas(b)), order="C")
 
 
-def _turned(array: Array) -> bool | None:
+def _transposed(array: Array) -> bool | None:
     """Return whether an array is contiguous once its last two dimensions change places.
 
     None if it is contiguous neither so nor as it is.
@@ -72,21 +72,26 @@ def _turned(array: Array) -> bool | None:
     return True if array.swapaxes(-1, -2).flags.c_contiguous else None
 
 
-def _by_tiles(a: Array, b: Array, turned_a: bool, turned_b: bool) -> Array:
-    """Return the product of arrays that are contiguous, or are once they are turned."""
-    if turned_b and a.shape[-2] >= INNER_ROWS:
-        b, turned_b = _straightened(b), False
-    if turned_a and (turned_b or a.shape[-1] * a.shape[-2] * a.itemsize > TURNED_BYTES):
-        a, turned_a = _straightened(a), False
-    left, right = a.swapaxes(-1, -2) if turned_a else a, b.swapaxes(-1, -2) if turned_b else b
-    return gemm.multiply(left, right, turned_a, turned_b)
+def _by_tiles(a: Array, b: Array, transposed_a: bool, transposed_b: bool) -> Array:
+    """Return the product of arrays that are contiguous, or are once they are transposed."""
+    if transposed_b and a.shape[-2] >= INNER_ROWS:
+        b, transposed_b = _straightened(b), False
+    if transposed_a and (transposed_b or a.shape[-1] * a.shape[-2] * a.itemsize > TRANSPOSED_BYTES):
+        a, transposed_a = _straightened(a), False
+    left, right = (
+        a.swapaxes(-1, -2) if transposed_a else a,
+        b.swapaxes(-1, -2) if transposed_b else b,
+    )
+    return gemm.multiply(left, right, transposed_a, transposed_b)
 
 
 def _straightened(array: Array) -> Array:
-    """Return a contiguous copy of matrices that are contiguous once they are turned."""
-    dtype, turned = as_dtype(array.dtype), array.swapaxes(-1, -2)
+    """Return a contiguous copy of matrices that are contiguous once they are transposed."""
+    dtype, transposed = as_dtype(array.dtype), array.swapaxes(-1, -2)
     *outer, rows, columns = range(array.ndim)
-    source = TensorData.of(turned, row_major(turned.shape, dtype)).permute(*outer, columns, rows)
+    source = TensorData.of(transposed, row_major(transposed.shape, dtype)).permute(
+        *outer, columns, rows
+    )
     out = np.empty(array.shape, array.dtype)
     movement.copy(source, TensorData.of(out, row_major(out.shape, dtype)), True)
     return out

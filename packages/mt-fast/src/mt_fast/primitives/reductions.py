@@ -141,16 +141,16 @@ class Plan:
 
     Attributes:
         steps: the calls.
-        rooms: how many partial results there is to be room for, for each storage of these.
+        partial_sizes: how many partial results each storage of these holds.
     """
 
     steps: tuple[Step, ...]
-    rooms: tuple[int, ...]
+    partial_sizes: tuple[int, ...]
 
     def run(self, source: TensorData, out: TensorData) -> None:
         """Reduce a view."""
         storages = [source.storage, out.storage]
-        storages += [np.empty(size, out.dtype.numpy) for size in self.rooms]
+        storages += [np.empty(size, out.dtype.numpy) for size in self.partial_sizes]
         for step in self.steps:
             step.run(storages)
 
@@ -201,7 +201,7 @@ def planned(
     source, out = (SOURCE, starts[0] + layout.shifts[1]), (OUT, starts[1] + layout.shifts[0])
     planner = _Planner(operator, types, parallel_from)
     planner.add(Fold(source, out, tuple(kept), tuple(folded), across))
-    return Plan(tuple(planner.steps), tuple(planner.rooms))
+    return Plan(tuple(planner.steps), tuple(planner.partial_sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ class _Planner:
         types: the element types of source and output, which partial results have too.
         parallel_from: the number of elements from which all threads are used.
         steps: those made so far.
-        rooms: the sizes of the storages for partial results.
+        partial_sizes: how many results each storage of partial results holds.
     """
 
     def __init__(self, operator: Operator, types: tuple[DType, DType], parallel_from: int) -> None:
@@ -256,7 +256,7 @@ class _Planner:
         self.types = types
         self.parallel_from = parallel_from
         self.steps: list[Step] = []
-        self.rooms: list[int] = []
+        self.partial_sizes: list[int] = []
 
     def add(self, fold: Fold) -> None:
         """Add a reduction: in two steps where one cannot do it, or would leave threads idle."""
@@ -307,9 +307,9 @@ class _Planner:
         self._at_once(partial.folded())
 
     def _partial(self, fold: Fold, slots: int) -> _Partial:
-        """Make room for several results of each output."""
-        self.rooms.append(slots * fold.outputs())
-        return _Partial(fold, slots, OUT + len(self.rooms))
+        """Add a storage of several results of each output."""
+        self.partial_sizes.append(slots * fold.outputs())
+        return _Partial(fold, slots, OUT + len(self.partial_sizes))
 
     def _at_once(self, fold: Fold) -> None:
         """Add a reduction that a kernel can do."""

@@ -55,9 +55,9 @@ def _ctc(
         durations: how many times each sample has.
         lengths: how many labels each sample has, without blanks.
         blank: which label is the blank.
-        leaps: room for the logarithm of whether the state before each can be left out, shape
+        leaps: memory for the logarithm of whether the state before each can be left out, shape
             (batch, states + BESIDE).
-        likely: room for how likely the label of each state is at a time, shape (batch, states).
+        likely: memory for how likely the label of each state is at a time, shape (batch, states).
         forward: how likely it is to have come to each state by a time, after BESIDE impossible
             ones, shape (batch, rows, BESIDE + states); times take turns if there are fewer rows.
         losses: minus the logarithm of how likely the sequences are.
@@ -103,11 +103,11 @@ def _ctc_gradient(
         durations: how many times each sample has.
         lengths: how many labels each sample has.
         leaps: as written forward.
-        likely: room.
+        likely: memory.
         forward: as written forward, with a row for each time and one before the first.
-        backward: room for how likely it is to come to the end from each state after a time, before
-            BESIDE impossible ones, shape (batch, states + BESIDE).
-        ahead: room of the same shape.
+        backward: memory for how likely it is to come to the end from each state after a time,
+            before BESIDE impossible ones, shape (batch, states + BESIDE).
+        ahead: memory of the same shape.
         weights: the gradient of each loss.
         out: that of the scores.
     """
@@ -221,9 +221,9 @@ class _CTC(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the log-probabilities."""
         given = scores, labels, _, _ = [*map(array_of, arguments[:4])]
-        out, room = np.empty_like(scores), np.empty((2, *saved[0].shape), scores.dtype)
+        out, buffers = np.empty_like(scores), np.empty((2, *saved[0].shape), scores.dtype)
         parallel = shared(len(scores) * labels.size, arguments[0])
-        _BACKWARD.run(len(labels), parallel, *given, *saved, *room, array_of(grad), out)
+        _BACKWARD.run(len(labels), parallel, *given, *saved, *buffers, array_of(grad), out)
         return tensor_of(out, arguments[0]), None, None, None, None
 
 

@@ -1,7 +1,7 @@
 """Pooling in two steps: fold the rows that a row of windows sees, and then columns.
 
-The first step runs over whole rows of the image, which lie in a row in memory, into a buffer with
-room for the padding; only the second jumps from window to window. What sticks out into the padding
+The first step runs over whole rows of the image, which lie in a row in memory, into a buffer that
+holds the padding too; only the second jumps from window to window. What sticks out into the padding
 is left out without a condition in an inner loop. Windows that halve an image have kernels of their
 own (`halving.py`).
 

@@ -98,12 +98,12 @@ def run_forward(
     """Do all steps.
 
     Args:
-        kernel: does some of them; its arguments are a `Span`, the panels of the weight, room for
+        kernel: does some of them; its arguments are a `Span`, the panels of the weight, memory for
             products with it, and the following.
         weight: what states are multiplied with, shape (products, width).
         backwards: whether to begin with the last step.
         hidden: the first state, shape (batch, width).
-        states: room for the states after each step, shape (steps, batch, width).
+        states: memory for the states after each step, shape (steps, batch, width).
         projected: the products with the inputs.
         *others: what else the kernel takes.
     """
@@ -132,7 +132,7 @@ def run_backward(
             way of these, and the following.
         weight: what states were multiplied with, shape (products, width).
         backwards: whether the network began with the last step.
-        of_products: room for the gradients of its products, shape (steps, batch, products).
+        of_products: memory for the gradients of its products, shape (steps, batch, products).
         *others: what else the kernel takes.
     """
     steps, batch, _ = of_products.shape

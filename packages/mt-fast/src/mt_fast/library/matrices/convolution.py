@@ -6,7 +6,7 @@ at a time (`tiles.py`).
 - The convolution is `kernels @ windows`.
 - The gradient of the kernels is `gradients @ windows.T`, summed over the images; where that takes
   less time, of windows that are laid out by `pixels.py`.
-- The gradient of the images is a convolution of the gradients, with the kernels turned round. With
+- The gradient of the images is a convolution of the gradients, with the kernels transposed. With
   a stride s, elements of the image that are s apart are seen by the same elements of the kernel and
   others by others, so that there is one convolution for each *phase*, a place between two strides.
 
@@ -118,8 +118,10 @@ def convolve(
         `(extent + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
     """
     if _is_a_line(images.shape, kernels.shape, padding):
-        turned = (stride[::-1], padding[::-1], dilation[::-1])
-        return _turned(convolve(_turned(images), _turned(kernels), bias, *turned, groups))
+        transposed = (stride[::-1], padding[::-1], dilation[::-1])
+        return _transposed(
+            convolve(_transposed(images), _transposed(kernels), bias, *transposed, groups)
+        )
     settings = (stride, padding, dilation, groups, images.itemsize, thread_count())
     shape, work = _forward_plan(images.shape, kernels.shape, *settings)
     out = empty(shape, images.dtype)
@@ -133,7 +135,7 @@ def _is_a_line(image: Sequence[int], kernel: Sequence[int], padding: Pair) -> bo
     return image[-2] == kernel[-2] == 1 and padding[0] == 0 and image[-1] > 1
 
 
-def _turned(array: Array) -> Array:
+def _transposed(array: Array) -> Array:
     """Return an array with its last two dimensions exchanged, of which one is 1."""
     *outer, height, width = array.shape
     return array.reshape(*outer, width, height)
@@ -252,7 +254,7 @@ def _convolution(
     groups, channels, outputs = extents
     windows, strips = Windows(*windows), Strips(*strips)
     planes = buffer(strips, 1, images)
-    room = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
+    scratch = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
     for unit in range(lo, hi):
         which, strip = unit // strips.number, unit % strips.number
         image, group = which // groups, which % groups
@@ -272,21 +274,21 @@ def _convolution(
                 at = layout.start + image * layout.image + channel * layout.channel
                 at += row * layout.row
                 in_a_row = layout.column == 1 and layout.row == windows.columns
-                target, to, step = (out, at, layout.channel) if in_a_row else (room, 0, count)
+                target, to, step = (out, at, layout.channel) if in_a_row else (scratch, 0, count)
                 product(
                     target, to, step, used, count, bias, channel, weights, weight, (taps, 1),
                     planes, 0, offsets, begin, taps,
                 )  # fmt: skip
                 if not in_a_row:
                     extents_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
-                    _spread(room, count, windows.columns, out, at, extents_of_part, layout)
+                    _spread(scratch, count, windows.columns, out, at, extents_of_part, layout)
 
 
 @inner
 def _spread(
-    room: Any, apart: Any, width: Any, out: Any, start: Any, extents: Any, layout: Any
+    scratch: Any, apart: Any, width: Any, out: Any, start: Any, extents: Any, layout: Any
 ) -> None:
-    """Copy results from `room` to their places.
+    """Copy results from `scratch` to their places.
 
     There, channels are `apart`, and each has lines that are `width` long, of which the result has
     as many elements as its extents say.
@@ -298,7 +300,7 @@ def _spread(
     for channel in range(channels):
         for row in range(rows):
             at = start + channel * layout.channel + row * row_step
-            copy_to_every(out, at, step, room, channel * apart + row * width, columns)
+            copy_to_every(out, at, step, scratch, channel * apart + row * width, columns)
 
 
 _CONVOLUTION = Kernel.of(_convolution, allocates=True)
@@ -332,8 +334,10 @@ def image_gradient(
     """
     settings = (image_shape, stride, padding, dilation, groups)
     if _is_a_line(image_shape, kernels.shape, padding):
-        turned = (image_shape[::-1], stride[::-1], padding[::-1], dilation[::-1])
-        return _turned(image_gradient(_turned(grad), _turned(kernels), *turned, groups))
+        transposed = (image_shape[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _transposed(
+            image_gradient(_transposed(grad), _transposed(kernels), *transposed, groups)
+        )
     if not math.isfinite(silently(np.add.reduce, kernels.reshape(-1))):
         return _image_gradient_by_windows(grad, kernels, *settings)
     shape, taps, whole, work = _gradient_plan(
@@ -505,8 +509,10 @@ def kernel_gradient(
         Shape (outputs, channels / groups, kernel height, kernel width).
     """
     if _is_a_line(images.shape, kernel_size, padding):
-        turned = (kernel_size[::-1], stride[::-1], padding[::-1], dilation[::-1])
-        return _turned(kernel_gradient(_turned(grad), _turned(images), *turned, groups))
+        transposed = (kernel_size[::-1], stride[::-1], padding[::-1], dilation[::-1])
+        return _transposed(
+            kernel_gradient(_transposed(grad), _transposed(images), *transposed, groups)
+        )
     n, outputs, rows, columns = grad.shape
     channels = images.shape[1] // groups
     shape = (outputs, channels, *kernel_size)
@@ -545,7 +551,7 @@ def _kernel_gradients(
         images: the images, flat.
         grad: the gradients of the convolution, flat.
         offsets: where the rows of the windows begin in the buffer.
-        totals: for each part, room for its sums, which are 0 before; flat.
+        totals: for each part, scratch for its sums, which are 0 before; flat.
         extents: images, groups, channels of one group, and outputs of one group.
         windows: which elements positions see.
         strips: how an image is cut.
@@ -621,7 +627,7 @@ def _bias_gradients(lo: Any, hi: Any, grad: Any, totals: Any) -> None:
         lo: the first unit.
         hi: the unit after the last.
         grad: the gradients of the convolution, shape (images, outputs, positions).
-        totals: for each part, room for its sums, which are 0 before.
+        totals: for each part, scratch for its sums, which are 0 before.
     """
     images, outputs, _ = grad.shape
     parts = len(totals)

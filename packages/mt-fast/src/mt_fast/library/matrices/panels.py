@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel, inner
-from mt_fast.generation.turning import turn_tile
+from mt_fast.generation.transposition import transpose_tile
 from mt_fast.matrices.simd import copy
 from mt_fast.matrices.tiles import COLUMNS, LARGEST, SMALLER, product
 from mt_fast.memory import LINE
@@ -39,22 +39,22 @@ class Panels(NamedTuple):
     columns: int
 
 
-def panels_of(matrix: Array, turned: bool, parallel: bool) -> Panels:
+def panels_of(matrix: Array, transposed: bool, parallel: bool) -> Panels:
     """Return the panels of a matrix.
 
     Args:
         matrix: C-contiguous, shape (taps, columns).
-        turned: whether to transpose it first.
+        transposed: whether to transpose it first.
         parallel: whether to use all threads.
     """
-    taps, columns = matrix.shape[::-1] if turned else matrix.shape
+    taps, columns = matrix.shape[::-1] if transposed else matrix.shape
     lanes = VECTOR_BYTES // matrix.itemsize
     width = COLUMNS[SMALLER] * lanes
     count = -(-columns // width)
-    room = np.zeros(count * taps * width + LINE // matrix.itemsize, matrix.dtype)
-    first = -room.ctypes.data % LINE // matrix.itemsize  # so that no vector lies in two lines
-    elements = room[first : first + count * taps * width].reshape(count, taps, width)
-    _CUT.run(count, parallel, matrix, turned, columns, elements)
+    memory = np.zeros(count * taps * width + LINE // matrix.itemsize, matrix.dtype)
+    first = -memory.ctypes.data % LINE // matrix.itemsize  # so that no vector lies in two lines
+    elements = memory[first : first + count * taps * width].reshape(count, taps, width)
+    _CUT.run(count, parallel, matrix, transposed, columns, elements)
     offsets, nothing = _fixed(taps, width, matrix.dtype)
     return Panels(elements, offsets, nothing, -(-columns // lanes) * lanes)
 
@@ -65,15 +65,15 @@ def _fixed(taps: int, width: int, kind: Any) -> tuple[npt.NDArray[np.int64], Arr
     return np.arange(taps, dtype=np.int64) * width, np.zeros(LARGEST, kind)
 
 
-def _cut(lo: Any, hi: Any, matrix: Any, turned: Any, columns: Any, elements: Any) -> None:
+def _cut(lo: Any, hi: Any, matrix: Any, transposed: Any, columns: Any, elements: Any) -> None:
     """Fill the panels from `lo` to `hi`; see `panels_of`."""
     _, taps, width = elements.shape
     flat, target = matrix.reshape(-1), elements.reshape(-1)
     for panel in range(lo, hi):
         column, start = panel * width, panel * taps * width
         count = min(width, columns - column)
-        if turned:
-            turn_tile(flat, column * taps, taps, target, start, width, taps, count)
+        if transposed:
+            transpose_tile(flat, column * taps, taps, target, start, width, taps, count)
         else:
             for tap in range(taps):
                 copy(target, start + tap * width, flat, tap * columns + column, count)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_fast.compilation.kernel import Kernel, inner
-from mt_fast.generation.turning import turn
+from mt_fast.generation.transposition import transpose_block
 from mt_fast.library.matrices.windows import BUFFER, Windows
 from mt_fast.matrices.scratch import scratch
 from mt_fast.matrices.simd import clear
@@ -171,7 +171,7 @@ def _turn_line(
         for begin in range(0, count, lanes):
             i = min(begin, count - lanes)
             source, target = start + channel * apart + i, at + i * channels + channel
-            turn(image, source, apart, pixels, target, channels)  # type: ignore[call-arg]
+            transpose_block(image, source, apart, pixels, target, channels)  # type: ignore[call-arg]
 
 
 def _kernel_gradients_by_pixels(

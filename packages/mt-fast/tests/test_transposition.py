@@ -1,4 +1,4 @@
-"""Formulas over rows that are columns in memory: turned around within the kernel, or copied."""
+"""Formulas over rows that are columns in memory: transposed within the kernel, or copied."""
 
 import numba
 import numpy as np
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast.generation.turning import TILE_COLUMNS, TILE_ROWS
+from mt_fast.generation.transposition import TILE_COLUMNS, TILE_ROWS
 from mt_fast.primitives import elementwise, loops, movement
 from mt_fast.primitives.layouts import collapse
 from mt_operators import OPERATORS
@@ -110,8 +110,8 @@ def test_nothing_is_copied(uncopied, shape):
 def test_truth_values_among_numbers(large, dtype):
     condition, (a, b) = random((40, 300), "bool"), random((2, 40, 300), dtype)
     mask, x, y = mt.tensor(condition), mt.tensor(a), mt.tensor(b)
-    for x_turned, y_turned in ((x.T, y.T), (x.T, mt.tensor(b.T.copy()))):
-        chosen = mt.where(mask.T, x_turned, y_turned)
+    for x_transposed, y_transposed in ((x.T, y.T), (x.T, mt.tensor(b.T.copy()))):
+        chosen = mt.where(mask.T, x_transposed, y_transposed)
         assert np.array_equal(chosen, np.where(condition, a, b).T)
     assert np.array_equal(mt.where(mask.T, mt.tensor(a.T.copy()), 0), np.where(condition, a, 0).T)
     assert np.array_equal(
@@ -132,13 +132,13 @@ def test_several_results(uncopied, threads):
 
 def test_the_same_bits_as_of_rows(large):
     x = mt.randn(70, 261)
-    (turned,) = run(large, "tanh", (x.T,), x.T.shape)
+    (transposed,) = run(large, "tanh", (x.T,), x.T.shape)
     (rows,) = run(large, "tanh", (x.T.contiguous(),), x.T.shape)
-    assert turned.tobytes() == rows.tobytes()
+    assert transposed.tobytes() == rows.tobytes()
 
 
 def test_more_than_a_kernel_turns(large):
-    arrays = random((loops.MOST_TURNED + 2, 40, 300))
+    arrays = random((loops.MOST_TRANSPOSED + 2, 40, 300))
 
     @mt.fuse
     def total(a, b, c, d, e, f):
@@ -189,15 +189,19 @@ def test_conversions(large, source, target, monkeypatch):
         assert np.array_equal(mt.tensor(array).mT.to(target), array.swapaxes(1, 2).astype(target))
 
 
-def test_who_is_turned():
+def test_who_is_transposed():
     def form(shape, *strides, shortest=0):
         loop = loops.leanest(collapse(shape, strides), len(strides) - 1, shortest)
-        return loop.form, loop.repeats, loop.turned
+        return loop.form, loop.repeats, loop.transposed
 
     size = (400, 300)
     row, column, one = (300, 1), (1, 400), (0, 0)
-    assert form(size, column, row, row) == ("turned", (False,) * 3, (True, False, False))
-    assert form(size, column, one, row) == ("turned", (False, True, False), (True, False, False))
+    assert form(size, column, row, row) == ("transposed", (False,) * 3, (True, False, False))
+    assert form(size, column, one, row) == (
+        "transposed",
+        (False, True, False),
+        (True, False, False),
+    )
     assert form(size, column, row, row, shortest=301)[0] == "strided"
     assert form(size, column, column, column)[0] == "flat"
     assert form(size, row, (300, -1), row)[0] == "strided"
@@ -215,7 +219,7 @@ def test_small_and_narrow_operands_are_copied(fast, monkeypatch):
 
 
 def test_the_source_shows_how():
-    text = mt_fast.source("mul", layout="turned")
-    assert "x_room = room(x_data)" in text
-    assert "y_room" not in text
+    text = mt_fast.source("mul", layout="transposed")
+    assert "x_scratch = scratch(x_data)" in text
+    assert "y_scratch" not in text
     compile(text, "text", "exec")

@@ -1,4 +1,4 @@
-"""Blocks of elements turned around in registers: rows become columns.
+"""Transposition of blocks in registers: columns of memory become rows.
 
 Loops run along rows. This is for what lies in columns. Where elements in a row come from a column,
 copying them one by one takes a load and a store for each. Here as many rows as a vector has
@@ -6,8 +6,8 @@ elements are loaded as vectors, and interleaved again and again: the first half 
 second half, element by element, like two halves of a pack of cards. After as many shuffles as it
 takes to halve the block down to one row, each vector is what was a column.
 
-Blocks make up tiles, which are what a loop does at a time: into where its result lies, or into a
-room of its own that the cache holds until its rows have been used.
+Blocks make up tiles, which are what a loop does at a time: into where its result lies, or into
+scratch memory that the cache holds until its rows have been used.
 """
 
 from __future__ import annotations
@@ -43,25 +43,25 @@ def lanes_of(itemsize: int) -> int:
 
 
 @intrinsic
-def turn(
+def transpose_block(
     _context: Any,
     source: Any,
-    start: Any,  # noqa: ARG001 - Numba binds arguments to parameters
-    apart: Any,  # noqa: ARG001
+    source_start: Any,  # noqa: ARG001 - Numba binds arguments to parameters
+    column_stride: Any,  # noqa: ARG001
     target: Any,
-    to: Any,  # noqa: ARG001
-    stride: Any,  # noqa: ARG001
+    target_start: Any,  # noqa: ARG001
+    row_stride: Any,  # noqa: ARG001
 ) -> Any:
     """Copy a block between flat arrays of one type: its columns in the source are rows then.
 
     Args:
         _context: what Numba passes.
         source: what is read.
-        start: the position of the first element.
-        apart: how far apart columns are; the elements of one are neighbours.
+        source_start: the position of the first element.
+        column_stride: how far apart columns are; the elements of one are neighbours.
         target: what is written.
-        to: the position of the first element.
-        stride: how far apart rows are.
+        target_start: the position of the first element.
+        row_stride: how far apart rows are.
     """
     positions = (types.int64, types.int64)
     arguments = (source, *positions, target, *positions)
@@ -69,34 +69,33 @@ def turn(
     lanes = lanes_of(itemsize)
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        read, start, apart, written, to, stride = values
+        read, source_start, column_stride, written, target_start, row_stride = values
         kind = ir.VectorType(context.get_data_type(source.dtype), lanes)
 
-        def vector_at(array: Any, place: int, first: Any, step: Any) -> Any:
-            data = context.make_array(signature.args[place])(context, builder, array).data
+        def pointers(array: Any, argument: int, first: Any, stride: Any) -> Any:
+            data = context.make_array(signature.args[argument])(context, builder, array).data
             for i in range(lanes):
-                at = builder.add(first, builder.mul(step, ir.Constant(step.type, i)))
-                yield builder.bitcast(builder.gep(data, [at]), kind.as_pointer())
+                position = builder.add(first, builder.mul(stride, ir.Constant(stride.type, i)))
+                yield builder.bitcast(builder.gep(data, [position]), kind.as_pointer())
 
         vectors = []
-        for pointer in vector_at(read, 0, start, apart):
+        for pointer in pointers(read, 0, source_start, column_stride):
             vectors.append(builder.load(pointer))
             vectors[-1].align = itemsize
-        for pointer, vector in zip(
-            vector_at(written, 3, to, stride), _turned(builder, vectors), strict=True
-        ):
+        targets = pointers(written, 3, target_start, row_stride)
+        for pointer, vector in zip(targets, _transposed(builder, vectors), strict=True):
             builder.store(vector, pointer).align = itemsize
         return context.get_dummy_value()
 
     return templates.signature(types.void, *arguments), generate  # type: ignore[no-untyped-call]
 
 
-def _turned(builder: Any, rows: list[Any]) -> list[Any]:
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     """Return the columns of a square block, as LLVM's vectors."""
     count = len(rows)
-    places = ir.VectorType(ir.IntType(32), count)
-    pairs = [place for i in range(count) for place in (i, count + i)]  # of two rows, interleaved
-    halves = [ir.Constant(places, part) for part in (pairs[:count], pairs[count:])]
+    indices = ir.VectorType(ir.IntType(32), count)
+    pairs = [index for i in range(count) for index in (i, count + i)]  # of two rows, interleaved
+    halves = [ir.Constant(indices, part) for part in (pairs[:count], pairs[count:])]
     for _ in range(count.bit_length() - 1):
         rows = [
             builder.shuffle_vector(rows[i], rows[i + count // 2], half)
@@ -107,37 +106,39 @@ def _turned(builder: Any, rows: list[Any]) -> list[Any]:
 
 
 @jit(no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
-def turn_tile(
+def transpose_tile(
     source: Any,
-    start: int,
-    apart: int,
+    source_start: int,
+    column_stride: int,
     target: Any,
-    to: int,
-    stride: int,
+    target_start: int,
+    row_stride: int,
     rows: int,
     columns: int,
 ) -> None:
-    """Copy as `turn` does, but any number of rows and columns.
+    """Copy as `transpose_block` does, but any number of rows and columns.
 
-    What lies together is read together, and turned around in square blocks; what does not fill
+    What lies together is read together, and transposed in square blocks; what does not fill
     these is copied one by one.
     """
     lanes = lanes_of(source.itemsize)
     whole = rows - rows % lanes
     for first in range(0, columns, lanes):
         width = min(lanes, columns - first)
-        turned = whole if width == lanes else 0
-        read, written = start + first * apart, to + first
-        for i in range(0, turned, lanes):
-            turn(source, read + i, apart, target, written + i * stride, stride)  # type: ignore[call-arg]
-        for i in range(turned, rows):
+        in_blocks = whole if width == lanes else 0
+        read, written = source_start + first * column_stride, target_start + first
+        for i in range(0, in_blocks, lanes):
+            transpose_block(  # type: ignore[call-arg]
+                source, read + i, column_stride, target, written + i * row_stride, row_stride
+            )
+        for i in range(in_blocks, rows):
             for j in range(width):
-                target[written + i * stride + j] = source[read + i + j * apart]
+                target[written + i * row_stride + j] = source[read + i + j * column_stride]
 
 
 @intrinsic
-def room(_context: Any, like: Any) -> Any:
-    """Return room on the stack for a tile of elements like those of an array, row by row.
+def scratch(_context: Any, like: Any) -> Any:
+    """Return memory on the stack for a tile of elements like those of an array, row by row.
 
     A kernel that asked for memory would have to count references to all of its arrays.
     """
