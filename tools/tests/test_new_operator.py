@@ -27,6 +27,7 @@ OPERATORS.add(
     lambda x, out: sigmoid(x) + out * (1.0 - sigmoid(x)),
     result="real",
     note="x / (1 + exp(-x))",
+    aliases=("swoosh",),
 )
 sample("swish", lambda np, x: x / (1.0 + np.exp(-x)), WIDE)
 """
@@ -60,3 +61,47 @@ def test_a_new_operator_is_everywhere(stage: str, tmp_path: Path) -> None:
     least = 2 if stage in {"floats", "Scalars"} else 10
     passed = int(result.stdout.splitlines()[-1].split(" passed")[0].split()[-1])
     assert passed >= least, result.stdout
+
+
+USES = """
+import io
+from contextlib import redirect_stdout
+
+import new_operator
+
+import mt_tensor as mt
+from mt.declare.command import derived
+from mt.workspace import Workspace
+from mt_autodiff import Scalar
+from mt_operators.__main__ import main
+
+assert {"swish", "swoosh"} <= {*mt.__all__}
+x = mt.tensor([1.0, -2.0])
+expected = mt.swish(x).tolist()
+assert x.swish().tolist() == x.swoosh().tolist() == mt.swoosh(x).tolist() == expected
+assert x.clone().swish_().tolist() == x.clone().swoosh_().tolist() == expected
+assert Scalar(1.0).swish().data == Scalar(1.0).swoosh().data
+
+texts = derived(Workspace.read()).items()
+files = {f"{file.parent.name}/{file.name}": text for file, text in texts}
+assert "def swish(input: Tensor) -> Tensor:" in files["mt_tensor/__init__.pyi"]
+for method in ("swish(self) -> Tensor", "swish_(self) -> Self", "swoosh_(self) -> Self"):
+    assert f"def {method}:" in files["mt_tensor/declarations.pyi"], method
+assert " swish" in files["mt-operators/README.md"]
+
+with redirect_stdout(io.StringIO()) as shown:
+    main(["swish"])
+assert "value  x * sigmoid(x)" in shown.getvalue()
+"""
+
+
+def test_all_that_has_its_name_follows(tmp_path: Path) -> None:
+    """Function, method, form in place, other names, type declarations and documentation."""
+    (tmp_path / "new_operator.py").write_text(ROWS)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT / "tools")]),
+    }
+    command = [sys.executable, "-c", USES]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

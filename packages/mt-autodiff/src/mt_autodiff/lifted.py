@@ -89,10 +89,8 @@ def _check_unchanged(name: str, inputs: Iterable[Scalar], known: Iterable[float]
 
 
 def _install(operator: Operator) -> None:
-    """Lift one row of the table and make it a method of Scalar."""
+    """Lift one row of the table and make it a method of Scalar, by all of its names."""
     lifted = LIFTED[operator.name] = LiftedOperator(operator)
-    if operator.name in Scalar.__dict__:
-        return
 
     def method(self: Scalar, *others: SupportsFloat) -> Scalar:
         return lifted(self, *others)
@@ -100,7 +98,9 @@ def _install(operator: Operator) -> None:
     method.__name__ = operator.name
     method.__qualname__ = f"Scalar.{operator.name}"
     method.__doc__ = f"{operator.note}."
-    setattr(Scalar, operator.name, method)
+    for name in (operator.name, *operator.aliases):
+        if name not in Scalar.__dict__:
+            setattr(Scalar, name, method)
 
 
 OPERATORS.for_each(_install, taken=lambda name: hasattr(Scalar, name))
