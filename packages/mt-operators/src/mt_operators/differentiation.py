@@ -38,11 +38,11 @@ def derivative(graph: Graph, argument: int) -> Graph:
         row = OPERATORS.get(expression.operation)  # None also for logic, which only has steps
         if row is None or position not in shares:
             continue
-        known = [values[at] for at in (*expression.operands, position)]
-        for at, partial in zip(expression.operands, row.partials, strict=True):
-            if at in varying and partial is not zero:
+        known = [values[i] for i in (*expression.operands, position)]
+        for operand, partial in zip(expression.operands, row.partials, strict=True):
+            if operand in varying and partial is not zero:
                 share = row.share(shares[position], partial(*known))
-                shares[at] = shares[at] + share if at in shares else share
+                shares[operand] = shares[operand] + share if operand in shares else share
     return recorder.graph([shares.get(argument, 0.0)])
 
 

@@ -46,7 +46,7 @@ def asking(function: F) -> F:
     """Let a function ask its operands, and compute only if all of them are plain numbers.
 
     The first operand that has a method `__operator__(name, operands)` says what the result is. The
-    function itself stays at hand as `composition`.
+    function itself stays at hand as `composition`, for who wants to know what it is written with.
     """
     name = function.__name__
 
@@ -60,7 +60,7 @@ def asking(function: F) -> F:
 
 
 def composition(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what a function computes with, if it asks its operands first; else itself."""
+    """Return what a function computes with if it first asks its operands, or else itself."""
     inner: Callable[..., Any] = getattr(function, "composition", function)
     return inner
 
@@ -68,6 +68,7 @@ def composition(function: Callable[..., Any]) -> Callable[..., Any]:
 def elementary(function: F) -> F:
     """Let `function` ask its operands, and enter it into `ELEMENTARY` under its own name."""
     asks = ELEMENTARY[function.__name__] = asking(function)
+    asks.composition = asks  # type: ignore[attr-defined]  # inside, it takes floats only
     return asks
 
 

@@ -1,6 +1,7 @@
 """Evaluation: compute what a graph says, with a stage's own functions if it has them.
 
-The first of three walks over graphs. The same walk writes rows out: evaluated on symbols, with the
+The table stands; from here on its graphs are walked over, three times. The first walk computes. It
+also writes rows out: evaluated on symbols, with the
 functions that a compiler knows, a graph becomes one that uses nothing else.
 """
 
@@ -44,7 +45,7 @@ def evaluate(graph: Graph, operands: Sequence[Any], spelling: Spelling | None = 
         TracingError: `spelling` lacks an elementary function.
     """
     values = evaluated(graph, operands, spelling)
-    return [values[at] for at in graph.outputs]
+    return [values[i] for i in graph.outputs]
 
 
 def evaluated(graph: Graph, operands: Sequence[Any], spelling: Spelling | None = None) -> list[Any]:
@@ -58,7 +59,7 @@ def evaluated(graph: Graph, operands: Sequence[Any], spelling: Spelling | None =
             values.append(expression.number)
         else:
             function = _PYTHON.get(name) or _spelled(name, spelling)
-            values.append(function(*[values[at] for at in expression.operands]))
+            values.append(function(*[values[i] for i in expression.operands]))
     return values
 
 
@@ -99,11 +100,16 @@ def written_with(formula: Formula, atomic: Collection[str] = ()) -> Graph:
     The value of an operator that is `atomic` is one step itself: the operator's own graph says what
     it is written with.
     """
-    name = formula.name
-    if name in atomic and name in OPERATORS and formula is OPERATORS[name].value:
-        recorder = Recorder(name, formula.arity)
-        return recorder.graph([apply(name, *recorder.arguments)])
+    if formula.name in atomic and is_value(formula):
+        recorder = Recorder(formula.name, formula.arity)
+        return recorder.graph([apply(formula.name, *recorder.arguments)])
     return expanded(formula.graph, atomic)
+
+
+def is_value(formula: Formula) -> bool:
+    """Whether a formula is the value of the operator of the table that has its name."""
+    row = OPERATORS.get(formula.name)
+    return row is not None and row.value is formula
 
 
 class Evaluation:

@@ -1,9 +1,9 @@
 """What an operator is: a function of scalars and its partial derivatives.
 
-A function can compute and be traced; with its derivatives it is an operator. `Operator` is a row of
-the table. `Formula` is what a backend is asked to run over whole arrays: an operator's value, or
-all of its gradients at once (the *fused backward*: one pass that reads the upstream gradient, the
-arguments and the output, and writes every gradient that is needed).
+A function computes and, on symbols, leaves its graph; with its derivatives it is an operator.
+`Operator` is a row of the table. `Formula` is what a backend is asked to run over whole arrays: an
+operator's value, or all of its gradients at once (the *fused backward*: one pass that reads the
+upstream gradient, the arguments and the output, and writes every gradient that is needed).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from mt_operators.elementary import composition, where
+from mt_operators.elementary import where
 from mt_operators.errors import OperatorError
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ class Formula:
         even if it is not read, for without arguments nothing says how many elements there are.
         """
         reads = (0, *(i for i in self.graph.reads if i > 0))
-        places = [reads.index(i) if i in reads else None for i in range(self.arity)]
+        indices = [reads.index(i) if i in reads else None for i in range(self.arity)]
         function = self.function
 
         def reading(*operands: Any) -> Any:
-            return function(*[0.0 if place is None else operands[place] for place in places])
+            return function(*[0.0 if i is None else operands[i] for i in indices])
 
         names = [self.parameters[i] for i in reads]
         return Formula(self.name, len(reads), self.outputs, reading, names), reads
@@ -128,10 +128,14 @@ def gated(upstream: float, slope: float) -> float:
     return where(slope == 0.0, 0.0, upstream * slope)
 
 
+_TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+"""Marks the code of a function that takes `*args` or `**options`."""
+
+
 def parameters_of(function: Source) -> tuple[str, ...]:
     """Return the names of a function's arguments."""
-    code = getattr(composition(function), "__code__", None)
-    if code is None or code.co_kwonlyargcount or code.co_flags & TAKES_MORE:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or code.co_kwonlyargcount or code.co_flags & _TAKES_MORE:
         return tuple(inspect.signature(function).parameters)
     names: tuple[str, ...] = code.co_varnames[: code.co_argcount]  # at a tenth of the time
     return names
@@ -147,9 +151,6 @@ KINDS: dict[str, tuple[Any, str]] = {
     "note": (str, "a line of text"),
 }
 """What some attributes of an operator must be: their types, and in words."""
-
-TAKES_MORE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-"""Marks the code of a function that takes `*args` or `**options`."""
 
 
 class Operator:
@@ -237,9 +238,9 @@ class Operator:
         if self.result not in get_args(Result):
             yield f"its result is {self.result!r}; give one of {', '.join(get_args(Result))}"
         for attribute, (kinds, wanted) in KINDS.items():
-            given: object = getattr(self, attribute)
-            if not isinstance(given, kinds):
-                yield f"its {attribute} is {given!r}; give {wanted}"
+            value: object = getattr(self, attribute)
+            if not isinstance(value, kinds):
+                yield f"its {attribute} is {value!r}; give {wanted}"
         yield from self._miscounted()
 
     def _miscounted(self) -> Iterator[str]:
@@ -251,13 +252,13 @@ class Operator:
         if not all(isinstance(each, tuple) and len(each) == 2 for each in intervals):
             yield f"its domain is {intervals!r}; give a pair (low, high) for each argument"
             return
-        for what, given in (
+        for what, things in (
             ("partial derivative(s)", self.partials),
             ("interval(s) as its domain", self.domain),
         ):
-            if count != len(given):
+            if count != len(things):
                 yield (
-                    f"its function takes {count} argument(s) but {len(given)} {what} were given; "
+                    f"its function takes {count} argument(s) but {len(things)} {what} were given; "
                     "give one for each"
                 )
         for low, high in self.domain:

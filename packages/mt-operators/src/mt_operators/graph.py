@@ -1,23 +1,21 @@
 """The graph of a formula: its arguments, constants and operations, each expression once.
 
-What functions ask is known by now; this is where the answers of symbols are written down. A
-function of the operator table computes; a compiler needs to *see* it. Run once on symbols
-(`mt_operators.tracing`), it leaves a graph:
+So far a function can compute. A compiler needs to *see* it: in what order which operations are
+applied to what. Such a graph of `1.0 - x * x`, made by hand, is this; two files on, in
+`tracing.py`, functions leave theirs by themselves, being asked for nothing but their result.
 
-    >>> from mt_operators import OPERATORS
-    >>> print(OPERATORS["tanh"].gradient((True,)).graph)
+    >>> x, one = Expression("argument", number=0), Expression("constant", number=1.0)
+    >>> square, difference = Expression("mul", (0, 0)), Expression("sub", (2, 1))
+    >>> print(Graph(arity=1, expressions=(x, square, one, difference), outputs=(3,)))
     e0 = argument 0
-    e1 = argument 1
-    e2 = argument 2
-    e3 = mul e2 e2
-    e4 = 1.0
-    e5 = sub e4 e3
-    e6 = mul e0 e5
-    return e6
+    e1 = mul e0 e0
+    e2 = 1.0
+    e3 = sub e2 e1
+    return e3
 
-Everything that compiles, differentiates or prints a formula is a walk over its graph
-(`evaluation`, `differentiation`, `text`, and the kernel generators of later stages). The graph
-knows nothing of element types or machines.
+Everything that compiles, differentiates or prints a formula is a walk over its graph: three follow
+in this stage, and the kernel generators in later ones. The graph knows nothing of element types or
+machines.
 """
 
 from __future__ import annotations
@@ -86,13 +84,13 @@ class Graph:
     @property
     def reads(self) -> tuple[int, ...]:
         """Which arguments an output depends on."""
-        used = {at for expression in self.expressions for at in expression.operands}
+        used = {operand for expression in self.expressions for operand in expression.operands}
         return tuple(i for i in range(self.arity) if i in used or i in self.outputs)
 
     def narrowed(self, arguments: Sequence[int]) -> Graph:
         """Return the same of some of its arguments, among which are all that it reads."""
-        places = (*arguments, *range(self.arity, len(self.expressions)))
-        return _renumbered(self.expressions, self.outputs, places, len(arguments))
+        chosen = (*arguments, *range(self.arity, len(self.expressions)))
+        return _renumbered(self.expressions, self.outputs, chosen, len(arguments))
 
     def only(self, output: int) -> Graph:
         """Return the graph of one of its outputs."""
@@ -107,9 +105,9 @@ class Graph:
             elif expression.operation == "argument":
                 text = f"argument {expression.number}"
             else:
-                text = " ".join((expression.operation, *(f"e{at}" for at in expression.operands)))
+                text = " ".join((expression.operation, *(f"e{i}" for i in expression.operands)))
             lines.append(f"e{position} = {text}")
-        return "\n".join((*lines, "return " + ", ".join(f"e{at}" for at in self.outputs)))
+        return "\n".join((*lines, "return " + ", ".join(f"e{i}" for i in self.outputs)))
 
 
 def pruned(expressions: Sequence[Expression], outputs: Sequence[int], arity: int) -> Graph:
@@ -125,13 +123,13 @@ def pruned(expressions: Sequence[Expression], outputs: Sequence[int], arity: int
 
 
 def _renumbered(
-    expressions: Sequence[Expression], outputs: Sequence[int], places: Sequence[int], arity: int
+    expressions: Sequence[Expression], outputs: Sequence[int], chosen: Sequence[int], arity: int
 ) -> Graph:
-    """Return the graph of the expressions at some places, of which the first are the arguments."""
-    moved = {old: new for new, old in enumerate(places)}
+    """Return the graph of the expressions at chosen positions; the first are the arguments."""
+    new = {old: position for position, old in enumerate(chosen)}
     arguments = [Expression("argument", number=i) for i in range(arity)]
     rest = [
-        replace(expressions[old], operands=tuple(moved[at] for at in expressions[old].operands))
-        for old in places[arity:]
+        replace(expressions[old], operands=tuple(new[i] for i in expressions[old].operands))
+        for old in chosen[arity:]
     ]
-    return Graph(arity, (*arguments, *rest), tuple(moved[at] for at in outputs))
+    return Graph(arity, (*arguments, *rest), tuple(new[i] for i in outputs))

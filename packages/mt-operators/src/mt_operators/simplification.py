@@ -1,8 +1,8 @@
 """Simplification: expressions that have exactly the value of a simpler one.
 
-An expression passes through here on its way into a graph. Exactly means with nan, infinities and
-signed zeros: `x * 1` is `x`, but `x + 0` is not, since -0 + 0 is 0, nor is `x * 0` zero, since nan
-* 0 is nan.
+An expression passes through here on its way into a graph, which `tracing.py` records. Exactly means
+with nan, infinities and signed zeros: `x * 1` is `x`, but `x + 0` is not, since -0 + 0 is 0, nor is
+`x * 0` zero, since nan * 0 is nan.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ T = TypeVar("T", bound="Term")
 
 
 class Term(Infix):
-    """A value of a graph, as rules see it: the operation that it comes from, and its operands."""
+    """A value of a graph, as rules see it: the operation that it comes from, and its operands.
+
+    What is done with it is recorded. The symbols of `tracing.py` are terms.
+    """
 
     __slots__ = ()
 
@@ -83,9 +86,9 @@ def _of_two(operation: str, x: T, y: T) -> T | None:
 def simpler_choice(condition: T, if_true: T, if_false: T) -> T | None:
     """Return a simpler term for `where(condition, if_true, if_false)`; None if there is none.
 
-    A share of a gradient that is 0 where the slope is 0 (`mt_operators.formula.gated`) is one
-    choice, if the slope itself is nothing but a choice between 0 and something: then its condition
-    decides, and the slope is not compared with 0.
+    `where(slope == 0, 0, upstream * slope)`, which is the gradient of operators that have kinks, is
+    one choice if the slope itself is nothing but a choice between 0 and something: then its
+    condition decides, and the slope is not compared with 0.
     """
     x, y = _decided(condition, if_true, 1), _decided(condition, if_false, 2)
     if x.is_same(y):
@@ -107,10 +110,10 @@ def _chosen(condition: T, if_true: T | Number, if_false: T | Number) -> T:
     return chosen
 
 
-def _decided(condition: T, side: T, place: int) -> T:
+def _decided(condition: T, side: T, index: int) -> T:
     """Return what remains of a side that is chosen by the same condition once more."""
     while side.operation == "where" and side.operands[0].is_same(condition):
-        side = side.operands[place]
+        side = side.operands[index]
     return side
 
 
@@ -122,10 +125,10 @@ def _compared_with_zero(condition: T) -> T | None:
     return None
 
 
-def _share(gate: T, product: T, place: int) -> T:
+def _share(gate: T, product: T, index: int) -> T:
     """Return a product as it is where a gate is open: `x * where(gate, 1, 0)` is `x` there."""
     if product.operation == "mul":
         x, factor = product.operands
         if factor.operation == "where" and factor.operands[0].is_same(gate):
-            return factor.operands[place] * x
+            return factor.operands[index] * x
     return product

@@ -61,8 +61,8 @@ def formula_of(graph: Graph, names: Sequence[str]) -> str:
     whole = _Writer(graph, names, shared=())
     if whole.length <= LONGEST:
         return whole.text()
-    uses = Counter(at for expression in graph.expressions for at in expression.operands)
-    shared = [at for at, count in uses.items() if count > 1 and graph.expressions[at].operands]
+    uses = Counter(i for expression in graph.expressions for i in expression.operands)
+    shared = [i for i, count in uses.items() if count > 1 and graph.expressions[i].operands]
     return _Writer(graph, names, shared).text()
 
 
@@ -75,26 +75,27 @@ class _Writer:
     def __init__(self, graph: Graph, names: Sequence[str], shared: Collection[int]) -> None:
         self._graph = graph
         self._arguments = names
-        self._names = {at: f"t{i}" for i, at in enumerate(sorted(shared))}
+        self._names = {position: f"t{i}" for i, position in enumerate(sorted(shared))}
         lengths: list[int] = []  # at most; a formula that repeats its parts may be endless
         for expression in graph.expressions:
-            parts = [lengths[at] for at in expression.operands]
+            parts = [lengths[i] for i in expression.operands]
             lengths.append(sum(parts) + len(expression.operation) + 4 * len(parts))
         self.length = lengths[graph.outputs[0]]
 
     def text(self) -> str:
         """Return the lines."""
         (output,) = self._graph.outputs
-        lines = [f"{name} = {self._written(at)[0]}" for at, name in self._names.items()]
+        lines = [f"{name} = {self._written(position)[0]}" for position, name in self._names.items()]
         return "\n".join((*lines, self._part(output)[0]))
 
-    def _part(self, at: int) -> tuple[str, int]:
+    def _part(self, position: int) -> tuple[str, int]:
         """Return an expression, or its name, and how tightly it binds its parts."""
-        return (self._names[at], ATOM) if at in self._names else self._written(at)
+        name = self._names.get(position)
+        return self._written(position) if name is None else (name, ATOM)
 
-    def _written(self, at: int) -> tuple[str, int]:
+    def _written(self, position: int) -> tuple[str, int]:
         """Return an expression, and how tightly it binds its parts."""
-        expression = self._graph.expressions[at]
+        expression = self._graph.expressions[position]
         operation = expression.operation
         if operation == "argument":
             return self._arguments[int(expression.number)], ATOM

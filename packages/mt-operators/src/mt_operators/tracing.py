@@ -1,6 +1,7 @@
 """Tracing: run a function once on symbols, and keep the graph of what it computes.
 
-Here what has been read meets: functions that ask, and a graph that keeps what they asked for. A
+Here the last files meet: functions that ask (`elementary.py`, `infix.py`), and a graph that holds
+what they asked for. A
 symbol stands for a number that is not known yet. Asked for an operator, by Python's or by a
 function of `mt_operators.elementary`, it answers with the symbol of the result, and the expression
 is entered into the graph, once however often it is used.
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from mt_operators.elementary import ELEMENTARY, composition
+from mt_operators.elementary import composition
 from mt_operators.errors import TracingError
 from mt_operators.graph import COMPARISONS, Expression, Graph, Number, pruned
 from mt_operators.simplification import Term, simpler, simpler_choice
@@ -22,7 +23,6 @@ def trace(
     function: Callable[..., Any],
     arity: int,
     outputs: int | None = None,
-    exact_powers: bool = False,
 ) -> Graph:
     """Return the graph of what a function computes from its arguments.
 
@@ -34,16 +34,13 @@ def trace(
         function: the function.
         arity: how many numbers it takes.
         outputs: how many it returns in a tuple; None if it returns one, bare.
-        exact_powers: whether `**` is refused, which on floats is not IEEE 754's power.
 
     Raises:
         TracingError: it branches on a value, uses an operation that kernels do not have, or returns
             something else than its numbers.
     """
-    recorder = Recorder(name, arity, exact_powers)
-    if ELEMENTARY.get(function.__name__) is not function:
-        function = composition(function)
-    returned = function(*recorder.arguments)
+    recorder = Recorder(name, arity)
+    returned = composition(function)(*recorder.arguments)
     results = (returned,) if outputs is None else returned
     if not isinstance(results, tuple) or len(results) != (outputs or 1):
         raise TracingError(
@@ -53,16 +50,15 @@ def trace(
 
 
 class Recorder:
-    """The expressions of one tracing, each kept once.
+    """The expressions of one tracing, each of them once.
 
     Attributes:
         arguments: the symbols of the arguments.
         expressions: what has been recorded, an expression after those of its operands.
     """
 
-    def __init__(self, name: str, arity: int, exact_powers: bool = False) -> None:
+    def __init__(self, name: str, arity: int) -> None:
         self.name = name
-        self.exact_powers = exact_powers
         self.expressions: list[Expression] = []
         self._positions: dict[Any, int] = {}
         self.arguments = [self.record("argument", number=i) for i in range(arity)]
@@ -82,10 +78,11 @@ class Recorder:
         """Return the symbol of an expression, which is entered if it is new."""
         # Equal numbers may differ: 0.0 and -0.0 do, and nan equals nothing.
         value = float.hex(number) if isinstance(number, float) else number
-        places = tuple([operand.position for operand in operands])
-        position = self._positions.setdefault((operation, places, value), len(self.expressions))
+        positions = tuple([operand.position for operand in operands])
+        key = (operation, positions, value)
+        position = self._positions.setdefault(key, len(self.expressions))
         if position == len(self.expressions):
-            self.expressions.append(Expression(operation, places, number, truth))
+            self.expressions.append(Expression(operation, positions, number, truth))
         return Symbol(self, position)
 
     def refuse(self, what: str, instead: str) -> NoReturn:
@@ -93,11 +90,6 @@ class Recorder:
         raise TracingError(
             f"formula {self.name!r} {what}, so that no kernel can be written for it; {instead}."
         )
-
-    def check_power(self) -> None:
-        """Refuse `**`, if that was asked for."""
-        if self.exact_powers:
-            self.refuse("uses **, which is not IEEE 754's power on floats", "call pow(x, y)")
 
     def symbol(self, value: Any) -> Symbol:
         """Return a value of the formula as a symbol."""
@@ -187,7 +179,7 @@ class Symbol(Term):
     @property
     def operands(self) -> tuple[Symbol, ...]:
         """What the operation was applied to."""
-        return tuple([Symbol(self.recorder, at) for at in self.expression.operands])
+        return tuple([Symbol(self.recorder, position) for position in self.expression.operands])
 
     @property
     def constant(self) -> Number | None:
@@ -240,11 +232,3 @@ class Symbol(Term):
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _unknown
     __xor__ = __rxor__ = __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _unknown
     __invert__ = __round__ = __trunc__ = __floor__ = __ceil__ = __int__ = _unknown
-
-    def __pow__(self, other: Any) -> Symbol:
-        self.recorder.check_power()
-        return super().__pow__(other)
-
-    def __rpow__(self, other: Any) -> Symbol:
-        self.recorder.check_power()
-        return super().__rpow__(other)

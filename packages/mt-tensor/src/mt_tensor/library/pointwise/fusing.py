@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 from mt_operators import OPERATORS, Formula, Operator
 from mt_operators.differentiation import derived
 from mt_operators.elementary import where
-from mt_operators.evaluation import apply
+from mt_operators.evaluation import apply, is_value
 from mt_operators.tracing import Recorder, Symbol
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number, bool_, float32
@@ -109,8 +109,8 @@ class Scribe(TensorBackend):
 
     def elementwise(self, formula: Formula) -> Callable[..., TensorData]:
         """Return what a formula makes of symbols; a row of the table stays one operation."""
-        row = OPERATORS.get(formula.name)
-        is_row = row is not None and row.value is formula and row.result in ("number", "real")
+        name = formula.name
+        is_row = is_value(formula) and OPERATORS[name].result in ("number", "real")
 
         def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> TensorData:
             if not isinstance(out, Layout):
@@ -118,7 +118,7 @@ class Scribe(TensorBackend):
             if out.shape:
                 _refuse(f"makes a view of shape {out.shape}")
             values = [x.storage if isinstance(x, TensorData) else x for x in inputs]
-            value = apply(formula.name, *values) if is_row else formula.function(*values)
+            value = apply(name, *values) if is_row else formula.function(*values)
             return TensorData(value, (), dtype=out.dtype)
 
         return run
