@@ -27,8 +27,7 @@ from mt.skeleton.folder import Skeleton, existing, make
 from mt.skeleton.patterns import shortened, written
 from mt.skeleton.proof import mark, prove
 from mt.skeleton.solving import solve
-from mt.source.modules import Module
-from mt.source.normal import definitions
+from mt.source.modules import Module, definitions
 from mt.source.symbols import Symbol, Symbols
 from mt.tables import TableError
 from mt.workspace import ROOT, Stage, Workspace
@@ -146,7 +145,7 @@ def module_of(text: str) -> Module:
 def functions_of(module: Module) -> list[Symbol]:
     return [
         Symbol(name, module, node)
-        for name, node in definitions(module.tree, module.name)
+        for name, node in definitions(module)
         if isinstance(node, ast.FunctionDef)
     ]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from typing import Any
 
-from mt.source.modules import Library, Module
-from mt.source.normal import definitions, folded, shape_of, text_of
+from mt.source.modules import Library, Module, definitions, documentation
 from mt.source.parts import Part, part_of
 
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -23,13 +24,11 @@ class Function:
         name: as in `mt_autodiff.scalar.Scalar.backward`.
         module: where it is defined.
         node: its definition there.
-        code: the same without docstring, annotations and imports.
     """
 
     name: str
     module: Module
     node: ast.FunctionDef | ast.AsyncFunctionDef = field(repr=False)
-    code: str = field(repr=False)
 
     @property
     def short(self) -> str:
@@ -44,19 +43,45 @@ class Function:
         return "Tensor" if not inside and marks & {"method", "attribute"} else inside
 
     @cached_property
-    def shape(self) -> str:
-        """Its code without names."""
-        return shape_of(self.code)
-
-    @cached_property
-    def signs(self) -> str:
-        """What is not a name or a number of its code: those of one shape have it in common."""
-        return "".join(word for word in self.words if not (word[0].isalnum() or word[0] == "_"))
+    def code(self) -> str:
+        """What it computes: all but docstrings, annotations and imports, laid out in one way."""
+        return ast.unparse(_Folding().visit(deepcopy(self.node)))
 
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Its code as names, numbers and signs."""
         return tuple(_WORD.findall(self.code))
+
+
+class _Folding(ast.NodeTransformer):
+    """Takes out of a tree what only people, type checkers and the import system read."""
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Drop annotations, and keep what has become empty."""
+        super().generic_visit(node)
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        if getattr(node, "body", None) == []:
+            node.body = [ast.Pass()]  # type: ignore[attr-defined]
+        return node
+
+    def visit_Import(self, _: ast.Import) -> None:
+        """Drop an import."""
+
+    def visit_ImportFrom(self, _: ast.ImportFrom) -> None:
+        """Drop an import."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """Make an annotated assignment a plain one, and nothing of a bare annotation."""
+        if node.value is None:
+            return None
+        return ast.copy_location(ast.Assign([node.target], self.visit(node.value)), node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        """Drop a string that stands alone, which documents something."""
+        return None if documentation(node) else self.generic_visit(node)
 
 
 @cache
@@ -67,10 +92,6 @@ def functions(library: Library, package: str, parts: tuple[Part, ...]) -> tuple[
 
 def _functions(library: Library, package: str, parts: tuple[Part, ...]) -> Iterator[Function]:
     for module in library.modules(package):
-        if part_of(module) not in parts:
-            continue
-        plain = definitions(folded(module), module.name)
-        for (name, node), (_, left) in zip(
-            definitions(module.tree, module.name), plain, strict=True
-        ):
-            yield Function(name, module, node, text_of(left))
+        if part_of(module) in parts:
+            for name, node in definitions(module):
+                yield Function(name, module, node)

@@ -17,8 +17,7 @@ from mt.errors import ToolError
 from mt.skeleton.blanking import hole, restored, whole
 from mt.skeleton.course import Task, places
 from mt.skeleton.folder import Skeleton
-from mt.source.modules import Module
-from mt.source.normal import definitions
+from mt.source.modules import Module, definitions
 from mt.source.symbols import Symbol, Symbols
 
 
@@ -117,8 +116,7 @@ def _check_replaceable(symbol: Symbol, solution: Symbol) -> None:
 
 def _count(symbol: Symbol) -> int:
     """Return how often the module of a symbol defines its name."""
-    module = symbol.module
-    return sum(name == symbol.name for name, _ in definitions(module.tree, module.name))
+    return sum(name == symbol.name for name, _ in definitions(symbol.module))
 
 
 def _overwrite(file: Path, text: str) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from mt.errors import ToolError
 
@@ -116,6 +117,19 @@ def defined(statement: ast.stmt) -> list[str]:
         ]
         return [target.id for target in targets if isinstance(target, ast.Name)]
     return []
+
+
+def definitions(module: Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield the functions of a module and the methods of its classes, with their dotted names."""
+
+    def within(body: list[ast.stmt], prefix: str) -> Any:
+        for statement in body:
+            if isinstance(statement, ast.ClassDef):
+                yield from within(statement.body, f"{prefix}{statement.name}.")
+            elif isinstance(statement, Definition):
+                yield f"{prefix}{statement.name}", statement
+
+    yield from within(module.tree.body, f"{module.name}.")
 
 
 def documentation(statement: ast.AST) -> str:
