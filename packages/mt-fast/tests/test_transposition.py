@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import mt_fast
 import mt_tensor as mt
-from mt_fast.generation.transposition import TILE_COLUMNS, TILE_ROWS
+from mt_fast.generation.loops import TILE_COLUMNS, TILE_ROWS
 from mt_fast.primitives import elementwise, loops, movement
 from mt_fast.primitives.layouts import collapse
 from mt_operators import OPERATORS

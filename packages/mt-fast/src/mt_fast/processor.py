@@ -1,7 +1,7 @@
 """What the processor's vector registers are like: how wide, and how many.
 
-The statements of one element are written; loops around them run on vectors. All code is right on
-every processor; this decides only how fast.
+The kernels are written, as text. From here on they are made to run, on vectors. All code is right
+on every processor; this decides only how fast.
 """
 
 from __future__ import annotations

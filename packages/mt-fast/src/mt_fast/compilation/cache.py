@@ -1,7 +1,7 @@
 """Compiled kernels on disk: what one process has compiled, the next one loads.
 
 With files that can be trusted, compiled kernels outlive a process. Compiling a kernel takes a tenth
-of a second or more, loading it a few milliseconds. Each is kept in a file that is named by a hash
+of a second or more, loading it a few milliseconds. Each is in a file that is named by a hash
 of everything that went into it: its text and its module, the modules of this package that give the
 text its meaning, the types of its arguments, the processor, the options and versions of the
 compiler. So a file is never out of date, and needs no lock: two processes that compile the same
@@ -17,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import inspect
 import os
 import pickle
 import sys
@@ -82,7 +81,7 @@ def _default_folder() -> Path | None:
         return None
 
 
-def kept(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:
+def cached(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:
     """Return a function compiled by Numba, which from now on looks for its machine code on disk.
 
     A function of other modules is returned as it is, and compiled by each process: what the names
@@ -104,19 +103,14 @@ def kept(dispatcher: Any, name: str, texts: Sequence[str]) -> Any:
     return dispatcher
 
 
-def kept_by_its_text(dispatcher: Any) -> Any:
-    """Do the same for a function of this package, whose text is in a file."""
-    return kept(dispatcher, dispatcher.__name__, [inspect.getsource(dispatcher)])
-
-
 def _hash(*parts: str | bytes) -> Any:
     """Return the hash of some texts, whose ends count."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode()
-        found.update(len(data).to_bytes(8, "little"))
-        found.update(data)
-    return found
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest
 
 
 @functools.cache
@@ -195,8 +189,8 @@ class KernelCache(_Cache):
                 private.write(text, ("\n\n\n".join(self._texts) + "\n").encode())
 
     def _stem(self) -> str:
-        found = _hash(_meaning(), self._options, *self._texts)
-        return f"{self._name}-{found.hexdigest()[:16]}"
+        digest = _hash(_meaning(), self._options, *self._texts).hexdigest()
+        return f"{self._name}-{digest[:16]}"
 
     def _file(self, folder: Path, sig: Any, codegen: Any) -> Path:
         """Return the path of the function compiled for some types of arguments, here."""

@@ -22,7 +22,7 @@ from numba.core import cgutils
 from numba.core.typing import templates
 from numba.extending import intrinsic
 
-from mt_fast.compilation.cache import kept
+from mt_fast.compilation.cache import cached
 from mt_fast.compilation.jit import jit, light_jit
 from mt_fast.compilation.threads import thread_count, work_lock
 from mt_fast.generation.source import Source
@@ -99,7 +99,7 @@ class Kernel:
         self.source = source
         compiler = light_jit if source.light else jit
         compiled = compiler(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
-        self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
+        self.serial: Callable[..., None] = cached(compiled, source.name, [source.text])
         self._parallel: Callable[..., None] | None = None
         self._addresses: dict[bytes, int] = {}
 
@@ -134,7 +134,7 @@ class Kernel:
             )
             namespace = {"prange": prange, "kernel": _by_address(self.source.arguments)}
             compiled = njit(parallel=True, error_model="numpy")(defined(name, text, namespace))
-            self._parallel = kept(compiled, name, [text])
+            self._parallel = cached(compiled, name, [text])
         return self._parallel
 
     def run(self, units: int, parallel: bool, *args: Any) -> None:
@@ -168,9 +168,9 @@ class Kernel:
         serial: Any = self.serial
         signature = (types.int64, types.int64, *map(numba.typeof, args))
         serial.compile(signature)
-        found = serial.overloads[signature]
-        name = found.fndesc.llvm_func_name
-        self._addresses[key] = found.library.get_pointer_to_function(name)
+        compiled = serial.overloads[signature]
+        name = compiled.fndesc.llvm_func_name
+        self._addresses[key] = compiled.library.get_pointer_to_function(name)
         return self._addresses[key]
 
 

@@ -1,6 +1,6 @@
 """Kernels of formulas: loops around the statements of one.
 
-The first kernels: what has been read so far, put together.
+The first whole kernels: the statements of `rendering.py` in the loops of `loops.py`.
 """
 
 from __future__ import annotations
@@ -24,36 +24,12 @@ from mt_operators import Formula
 from mt_operators.graph import PYTHON, Graph
 from mt_tensor import DType
 
-_RESERVED = frozenset(
-    [
-        "lo",
-        "hi",
-        "i",
-        "n",
-        "extents",
-        "unit",
-        "index",
-        "start",
-        "height",
-        "row",
-        "tile",
-        "scratch",
-        "transpose_tile",
-        "unravel",
-        "place",
-        "first_row",
-        "next_row",
-        "row_at",
-        "_",
-        "min",
-        "max",
-        "range",
-        "abs",
-        "inf",
-        "nan",
-        "out",
-    ]
+_RESERVED = (
+    "lo hi i n extents unit index start height row out tile scratch transpose_tile unravel "
+    "position first_row next_row row_at unsigned larger smaller _ min max range abs inf nan"
 )
+"""Names of kernels' own variables, and of what they call."""
+
 _GENERATED = re.compile(
     r"(t|n|i|rest|out)\d+|.*_(data|layout|row|scratch|number|value|at|first|start|step|s\d)"
 )
@@ -63,7 +39,7 @@ def argument_names(formula: Formula, table: Table) -> Sequence[str]:
     """Return names for the arguments of a formula: those of its own parameters where they serve."""
     names = formula.parameters
     usable = len(set(names)) == formula.arity and all(
-        name not in _RESERVED
+        name not in _RESERVED.split()
         and name not in table
         and not _GENERATED.fullmatch(name)
         and name.isascii()

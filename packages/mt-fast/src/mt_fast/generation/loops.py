@@ -1,6 +1,6 @@
 """Loops over memory, for statements about one element of each view.
 
-Statements and vectors meet here. There are four forms:
+The statements for one element are put into a loop here. There are four forms:
 
 - `flat`: one loop over contiguous memory;
 - `rows`: up to six dimensions; the innermost is contiguous in each view, or repeats one element;
@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mt_fast.generation.source import Source, function, indented
-from mt_fast.generation.transposition import TILE_COLUMNS
 
 Form = Literal["flat", "rows", "transposed", "strided"]
 
@@ -31,6 +30,14 @@ OUTER = 3
 
 ROWS_OUTER = 5
 """How many dimensions other kernels have around their rows."""
+
+TILE_ROWS = 32
+"""How many rows are made of columns before the next columns are read: what follows in these, to the
+end of what memory fetches at a time, is still in the cache then."""
+
+TILE_COLUMNS = 256
+"""How many columns a tile has at most: few enough for its elements to stay in the cache, and enough
+for loops over its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +83,8 @@ def loop(
             return f"{view}_data[{view}_at]"
         return f"{view}_value" if by_name[view].repeats else f"{view}_row[i]"
 
-    place = "start" if form == "flat" else "layout"
-    arguments = [*parameters, *(f"{v.name}_{part}" for v in views for part in ("data", place))]
+    start = "start" if form == "flat" else "layout"
+    arguments = [*parameters, *(f"{v.name}_{part}" for v in views for part in ("data", start))]
     if form == "flat":
         lines = [line for view in views for line in _cut(view, f"{view.name}_start", "lo", "hi")]
         lines += ["for i in range(hi - lo):", *indented(body(element))]
@@ -128,7 +135,7 @@ def _tiles(views: Sequence[View], body: list[str]) -> list[str]:
     for view in views:
         v = view.name
         first, step = f"{v}_first", f"{v}_layout[4]"
-        lines.append(f"    {first} = place({v}_layout, index) + start * {step}")
+        lines.append(f"    {first} = position({v}_layout, index) + start * {step}")
         if view.transposed:
             target = f"{v}_scratch, 0, {TILE_COLUMNS}"
             lines.append(f"    transpose_tile({v}_data, {first}, {step}, {target}, height, n)")

@@ -31,10 +31,11 @@ def transpose() -> Source:
     body = [
         "for unit in range(lo, hi):",
         "    index, start, height, n = tile(unit, extents)",
-        "    apart, stride = x_layout[4], out_layout[3]",
-        "    x_first = place(x_layout, index) + start * apart",
-        "    out_first = place(out_layout, index) + start",
-        "    transpose_tile(x_data, x_first, apart, out_data, out_first, stride, height, n)",
+        "    column_stride, row_stride = x_layout[4], out_layout[3]",
+        "    x_first = position(x_layout, index) + start * column_stride",
+        "    out_first = position(out_layout, index) + start",
+        "    transpose_tile("
+        "x_data, x_first, column_stride, out_data, out_first, row_stride, height, n)",
     ]
     arguments = ("extents", "x_data", "x_layout", "out_data", "out_layout")
     return function("transpose", arguments, body)
@@ -44,8 +45,8 @@ def gather() -> Source:
     """Return the kernel that reads where an index points; `step` is the stride it counts in."""
 
     def body(element: Element) -> list[str]:
-        place = f"source_at + unsigned({element('index')} * step)"
-        return [f"{element('out')} = source_data[{place}]"]
+        position = f"source_at + unsigned({element('index')} * step)"
+        return [f"{element('out')} = source_data[{position}]"]
 
     views = [View("source"), View("index"), View("out")]
     return loop("strided", "gather", views, body, ("step",))

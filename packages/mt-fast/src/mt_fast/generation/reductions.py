@@ -1,6 +1,6 @@
 """Kernels of reductions: along memory (`fold`, `fold_rows`) and across it (`columns`).
 
-These have loops of their own, for many elements become one.
+The last kernels as text. They have loops of their own, for many elements become one.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def fold(
         "n, step = folded[2], strides[2]",
         "for unit in range(lo, hi):",
         "    index = unravel(unit, kept)",
-        "    source_first = place(source_layout, index)",
+        "    source_first = position(source_layout, index)",
         f"    total = {how.start('source_data[source_first]')}",
         "    begun = False",
         "    for j0 in range(folded[0]):",
@@ -144,7 +144,7 @@ def fold(
         "                else:",
         "                    total = part",
         "                    begun = True",
-        f"    out_data[place(out_layout, index)] = {converted('total', how.held, target)}",
+        f"    out_data[position(out_layout, index)] = {converted('total', how.held, target)}",
     ]
     suffix = "fold" if contiguous else "fold_strided"
     name = f"{operator.name}_{source.name}_{suffix}"
@@ -198,8 +198,8 @@ def columns(operator: Operator, source: DType, target: DType, *, table: Table) -
         "    index = unravel(unit, kept)",
         "    first = index[2] * length",
         "    count = min(length, n - first)",
-        "    source_first = place(source_layout, index)",
-        "    out_first = place(out_layout, index)",
+        "    source_first = position(source_layout, index)",
+        "    out_first = position(out_layout, index)",
         "    total = out_data[out_first : out_first + count]",
         "    row = source_data[source_first : source_first + count]",
         "    for i in range(count):",

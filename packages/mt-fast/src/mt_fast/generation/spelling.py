@@ -1,6 +1,6 @@
 """How the CPU kernels spell the elementary functions.
 
-The text of kernels is complete but for its names; here they get their meaning. `TABLE` says how
+The text of kernels is complete but for its names; here they all get their meaning. `TABLE` says how
 each function is written in kernel text, and `NAMESPACE` what the names in that text mean to Numba.
 The meaning is that of `mt_operators.elementary`: IEEE 754 where a function has a pole or no value,
 and nan wins in `maximum` and `minimum`. Kernels are compiled with Numba's `error_model="numpy"`, so
@@ -27,9 +27,8 @@ from numba.extending import intrinsic, overload
 
 from mt_fast import additions
 from mt_fast.compilation.jit import jit
-from mt_fast.generation import transposition, whole
+from mt_fast.generation import positions, transposition, whole
 from mt_fast.generation.rendering import COMPUTED, call
-from mt_fast.generation.transposition import TILE_COLUMNS, TILE_ROWS
 from mt_operators.elementary import ELEMENTARY, ROUNDING
 from mt_tensor.extending import DTYPES
 
@@ -203,84 +202,6 @@ def _defined(name: str, kind: str) -> Any:
     return function if function is _float_rest else jit()(function)
 
 
-# --- Where elements lie -------------------------------------------------------------------------
-
-
-@jit()
-def unravel(ordinal: Any, extents: Any) -> Any:
-    """Return the index of the `ordinal`-th element, row by row, in three dimensions."""
-    rest = ordinal // extents[2]
-    first = rest // extents[1]
-    return first, rest - first * extents[1], ordinal - rest * extents[2]
-
-
-@jit()
-def place(layout: Any, index: Any) -> Any:
-    """Return the position of an element; a layout is a start followed by strides."""
-    return layout[0] + index[0] * layout[1] + index[1] * layout[2] + index[2] * layout[3]
-
-
-@jit()
-def first_row(ordinal: Any, extents: Any) -> Any:
-    """Return the index of the `ordinal`-th row in the five dimensions around rows."""
-    first, second, rest = unravel(
-        ordinal, (extents[0], extents[1], extents[2] * extents[3] * extents[4])
-    )
-    return first, second, *unravel(rest, (extents[2], extents[3], extents[4]))
-
-
-@jit()
-def next_row(index: Any, extents: Any) -> Any:
-    """Return the index of the row that follows; it takes no division, unlike `first_row`."""
-    first, second, third, fourth, fifth = index
-    fifth += 1
-    if fifth < extents[4]:
-        return first, second, third, fourth, fifth
-    fourth += 1
-    if fourth < extents[3]:
-        return first, second, third, fourth, 0
-    third += 1
-    if third < extents[2]:
-        return first, second, third, 0, 0
-    second += 1
-    if second < extents[1]:
-        return first, second, 0, 0, 0
-    return first + 1, 0, 0, 0, 0
-
-
-@jit()
-def row_at(layout: Any, index: Any) -> Any:
-    """Return the position of a row's first element; a layout is a start followed by strides."""
-    return place(layout, index[:3]) + index[3] * layout[4] + index[4] * layout[5]
-
-
-@jit()
-def unsigned(position: Any) -> Any:
-    """Return a position, or a step between positions, that is known not to count from the end."""
-    return np.uint64(position)
-
-
-@jit()
-def tile(ordinal: Any, extents: Any) -> Any:
-    """Return where the `ordinal`-th tile of the last two of four dimensions is, and how large.
-
-    Tiles follow each other row by row, so that threads that share them do not write side by side.
-
-    Returns:
-        The index of its first row in three dimensions, its first column, and how many rows and
-        columns it has.
-    """
-    rows, columns = extents[2], extents[3]
-    down = (rows + TILE_ROWS - 1) // TILE_ROWS
-    across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
-    strip = ordinal // across
-    column = (ordinal - strip * across) * TILE_COLUMNS
-    first, second, third = unravel(strip, (extents[0], extents[1], down))
-    row = third * TILE_ROWS
-    index = first, second, row
-    return index, column, min(TILE_ROWS, rows - row), min(TILE_COLUMNS, columns - column)
-
-
 # --- The table ----------------------------------------------------------------------------------
 
 FUNCTIONS: dict[str, Any] = {
@@ -299,17 +220,14 @@ to its float32 ones."""
 TABLE: dict[str, str] = {"div": "{0} / {1}", **{name: call(name) for name in FUNCTIONS}}
 """How the elementary functions, and some operators, are written in kernels for the CPU."""
 
+POSITIONS = "unravel position first_row next_row row_at unsigned tile"
+"""What kernels call of `positions.py`."""
+
 NAMESPACE: dict[str, Any] = {
     **FUNCTIONS,
     "larger": larger,
     "smaller": smaller,
-    "unravel": unravel,
-    "place": place,
-    "first_row": first_row,
-    "next_row": next_row,
-    "row_at": row_at,
-    "unsigned": unsigned,
-    "tile": tile,
+    **{name: getattr(positions, name) for name in POSITIONS.split()},
     "inf": math.inf,
     "nan": math.nan,
     "scratch": transposition.scratch,

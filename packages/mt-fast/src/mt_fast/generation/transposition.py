@@ -1,6 +1,6 @@
 """Transposition of blocks in registers: columns of memory become rows.
 
-Loops run along rows. This is for what lies in columns. Where elements in a row come from a column,
+The form `transposed` of a loop (`loops.py`) calls this. Where elements in a row come from a column,
 copying them one by one takes a load and a store for each. Here as many rows as a vector has
 elements are loaded as vectors, and interleaved again and again: the first half of the rows with the
 second half, element by element, like two halves of a pack of cards. After as many shuffles as it
@@ -22,18 +22,11 @@ from numba.extending import intrinsic, register_jitable
 from numba.np.numpy_support import as_dtype
 
 from mt_fast.compilation.jit import jit
+from mt_fast.generation.loops import TILE_COLUMNS, TILE_ROWS
 from mt_fast.processor import VECTOR_BYTES
 
 MOST_LANES = 16
 """The largest block: its rows, and as many vectors made of them, have to fit the registers."""
-
-TILE_ROWS = 32
-"""How many rows are made of columns before the next columns are read: what follows in these, to the
-end of what memory fetches at a time, is still in the cache then."""
-
-TILE_COLUMNS = 256
-"""How many columns a tile has at most: few enough for its elements to stay in the cache, and enough
-for loops over its rows."""
 
 
 @register_jitable

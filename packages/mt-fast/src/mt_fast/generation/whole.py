@@ -1,10 +1,10 @@
 """Functions of kernels that take more than one expression: quotients, shifts and divisors.
 
-What Python and C say in one sign, kernels may need several steps for. They are text, like the
-kernels that call them, for Numba on the CPU and for a GPU alike. Among integers they compute in
-int64 or uint64, and nothing traps: a quotient by zero is 0, and the one quotient that is too large,
-of the smallest integer and -1, wraps around. Among floats they compute in the type of the kernel,
-which is written for `{kind}`.
+The next file writes an operation as one expression; these it calls. What Python and C say in one
+sign, kernels may need several steps for. They are text, like the kernels that call them, for Numba
+on the CPU and for a GPU alike. Among integers they compute in int64 or uint64, and nothing traps: a
+quotient by zero is 0, and the one quotient that is too large, of the smallest integer and -1, wraps
+around. Among floats they compute in the type of the kernel, which is written for `{kind}`.
 """
 
 from __future__ import annotations

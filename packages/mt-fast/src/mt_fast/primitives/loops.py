@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.generation.loops import OUTER, ROWS_OUTER, Form
-from mt_fast.generation.transposition import TILE_COLUMNS, TILE_ROWS
+from mt_fast.generation.loops import OUTER, ROWS_OUTER, TILE_COLUMNS, TILE_ROWS, Form
 from mt_fast.primitives.layouts import REMEMBERED, Layout
 from mt_tensor import TensorData
 from mt_tensor.extending import Strides, size_of
