@@ -55,7 +55,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
 
 
 GOOD = """
-    from mt_tensor.backends.numpy.backend import NumpyOps
+    from mt_tensor.backends.extending import NumpyOps
 
     class Other(NumpyOps):
         name = "{name}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.backends.numpy.backend import NumpyOps
+from mt_tensor.backends.extending import NumpyOps
 from mt_tensor.dtypes import DTYPES, as_dtype
 from mt_tensor.tensor_data import TensorData
 

@@ -8,7 +8,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.backends.numpy.backend import NumpyOps
+from mt_tensor.backends.extending import NumpyOps
 from mt_tensor.dtypes import DTYPES
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends import registry
-from mt_tensor.backends.numpy.backend import NumpyOps
+from mt_tensor.backends.extending import NumpyOps
 from mt_tensor.errors import UnknownBackendError
 
 

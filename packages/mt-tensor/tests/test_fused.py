@@ -11,10 +11,9 @@ import pytest
 
 import mt_tensor as mt
 from mt_autodiff import GradientError, GraphFreedError
-from mt_tensor.backends.kernels import FusedKernel
-from mt_tensor.backends.numpy.backend import NumpyOps
+from mt_tensor.backends.extending import NumpyOps
 from mt_tensor.errors import InPlaceError
-from mt_tensor.fused import FUSED, fused
+from mt_tensor.library.fused import FUSED, FusedKernel, fused
 
 
 class Kernel(FusedKernel):

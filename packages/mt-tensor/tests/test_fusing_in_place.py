@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import mt_tensor as mt
 from mt_operators import Formula
 from mt_operators.elementary import where
-from mt_tensor.backends.numpy.updates import BLOCK, update_source
 from mt_tensor.errors import (
     BackendMismatchError,
     DTypeError,
@@ -20,6 +19,7 @@ from mt_tensor.errors import (
     InPlaceError,
     ShapeError,
 )
+from mt_tensor.library.backends.numpy.updates import BLOCK, update_source
 
 
 @mt.fuse_in_place("place", "velocity")

@@ -11,8 +11,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor.backends import registry
-from mt_tensor.backends.kernels import FusedKernel
-from mt_tensor.backends.numpy.backend import UFUNCS, NumpyOps
+from mt_tensor.backends.extending import UFUNCS, NumpyOps
 from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every run of pytest
     test_elementwise,
     test_operations,
@@ -23,7 +22,7 @@ from mt_tensor.conformance import (  # noqa: F401 - imported once, not by every 
 from mt_tensor.conformance.choices import Draw
 from mt_tensor.conformance.programs import NumpyReference
 from mt_tensor.conformance.test_programs import run as run_a_program
-from mt_tensor.fused import FUSED
+from mt_tensor.extending import FUSED, FusedKernel
 from mt_tensor.layout import Layout
 from mt_tensor.movement.views import Permute
 from mt_tensor.products.matmul import MatMul

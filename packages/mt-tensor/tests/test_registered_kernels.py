@@ -24,6 +24,9 @@ def negated(x: mt.Tensor) -> mt.Tensor:
     return mt.full_like(x, -7.0)  # which shows that it was this
 
 
+OWN = "mt_tensor.library.backends.numpy.kernels"
+
+
 class Finder:
     """Finds a module of kernels, and notes when it is imported."""
 
@@ -48,7 +51,7 @@ class Finder:
 def finder(monkeypatch: pytest.MonkeyPatch) -> Finder:
     finder = Finder()
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
-    monkeypatch.setattr(kernels, "_modules", defaultdict(list))
+    monkeypatch.setattr(kernels, "_modules", defaultdict(list, numpy=[OWN]))
     monkeypatch.setattr(kernels, "_kernels", defaultdict(dict))
     monkeypatch.setitem(FUSED, "negation_for_tests", negation.__wrapped__)  # type: ignore[attr-defined]
     monkeypatch.delitem(sys.modules, "kernels_for_tests", raising=False)

@@ -48,7 +48,6 @@ from mt_tensor.dtypes import (
     uint32,
     uint64,
 )
-from mt_tensor.fused import fused
 from mt_tensor.library import deferred as _deferred
 from mt_tensor.recording.function import Function
 from mt_tensor.size import Size

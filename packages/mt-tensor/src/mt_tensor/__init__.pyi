@@ -59,7 +59,6 @@ from mt_tensor.dtypes import uint16 as uint16
 from mt_tensor.dtypes import uint32 as uint32
 from mt_tensor.dtypes import uint64 as uint64
 from mt_tensor.dtypes import uint8 as uint8
-from mt_tensor.fused import fused as fused
 from mt_tensor.indexing.gathering import gather as gather
 from mt_tensor.indexing.gathering import index_select as index_select
 from mt_tensor.indexing.gathering import scatter_add as scatter_add
@@ -79,6 +78,7 @@ from mt_tensor.library.creation.typed import ShortTensor as ShortTensor
 from mt_tensor.library.exchange.printing import get_printoptions as get_printoptions
 from mt_tensor.library.exchange.printing import printoptions as printoptions
 from mt_tensor.library.exchange.printing import set_printoptions as set_printoptions
+from mt_tensor.library.fused import fused as fused
 from mt_tensor.library.indexing.filling import diagonal_scatter as diagonal_scatter
 from mt_tensor.library.indexing.filling import index_copy as index_copy
 from mt_tensor.library.indexing.filling import index_fill as index_fill

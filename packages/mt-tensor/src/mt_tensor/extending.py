@@ -70,12 +70,10 @@ from mt_tensor.backends.devices import (
 )
 
 # Making an operation, beside `Function`, `fuse` and `fused`: kernels, and useful steps.
-from mt_tensor.backends.kernels import (
-    FusedKernel as FusedKernel,
-    register_kernels as register_kernels,
-)
-from mt_tensor.fused import (
+from mt_tensor.backends.kernels import register_kernels as register_kernels
+from mt_tensor.library.fused import (
     FUSED as FUSED,
+    FusedKernel as FusedKernel,
     by_kernel as by_kernel,
 )
 from mt_tensor.library.movement.apart import apart as apart

@@ -24,7 +24,7 @@ from mt_fast.primitives.updates import update
 from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData, float16
-from mt_tensor.backends.extending import UFUNCS, Layout, on_arrays
+from mt_tensor.backends.extending import UFUNCS, Layout
 from mt_tensor.backends.extending import running as running_numpy
 
 _in_rows = TensorData.in_rows
@@ -42,8 +42,7 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
     kernels = _running_kernels(formula, backend, general)
     if not _is_exact(formula):
         return kernels
-    lift = functools.partial(on_arrays, formula)
-    on_one_thread = running_numpy(formula, EXACT.get(formula), lift)
+    on_one_thread = running_numpy(formula, EXACT.get(formula))
 
     def run(out: Any, *inputs: Any) -> Any:
         size = out.size if out.__class__ is Layout else out[0].size

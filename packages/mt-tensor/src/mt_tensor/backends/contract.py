@@ -37,7 +37,7 @@ from typing import Any, Self
 import numpy as np
 
 from mt_operators import Formula, Operator
-from mt_tensor.backends.kernels import FusedKernel, registered_kernel
+from mt_tensor.backends.kernels import registered_kernel
 from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
 from mt_tensor.errors import ExchangeError
 from mt_tensor.layout import Layout
@@ -248,13 +248,11 @@ class TensorBackend(ABC):
 
     # --- Optional: named fused kernels ----------------------------------------------------------
 
-    def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
-        """Return this backend's own version of the named operation, or None.
+    def kernel(self, name: str) -> Any:
+        """Return this backend's own version of the operation called `name`, or None.
 
-        By default one that a package gave to it with `mt_tensor.extending.register_kernels`.
-
-        That is a `FusedKernel`: a value and its gradient. Where nothing is
-        recorded, as of integers, a function will do that has the signature of the composed form.
+        By default one that a package gave to it with `mt_tensor.extending.register_kernels`. What
+        it may be, `mt_tensor.extending.FusedKernel` says. No operation of the lesson has one.
         """
         return registered_kernel(self.name, name)
 

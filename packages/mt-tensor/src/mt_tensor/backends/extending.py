@@ -21,21 +21,19 @@ from mt_tensor.tensor_data import (
 )
 
 # Operators as functions of NumPy.
-from mt_tensor.backends.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
-from mt_tensor.backends.numpy.calls import running as running
-from mt_tensor.backends.numpy.backend import (
+from mt_tensor.backends.numpy.functions import UFUNCS as UFUNCS
+from mt_tensor.library.backends.numpy.backend import (
     NumpyOps as NumpyOps,
-    on_arrays as on_arrays,
+    running as running,
 )
-from mt_tensor.backends.numpy.functions import (
-    FUNCTIONS as FUNCTIONS,
-    UFUNCS as UFUNCS,
-)
+from mt_tensor.library.backends.numpy.error_function import ERFC_FLOAT32 as ERFC_FLOAT32
+from mt_tensor.library.backends.numpy.functions import FUNCTIONS as FUNCTIONS
+from mt_tensor.library.backends.numpy.source import numpy_source as numpy_source
 
 # What the `numpy` backend makes its kernels for named operations of: parts of an array that stay in
 # the cache, and choices without branches.
-from mt_tensor.backends.numpy.blocks import parts as parts
-from mt_tensor.backends.numpy.choices import split as split
+from mt_tensor.library.backends.numpy.blocks import parts as parts
+from mt_tensor.library.backends.numpy.choices import split as split
 
 # How to install a backend of this project, for the message that it cannot be used.
 from mt_tensor.backends.registry import ELSEWHERE as ELSEWHERE

@@ -82,9 +82,10 @@ def _simple() -> Factory:
 
 
 def _numpy() -> Factory:
-    from mt_tensor.backends.numpy.backend import NumpyOps
+    from importlib import import_module
 
-    return NumpyOps
+    factory: Factory = import_module("mt_tensor.library.backends.numpy.backend").NumpyOps
+    return factory
 
 
 _registered: dict[str, BackendInfo] = {}

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from mt_tensor.backends import get_backend
-from mt_tensor.fused import FUSED
 from mt_tensor.library.deferred import import_all
+from mt_tensor.library.fused import FUSED
 
 OPERATION = "mt_operation"
 

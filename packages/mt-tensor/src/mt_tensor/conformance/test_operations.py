@@ -15,7 +15,7 @@ from mt_tensor.conformance.kernels import assert_kernel_agrees
 from mt_tensor.conformance.layouts import LAYOUTS, contiguous
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import ExchangeError
-from mt_tensor.fused import FUSED
+from mt_tensor.library.fused import FUSED
 from mt_tensor.testing import PROMOTION, TENSOR_SPECS, WHOLE, BadCall, TensorOpSpec
 
 ELEMENT_TYPES = ["float16", "int64", "int32", "uint8", "bool"]

@@ -7,6 +7,7 @@ FUNCTIONS = {
     "mt_tensor.library.autograd.gradcheck": "grad_central_difference grad_check gradcheck gradgradcheck",
     "mt_tensor.library.creation.typed": "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor",
     "mt_tensor.library.exchange.printing": "get_printoptions printoptions set_printoptions",
+    "mt_tensor.library.fused": "fused",
     "mt_tensor.library.indexing.filling": "diagonal_scatter index_copy index_fill index_put masked_scatter put select_scatter slice_scatter",
     "mt_tensor.library.indexing.finding": "argwhere masked_select nonzero take take_along_dim unravel_index where",
     "mt_tensor.library.indexing.scattering": "index_add index_reduce one_hot scatter scatter_reduce",

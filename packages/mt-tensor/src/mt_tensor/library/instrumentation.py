@@ -15,7 +15,7 @@ from typing import Any
 
 import mt_tensor
 from mt_autodiff import derivatives
-from mt_tensor.fused import by_kernel
+from mt_tensor.library.fused import by_kernel
 from mt_tensor.library.pointwise.fusing_in_place import Change
 from mt_tensor.pointwise.elementwise import ElementwiseOperation
 from mt_tensor.recording.function import Function
@@ -38,7 +38,7 @@ _NO_FUNCTIONS_FROM = (
     "mt_tensor.backends",
     "mt_tensor.dtypes",
     "mt_tensor.library.exchange.printing",
-    "mt_tensor.fused",
+    "mt_tensor.library.fused",
     "mt_tensor.library.autograd.gradcheck",
     "mt_tensor.library.pointwise.fusing",
     "mt_tensor.library.randomness.generator",

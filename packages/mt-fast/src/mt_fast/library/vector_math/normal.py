@@ -8,7 +8,7 @@ To the left of -t lies the density at t times Mills' ratio m, which falls slowly
 As 1 / m(t) comes near to t for large t, D is of lower degree than P, and what is wrong with P is
 almost the same above and below. All coefficients are positive, so that adding the terms up cancels
 no digits. They are fitted to the smallest relative error as those of
-`mt_tensor.backends.error_function` are, which leaves 2.3e-8 for float32 and 5.7e-18 for float64.
+those of mt-tensor's error function are, which leaves 2.3e-8 for float32 and 5.7e-18 for float64.
 
 All is computed in the type of the result, which is twice as fast as by way of float64 and leaves
 errors below 4.5 units in the last place, 0.4 in the mean. They are relative to the value however

@@ -1,7 +1,8 @@
-"""The `numpy` backend: whole arrays at a time. It is the default.
+"""The `numpy` backend: whole arrays at a time.
 
-Operators are lifted to NumPy code (`source.py`). For operators that are one function of NumPy,
-that itself is used: it writes into its output without a temporary array.
+The same primitives as in `simple.py`, in NumPy's words. Formulas are run by `calls.py`; the rest is
+here. It is complete, and what `library/backends/numpy` derives from it for the registry, as the
+default, differs only in speed: there a formula becomes source, and large arrays go block by block.
 """
 
 from __future__ import annotations
@@ -15,47 +16,20 @@ import numpy as np
 
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor.backends.host import HostBackend, copied
-from mt_tensor.backends.kernels import FusedKernel, registered_kernel
 from mt_tensor.backends.numpy.calls import fitted, running
-from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS
-from mt_tensor.backends.numpy.kernels import KERNELS
+from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, on_arrays
 from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import Array, DType, float16, float32
+from mt_tensor.dtypes import Array, DType, float16
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, folded_shape
 from mt_tensor.tensor_data import TensorData
 
-_UFUNC_OF: dict[Formula, np.ufunc] = {OPERATORS[name].value: u for name, u in UFUNCS.items()}
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
 }
 _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
     OPERATORS[name].value: function for name, function in FUNCTIONS.items()
 }
-
-
-def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of arrays of float16 and bool: all its steps are those of float32."""
-
-    def of_halves(*arrays: Array) -> Any:
-        return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in arrays])
-
-    return of_halves
-
-
-@functools.cache
-def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
-    """Return a formula as a function of arrays, all of whose results are new.
-
-    Args:
-        formula: what to compute.
-        dtype: the type that it computes in; arguments may be of bool as well.
-    """
-    from mt_tensor.backends.numpy.source import numpy_function  # when first needed only
-
-    if dtype is float16:
-        return _in_float32(numpy_function(formula, FUNCTIONS, float32.numpy))
-    return numpy_function(formula, FUNCTIONS, dtype.numpy)
 
 
 def _new(result: Any, shape: Shape, dtype: DType) -> TensorData:
@@ -88,7 +62,7 @@ def _fold_slices(
     if not len(slices):
         return operator.identity
     function = on_arrays(operator.value, source.dtype)
-    total = slices[0]
+    total = slices[0].copy()
     for part in slices[1:]:
         total = function(total, part)
     return np.reshape(total, shape)
@@ -101,8 +75,7 @@ class NumpyOps(HostBackend):
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run one function, or the graph of the formula as one, on whole arrays."""
-        lift = functools.partial(on_arrays, formula)
-        return running(formula, _FUNCTION_OF.get(formula), lift)
+        return running(formula, _FUNCTION_OF.get(formula), functools.partial(on_arrays, formula))
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
@@ -158,7 +131,7 @@ class NumpyOps(HostBackend):
         if operator is None:
             out.storage[positions] = values
         else:  # on rows, which NumPy does several times as fast
-            silently(_UFUNC_OF[operator.value].at, out.storage, positions, values)
+            silently(UFUNCS[operator.name].at, out.storage, positions, values)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy and convert."""
@@ -171,7 +144,3 @@ class NumpyOps(HostBackend):
         """Return NumPy's own concatenation."""
         result = np.concatenate([part.array for part in parts], dim)
         return _new(result, result.shape, parts[0].dtype)
-
-    def kernel(self, name: str) -> Callable[..., Any] | FusedKernel | None:
-        """Return what NumPy does in one call, or in a few; subclasses have the same."""
-        return KERNELS.get(name) or registered_kernel(NumpyOps.name, name)

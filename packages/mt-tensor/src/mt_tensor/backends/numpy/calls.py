@@ -1,8 +1,9 @@
 """How the `numpy` backend runs a formula: views go in, and new views come out.
 
-For a small tensor most of an operation's time goes into what surrounds NumPy's own work. So a
-function of one or two arrays, which most operators are, has a way of its own to results that need
-no second look; what it cannot do it leaves to the way that all formulas go.
+`functions.py` has made the formula a function of arrays; here it is called with views. For a small
+tensor most of an operation's time goes into what surrounds NumPy's own work. So a function of one
+or two arrays, which most operators are, has a way of its own to results that need no second look;
+what it cannot do it leaves to the way that all formulas go.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ def running(
     formula: Formula,
     function: Any,
     lift: Callable[[DType], Function],
+    update: Callable[..., bool] | None = None,
 ) -> Function:
     """Return the function `run(out, *inputs)` of a formula; see `TensorBackend.elementwise`.
 
@@ -57,6 +59,8 @@ def running(
         function: a function of arrays that computes it and can write into an array, as ufuncs do;
             None if there is none.
         lift: returns another, which makes new arrays, for the type of a computation.
+        update: a shorter way to change views, for formulas that are no such function: called with
+            these and the inputs, it returns whether it has done so.
     """
     outputs = formula.outputs
     known: dict[DType, Function] = {}
@@ -113,9 +117,8 @@ def running(
 
     def of_many(out: Any, *inputs: Any) -> Any:
         if out.__class__ is not Layout:
-            from mt_tensor.backends.numpy.updates import update  # when first needed only
-
-            return None if update(formula, out, inputs) else general(out, *inputs)
+            updated = update is not None and update(out, inputs)
+            return None if updated else general(out, *inputs)
         compute = known.get(out.dtype)  # which is the type of the computation, if it is not bool
         if compute is None or out.dtype is bool_:
             return general(out, *inputs)

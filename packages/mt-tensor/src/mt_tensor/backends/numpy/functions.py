@@ -1,81 +1,47 @@
-"""What NumPy has for operators: its ufuncs, and functions that are called like these.
+"""What NumPy has for operators: functions of whole arrays.
 
-Operators that are in neither table are lifted from their graph (`source.py`).
+The `simple` backend was loops, and the next three files are the second backend, which has none. An
+operator that NumPy has is one call, and any other formula is a walk over its graph with such calls.
+`calls.py` gives them views, and `backend.py` has the other primitives.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mt_operators import OPERATORS, Formula
 from mt_operators.elementary import ROUNDING
-from mt_tensor.backends.error_function import erf, erfc
-from mt_tensor.backends.numpy.blocks import LARGE, in_blocks
 from mt_tensor.backends.silence import silently
-from mt_tensor.dtypes import Array, Number
+from mt_tensor.dtypes import Array, DType, Number, float16, float32
+
+_NAMES = {
+    "neg": "negative",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "true_divide",
+    "clamp_min": "maximum",
+    "clamp_max": "minimum",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}
+"""What NumPy calls an operator, where that is not its name in the table."""
+
+_DIFFERENT = {*ROUNDING, "lcm", "remainder", "sign", "signbit"}
+"""Operators that NumPy has by name, but not for all element types, or with another result."""
 
 UFUNCS: dict[str, np.ufunc] = {
-    "neg": np.negative,
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.true_divide,
-    "pow": np.power,
-    "square": np.square,
-    "sqrt": np.sqrt,
-    "exp": np.exp,
-    "exp2": np.exp2,
-    "expm1": np.expm1,
-    "log": np.log,
-    "log2": np.log2,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "hypot": np.hypot,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "abs": np.absolute,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-    "clamp_min": np.maximum,
-    "clamp_max": np.minimum,
-    "copysign": np.copysign,
-    "logaddexp": np.logaddexp,
-    "floor_divide": np.floor_divide,
-    "fmod": np.fmod,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-    "logical_not": np.logical_not,
-    "isnan": np.isnan,
-    "isinf": np.isinf,
-    "isfinite": np.isfinite,
-    "bitwise_and": np.bitwise_and,
-    "bitwise_or": np.bitwise_or,
-    "bitwise_xor": np.bitwise_xor,
-    "bitwise_not": np.bitwise_not,
-    "bitwise_left_shift": np.left_shift,
-    "bitwise_right_shift": np.right_shift,
-    "gcd": np.gcd,
+    name: ufunc
+    for name in OPERATORS.keys() - _DIFFERENT
+    if isinstance(ufunc := getattr(np, _NAMES.get(name, name), None), np.ufunc)
 }
 """Operators that NumPy has as a ufunc."""
 
@@ -93,47 +59,66 @@ def _rounding(ufunc: np.ufunc) -> Callable[..., Any]:
     return rounded
 
 
-def _sign(x: Any, **options: Any) -> Any:
-    """Return the ufunc's result, which needs numbers: truth values are read as 0 and 1."""
-    x = np.asarray(x)
-    return np.sign(x.view(np.uint8) if x.dtype == np.bool_ else x, **options)
-
-
-def _sigmoid(x: Any, out: Array | None = None, casting: Any = "same_kind") -> Any:
-    """Return `1 / (1 + exp(-x))` of each element; called like a ufunc.
-
-    Where the exponential overflows the result is 0, beside which there are only subnormal numbers.
-    float16 is computed with in float32, and so keeps these too.
-    """
-    x = np.asarray(x)
-    if out is None and x.size >= LARGE:
-        return in_blocks(_sigmoid, x)
-    result = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)
-    computed = np.float32 if result == np.float16 else result
-    decay = np.asarray(np.negative(x, dtype=computed))
-    np.exp(decay, out=decay)
-    decay += 1
-    if out is None:
-        out = decay if result == computed else np.empty(x.shape, result)
-    return np.divide(1, decay, out=out, casting=casting)
-
-
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **UFUNCS,
-    "erf": erf,
-    "erfc": erfc,
-    "sigmoid": _sigmoid,
-    "sign": _sign,
-    "clamp": np.clip,
-    "hardtanh": np.clip,
     **{name: _rounding(np.rint if name == "round" else getattr(np, name)) for name in ROUNDING},
 }
-"""Operators that are one call on whole arrays. The others are lifted from their source."""
+"""Operators that are one call on whole arrays, with the options of ufuncs."""
 
 
-def typed(number: Number, dtype: np.dtype[Any]) -> Array:
+def _one_by_one(function: Callable[[float], float]) -> Callable[[Any], Any]:
+    """Return a function of floats as one of arrays, which NumPy does not have."""
+    of_objects = np.frompyfunc(function, 1, 1)
+
+    def of_arrays(x: Any) -> Any:
+        x = np.asarray(x)
+        return np.asarray(of_objects(x), x.dtype if x.dtype.kind == "f" else np.float64)
+
+    return of_arrays
+
+
+SPELLING: dict[str, Callable[..., Any]] = {
+    **FUNCTIONS,
+    "where": np.where,
+    "erf": _one_by_one(math.erf),
+    "erfc": _one_by_one(math.erfc),
+}
+"""Steps of graphs as functions of arrays: all that are elementary, and more."""
+
+
+def typed(number: Number, dtype: np.dtype[Any]) -> Any:
     """Return a number as an array, which NumPy takes in half the time of a Python number."""
     fraction = not math.isfinite(number) or number != int(number)
     exact = np.float64 if dtype.kind in "iu" and fraction else dtype
-    array: Array = silently(np.asarray(number).astype, exact)
-    return array
+    return silently(np.asarray(number).astype, exact)
+
+
+@functools.cache
+def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
+    """Return a formula as a function of arrays, all of whose results are new: one, or a list.
+
+    Args:
+        formula: what to compute.
+        dtype: the type that it computes in, float32 for float16; arguments may be of bool as well.
+    """
+    from dataclasses import replace  # these when first needed only
+
+    from mt_operators.evaluation import evaluate, written_with
+
+    computed = (float32 if dtype is float16 else dtype).numpy
+    graph = written_with(formula, SPELLING)
+    graph = replace(
+        graph,
+        expressions=tuple(
+            replace(e, number=typed(e.number, computed)) if e.operation == "constant" else e
+            for e in graph.expressions
+        ),
+    )
+
+    def compute(*arrays: Array) -> Any:
+        operands = [a.astype(computed) if a.dtype == np.float16 else a for a in arrays]
+        # Copies, for what a formula returns may be what it was given.
+        results = [np.array(result) for result in evaluate(graph, operands, SPELLING)]
+        return results[0] if formula.outputs == 1 else results
+
+    return compute

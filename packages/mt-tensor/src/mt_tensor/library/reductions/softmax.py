@@ -9,7 +9,7 @@ from typing import Any
 from mt_autodiff import is_grad_enabled
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import get_default_dtype
-from mt_tensor.fused import fused
+from mt_tensor.library.fused import fused
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation

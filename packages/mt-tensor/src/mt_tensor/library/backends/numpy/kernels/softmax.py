@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends.kernels import FusedKernel
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array
+from mt_tensor.library.fused import FusedKernel
 from mt_tensor.tensor_data import TensorData
 
 

@@ -14,11 +14,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeAlias
 
 from mt_autodiff import derivatives
 from mt_autodiff.extending import recording
-from mt_tensor.backends.kernels import FusedKernel
 from mt_tensor.public import function
 from mt_tensor.recording.function import changed_in_place, changes, require_tensors
 from mt_tensor.recording.graph import Node, connect, fitting
@@ -30,6 +29,46 @@ _new = object.__new__
 
 FUSED: dict[str, Callable[..., Tensor]] = {}
 """The composed form of every named operation."""
+
+
+class FusedKernel:
+    """A backend's own version of a named operation: its value, and the gradient of its tensors.
+
+    Both compute with the elements and record nothing. A gradient that is to be differentiated in
+    turn comes from the composed form instead.
+    """
+
+    def fits(self, *arguments: Any) -> bool:
+        """Whether the kernel can do this case; the composed form does the others."""
+        return True
+
+    def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Return the result, a new tensor, and what `gradient` will want to know beside arguments.
+
+        Args:
+            needs: for each argument, whether its gradient will be wanted.
+            *arguments: those of the composed form.
+        """
+        raise NotImplementedError
+
+    def gradient(
+        self, grad: Any, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
+    ) -> Sequence[Any]:
+        """Return the gradient for each argument; None where there is none, or none is wanted.
+
+        Each is a new tensor in memory of its own, which becomes `grad` of a leaf as it is; or the
+        upstream gradient itself.
+
+        Args:
+            grad: the gradient of the result.
+            saved: what `value` returned beside the result.
+            needs: what `value` was given.
+            *arguments: those that `value` was called with.
+        """
+        raise NotImplementedError
+
+
+Kernel: TypeAlias = Callable[..., Any] | FusedKernel
 
 
 @function
@@ -72,7 +111,7 @@ def _in_order(
     return bound.args
 
 
-def by_kernel(name: str, kernel: Callable[..., Any] | FusedKernel, *arguments: Any) -> Tensor:
+def by_kernel(name: str, kernel: Kernel, *arguments: Any) -> Tensor:
     """Return the result of a named operation by a kernel, recorded if a gradient is wanted.
 
     Args:

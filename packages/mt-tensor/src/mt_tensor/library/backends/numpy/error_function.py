@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.backends.numpy.blocks import BLOCK
-from mt_tensor.backends.numpy.choices import choose
 from mt_tensor.dtypes import Array
+from mt_tensor.library.backends.numpy.blocks import BLOCK
+from mt_tensor.library.backends.numpy.choices import choose
 
 
 @dataclass(frozen=True, slots=True)

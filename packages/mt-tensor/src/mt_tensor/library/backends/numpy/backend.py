@@ -1,0 +1,74 @@
+"""The `numpy` backend that users get: what the lesson's computes, in less time.
+
+Formulas become NumPy code (`source.py`), which goes through large arrays block by block. Changes in
+place of several rows are one pass (`updates.py`), and some named operations have kernels.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mt_operators import OPERATORS, Formula
+from mt_tensor.backends.kernels import register_kernels, registered_kernel
+from mt_tensor.backends.numpy import backend, calls
+from mt_tensor.dtypes import Array, DType, float16, float32
+from mt_tensor.library.backends.numpy.functions import FUNCTIONS
+
+_FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
+    OPERATORS[name].value: function for name, function in FUNCTIONS.items()
+}
+
+
+def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of arrays of float16 and bool: all its steps are those of float32."""
+
+    def of_halves(*arrays: Array) -> Any:
+        return function(*[a if a.dtype == np.bool_ else a.astype(np.float32) for a in arrays])
+
+    return of_halves
+
+
+def _lifted(formula: Formula, dtype: DType) -> Callable[..., Any]:
+    """Return a formula that computes in some type as a function of arrays."""
+    from mt_tensor.library.backends.numpy.source import numpy_function  # when first needed only
+
+    if dtype is float16:
+        return _in_float32(numpy_function(formula, FUNCTIONS, float32.numpy))
+    return numpy_function(formula, FUNCTIONS, dtype.numpy)
+
+
+def _update(formula: Formula, out: Any, inputs: Any) -> bool:
+    """Change views block by block, if that is possible, and return whether it was."""
+    from mt_tensor.library.backends.numpy.updates import update  # when first needed only
+
+    return update(formula, out, inputs)
+
+
+def running(formula: Formula, function: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Return the function `run(out, *inputs)` of a formula; see `TensorBackend.elementwise`.
+
+    Args:
+        formula: what to compute.
+        function: what computes it, and is called like a ufunc; None if there is none.
+    """
+    lift, update = functools.partial(_lifted, formula), functools.partial(_update, formula)
+    return calls.running(formula, function, lift, update)
+
+
+class NumpyOps(backend.NumpyOps):
+    """The lesson's backend, with faster ways for formulas, and kernels for named operations."""
+
+    def elementwise(self, formula: Formula) -> Callable[..., Any]:
+        """Run one function of NumPy, or the formula's source, on whole arrays or blocks of them."""
+        return running(formula, _FUNCTION_OF.get(formula))
+
+    def kernel(self, name: str) -> Any:
+        """Return a kernel for the name "numpy", which subclasses of other names have as well."""
+        return registered_kernel(NumpyOps.name, name)
+
+
+register_kernels(NumpyOps.name, "mt_tensor.library.backends.numpy.kernels")
