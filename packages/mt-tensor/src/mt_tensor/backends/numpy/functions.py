@@ -7,7 +7,6 @@ operator that NumPy has is one call, and any other formula is a walk over its gr
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -93,7 +92,6 @@ def typed(number: Number, dtype: np.dtype[Any]) -> Any:
     return silently(np.asarray(number).astype, exact)
 
 
-@functools.cache
 def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
     """Return a formula as a function of arrays, all of whose results are new: one, or a list.
 

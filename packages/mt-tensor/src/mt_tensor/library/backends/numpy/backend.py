@@ -32,8 +32,14 @@ def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
     return of_halves
 
 
-def _lifted(formula: Formula, dtype: DType) -> Callable[..., Any]:
-    """Return a formula that computes in some type as a function of arrays."""
+@functools.cache
+def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
+    """Return a formula as a function of arrays, all of whose results are new.
+
+    Args:
+        formula: what to compute.
+        dtype: the type that it computes in; arguments may be of bool as well.
+    """
     from mt_tensor.library.backends.numpy.source import numpy_function  # when first needed only
 
     if dtype is float16:
@@ -55,7 +61,7 @@ def running(formula: Formula, function: Callable[..., Any] | None) -> Callable[.
         formula: what to compute.
         function: what computes it, and is called like a ufunc; None if there is none.
     """
-    lift, update = functools.partial(_lifted, formula), functools.partial(_update, formula)
+    lift, update = functools.partial(on_arrays, formula), functools.partial(_update, formula)
     return calls.running(formula, function, lift, update)
 
 
