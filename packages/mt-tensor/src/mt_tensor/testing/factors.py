@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from mt_tensor.testing.linalg import (
     varied,
 )
 from mt_tensor.testing.specs import row
+
+_row = partial(row, dtypes="wide float")
+"""A row of an operation on float32 and float64, as most of linear algebra is."""
 
 
 def _recomposed(found: Any, function: Callable[..., Any]) -> Any:
@@ -48,7 +52,7 @@ def _times(found: Any) -> Any:
 
 
 for _upper in (False, True):
-    row(
+    _row(
         "cholesky",
         lambda x, up=_upper: mt.linalg.cholesky(positive(x), upper=up),
         lambda x, up=_upper: (
@@ -62,9 +66,8 @@ for _upper in (False, True):
             not_square("cholesky"),
             not_floating("cholesky"),
         ),
-        dtypes="wide float",
     )
-row(
+_row(
     "eigh",
     # The signs of eigenvectors are open: only what does not vary with them is compared.
     lambda x: _recomposed(mt.linalg.eigh(positive(x)), lambda values: values.exp()),
@@ -76,10 +79,9 @@ row(
         not_floating("eigh"),
         (lambda x: mt.linalg.eigh(x @ x.T, "M"), DomainError, "'M' was given"),
     ),
-    dtypes="wide float",
 )
 for _triangle in ("L", "U"):
-    row(
+    _row(
         "eigvalsh",
         lambda x, uplo=_triangle: mt.linalg.eigvalsh(leaning(x), uplo),
         lambda x, uplo=_triangle: np.linalg.eigvalsh(leaning_array(x), uplo),
@@ -87,19 +89,17 @@ for _triangle in ("L", "U"):
         ((1, 1),),
         differentiable=False,
         errors=(not_square("eigvalsh"),),
-        dtypes="wide float",
     )
-row(
+_row(
     "eigvalsh",
     lambda x: mt.linalg.eigvalsh(positive(x)),
     lambda x: np.linalg.eigvalsh(positive_array(x)),
     ((2, 2),),
     ((2, 2, 2),),
-    dtypes="wide float",
 )
 
 
-row(
+_row(
     "svd",
     lambda x: _swapped(mt.linalg.svd(varied(x), full_matrices=False)),
     lambda x: _swapped(np.linalg.svd(varied(x), full_matrices=False)),
@@ -111,28 +111,25 @@ row(
         (lambda x: mt.linalg.svd(x[0]), ShapeError, "takes matrices"),
         not_floating("svd"),
     ),
-    dtypes="wide float",
 )
-row(
+_row(
     "svd",
     lambda x: _from_full(mt.linalg.svd(x), x),
     lambda x: x,
     *OBLONG,
     differentiable=False,
-    dtypes="wide float",
 )
-row(
+_row(
     "svdvals",
     lambda x: mt.linalg.svdvals(varied(x)),
     lambda x: np.linalg.svd(varied(x), compute_uv=False),
     *OBLONG,
     errors=(not_floating("svdvals"),),
-    dtypes="wide float",
 )
 
 
 for _mode in ("reduced", "complete"):
-    row(
+    _row(
         "qr",
         lambda x, mode=_mode: mt.linalg.qr(varied(x), mode)[1].abs(),
         lambda x, mode=_mode: abs(np.linalg.qr(varied(x), mode)[1]),
@@ -143,13 +140,11 @@ for _mode in ("reduced", "complete"):
             (lambda x, mode=_mode: mt.linalg.qr(x[0], mode), ShapeError, "takes matrices"),
             (lambda x: mt.linalg.qr(x, "half"), DomainError, "'half' was given"),
         ),
-        dtypes="wide float",
     )
-row(
+_row(
     "qr",
     lambda x: _times(mt.linalg.qr(varied(x))),
     lambda x: _times(np.linalg.qr(varied(x))),
     *OBLONG,
     ((4, 2),),
-    dtypes="wide float",
 )

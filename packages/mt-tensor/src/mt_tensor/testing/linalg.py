@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ import mt_tensor as mt
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, LinAlgError, ShapeError
 from mt_tensor.testing.specs import BadCall, Shapes, row
+
+_row = partial(row, dtypes="wide float")
+"""A row of an operation on float32 and float64, as most of linear algebra is."""
 
 SQUARE: tuple[Shapes, ...] = (((2, 2),), ((1, 1),), ((3, 3),), ((2, 1, 3, 3),))
 OBLONG: tuple[Shapes, ...] = (((2, 3),), ((3, 2),), ((2, 2),), ((2, 1, 3),))
@@ -63,38 +67,34 @@ def _solved_triangle(x: Array, y: Array, upper: bool, unit: bool, left: bool) ->
 # --- Inverses and equations ---------------------------------------------------------------------
 
 _SINGULAR: BadCall = (lambda x: mt.linalg.inv(x[:, :1] * x[:, :1].T * 0), LinAlgError, "singular")
-row(
+_row(
     "inverse",
     lambda x: leaning(x).inverse(),
     lambda x: np.linalg.inv(leaning_array(x)),
     *SQUARE,
     errors=(_SINGULAR, not_square("inv"), not_floating("inv")),
-    dtypes="wide float",
 )
-row(
+_row(
     "inv",
     lambda x: mt.linalg.inv(leaning(x)),
     lambda x: np.linalg.inv(leaning_array(x)),
     ((2, 2),),
-    dtypes="wide float",
 )
 _FLAT: tuple[Shapes, ...] = (((2, 3),), ((3, 2),), ((2, 2),), ((2, 0),))
-row(
+_row(
     "pinverse",
     lambda x: varied(x).pinverse(),
     lambda x: np.linalg.pinv(varied(x)),
     *_FLAT,
-    dtypes="wide float",
 )
-row(
+_row(
     "pinv",
     lambda x: mt.linalg.pinv(varied(x), rtol=1e-9),
     lambda x: np.linalg.pinv(varied(x)),
     *_FLAT,
     errors=((lambda x: mt.linalg.pinv(x[0]), ShapeError, "takes matrices"),),
-    dtypes="wide float",
 )
-row(
+_row(
     "solve",
     lambda x, y: mt.linalg.solve(leaning(x), y),
     lambda x, y: np.linalg.solve(leaning_array(x), y),
@@ -108,24 +108,21 @@ row(
         (lambda x: mt.linalg.solve(x, x), ShapeError, "takes square matrices"),
         (lambda x: mt.linalg.solve(x @ x.T, x[:, 0], left=False), ShapeError, "X A = B cannot"),
     ),
-    dtypes="wide float",
 )
-row(
+_row(
     "solve",
     lambda x, y: mt.linalg.solve(leaning(x), y, left=False),
     lambda x, y: y @ np.linalg.inv(leaning_array(x)),
     ((2, 2), (3, 2)),
-    dtypes="wide float",
 )
-row(
+_row(
     "solve",
     lambda x, vectors: mt.linalg.solve(leaning(x), vectors),
     lambda x, vectors: np.linalg.solve(leaning_array(x), vectors[..., None])[..., 0],
     ((3, 2, 2), (3, 2)),
-    dtypes="wide float",
 )
 for _upper, _unit, _left in ((True, False, True), (False, True, True), (False, False, False)):
-    row(
+    _row(
         "solve_triangular",
         lambda x, y, up=_upper, unit=_unit, left=_left: mt.linalg.solve_triangular(
             leaning(x), y, upper=up, unitriangular=unit, left=left
@@ -140,61 +137,48 @@ for _upper, _unit, _left in ((True, False, True), (False, True, True), (False, F
                 "takes square matrices",
             ),
         ),
-        dtypes="wide float",
     )
 
 
 # --- Determinants -------------------------------------------------------------------------------
 
-row(
+_row(
     "det",
     lambda x: leaning(x).det(),
     lambda x: np.linalg.det(leaning_array(x)),
     *SQUARE,
     errors=(not_square("det"), not_floating("det")),
-    dtypes="wide float",
 )
 _OF_NOTHING = "it takes float16 of no elements"
-row(
+_row(
     "det",
     lambda x: x.det(),
     lambda x: np.ones(x.shape[:-2]) + x.sum((-1, -2)),
     ((0, 0),),
     ((2, 0, 0),),
-    dtypes="wide float",
     torch=_OF_NOTHING,
 )
-row(
-    "solve",
-    mt.linalg.solve,
-    lambda x, y: y + 0 * x.sum(),
-    ((0, 0), (0, 2)),
-    dtypes="wide float",
-    torch=_OF_NOTHING,
-)
-row(
+_row("solve", mt.linalg.solve, lambda x, y: y + 0 * x.sum(), ((0, 0), (0, 2)), torch=_OF_NOTHING)
+_row(
     "slogdet",
     lambda x: (-leaning(x)).slogdet().logabsdet,
     lambda x: np.linalg.slogdet(leaning_array(x))[1],
     *SQUARE,
     errors=(not_square("slogdet"), not_floating("slogdet")),
-    dtypes="wide float",
 )
-row(
+_row(
     "slogdet",
     lambda x: mt.linalg.slogdet(-leaning(x)).sign,
     lambda x: np.linalg.slogdet(-leaning_array(x))[0],
     *SQUARE,
     differentiable=False,
-    dtypes="wide float",
 )
-row(
+_row(
     "logdet",
     lambda x: leaning(x).logdet(),
     lambda x: np.log(np.linalg.det(leaning_array(x))),
     *SQUARE,
     errors=((lambda x: x.logdet(), ShapeError, "takes square matrices"),),
-    dtypes="wide float",
 )
 
 # --- Norms, products and parts ------------------------------------------------------------------
@@ -245,7 +229,7 @@ row(
     dtypes="float",
     torch=lambda x: mt.linalg.vector_norm(x, 2),
 )
-row(
+_row(
     "norm",
     lambda x: mt.linalg.norm(varied(x), 2),
     lambda x: np.linalg.norm(varied(x), 2),
@@ -254,7 +238,6 @@ row(
         (lambda x: mt.linalg.norm(x[None], 2), ShapeError, "one dimension or two"),
         (lambda x: mt.linalg.norm(x.long()), DTypeError, "int64 was given"),
     ),
-    dtypes="wide float",
 )
 row(
     "norm",
@@ -301,12 +284,11 @@ row(
     dtypes="sum",
 )
 for _power in (-1, -2):
-    row(
+    _row(
         "matrix_power",
         lambda x, n=_power: leaning(x).matrix_power(n),
         lambda x, n=_power: np.linalg.matrix_power(leaning_array(x), n),
         ((2, 2),),
         ((1, 3, 3),),
         errors=((lambda x: (x @ x.T * 0).matrix_power(-1), LinAlgError, "singular"),),
-        dtypes="wide float",
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import mt_tensor as mt
@@ -24,6 +26,9 @@ from mt_tensor.testing.specs import (
     first_with_nan,
     row,
 )
+
+_real = partial(row, dtypes="real")
+"""A row of an operation that makes floating-point numbers of integers."""
 
 # --- Element-wise, with settings ----------------------------------------------------------------
 
@@ -66,8 +71,8 @@ row(
     positive=True,
 )
 row("float_power", lambda x: x.float_power(3).to(x.dtype), lambda x: x**3, *ANY)
-row("ldexp", lambda x, y: x.ldexp(y), lambda x, y: x * 2**y, ((2, 3), (3,)), dtypes="real")
-row("logaddexp2", mt.logaddexp2, np.logaddexp2, ((2, 3), (3,)), ((), (1,)), dtypes="real")
+_real("ldexp", lambda x, y: x.ldexp(y), lambda x, y: x * 2**y, ((2, 3), (3,)))
+_real("logaddexp2", mt.logaddexp2, np.logaddexp2, ((2, 3), (3,)), ((), (1,)))
 row(
     "addcmul",
     lambda x, y, z: x.addcmul(y, z, value=0.5),
@@ -101,7 +106,7 @@ row(
     dtypes="float",
 )
 row("lerp", mt.lerp, lambda x, y, w: x + w * (y - x), ((2, 3), (3,), (2, 1)), dtypes="float")
-row(
+_real(
     "clamp",
     lambda x: x.clamp(-0.3, 0.5),
     lambda x: np.clip(x, -0.3, 0.5),
@@ -113,7 +118,6 @@ row(
         (lambda x: x.to("uint8").clamp(min=300), DTypeError, "300 is out of range for uint8"),
         (lambda x: x.clamp(max=x[:, :2]), IndexingError, "do not broadcast"),
     ),
-    dtypes="real",
 )
 row("clamp", lambda x, y: x.clamp(max=y), np.minimum, ((2, 3), (2, 1)))
 row(
@@ -124,28 +128,25 @@ row(
     dtypes="number",
 )
 row("clamp_min", lambda x, y: x.clamp_min(y), np.maximum, ((2, 3), (2, 1)))
-row("clamp_max", lambda x: mt.clamp_max(x, 0.2), lambda x: np.minimum(x, 0.2), *ANY, dtypes="real")
-row("clip", lambda x: x.clip(0.25), lambda x: np.maximum(x, 0.25), *ANY, dtypes="real")
-row(
+_real("clamp_max", lambda x: mt.clamp_max(x, 0.2), lambda x: np.minimum(x, 0.2), *ANY)
+_real("clip", lambda x: x.clip(0.25), lambda x: np.maximum(x, 0.25), *ANY)
+_real(
     "fmax",
     lambda x, y: NOT_A_NUMBER[0](x).fmax(y),
     lambda x, y: np.fmax(*first_with_nan(x, y)),
     *PAIRS,
-    dtypes="real",
 )
-row(
+_real(
     "fmin",
     lambda x, y: x.fmin(NOT_A_NUMBER[0](y)),
     lambda x, y: np.fmin(*first_with_nan(y, x)),
     *PAIRS,
-    dtypes="real",
 )
-row(
+_real(
     "nan_to_num",
     lambda x: NOT_A_NUMBER[0](x).nan_to_num(0.5),
     lambda x: np.nan_to_num(NOT_A_NUMBER[1](x), nan=0.5),
     *WITH_EMPTY,
-    dtypes="real",
 )
 row(
     "frac",
@@ -170,54 +171,48 @@ row(
     ((2, 3), (3,)),
     errors=((lambda x: x.heaviside(x.double()), DTypeError, "one dtype; float32, float64"),),
 )
-row("deg2rad", lambda x: x.deg2rad(), np.deg2rad, *ANY, dtypes="real")
-row("rad2deg", lambda x: x.rad2deg(), np.rad2deg, *ANY, dtypes="real")
-row("logit", lambda x: (x / 4).sigmoid().logit(), lambda x: x / 4, *WITH_EMPTY, dtypes="real")
-row(
+_real("deg2rad", lambda x: x.deg2rad(), np.deg2rad, *ANY)
+_real("rad2deg", lambda x: x.rad2deg(), np.rad2deg, *ANY)
+_real("logit", lambda x: (x / 4).sigmoid().logit(), lambda x: x / 4, *WITH_EMPTY)
+_real(
     "logit",
     lambda x: x.logit(0.25),
     lambda x: np.log(np.clip(x, 0.25, 0.75) / (1 - np.clip(x, 0.25, 0.75))),
     *MATRIX,
-    dtypes="real",
 )
-row(
+_real(
     "logit",
     lambda x: x.logit(0.75),
     lambda x: np.where(x < 0.75, 1, -1) * np.log(3),
     *MATRIX,
-    dtypes="real",
 )
-row(
+_real(
     "gelu",
     lambda x: x.gelu(approximate="tanh"),
     lambda x: x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2,
     *WITH_EMPTY,
     errors=((lambda x: x.gelu(approximate="erf"), DomainError, "'none', 'tanh'; 'erf' was given"),),
-    dtypes="real",
 )
-row(
+_real(
     "gelu",
     mt.gelu,
     lambda x: x * SPECS["erfc"].oracle(np, -x / np.sqrt(2)) / 2,
     *ANY,
-    dtypes="real",
 )
-row("softplus", lambda x: x.softplus(), lambda x: np.logaddexp(x, 0), *WITH_EMPTY, dtypes="real")
-row(
+_real("softplus", lambda x: x.softplus(), lambda x: np.logaddexp(x, 0), *WITH_EMPTY)
+_real(
     "softplus",
     lambda x: x.softplus(2, 0.5),
     lambda x: np.where(2 * x > 0.5, x, np.logaddexp(2 * x, 0) / 2),
     *MATRIX,
-    dtypes="real",
 )
-row(
+_real(
     "leaky_relu",
     lambda x: x.leaky_relu(),
     lambda x: np.where(x > 0, x, 0.01 * x),
     *WITH_EMPTY,
-    dtypes="real",
 )
-row(
+_real(
     "prelu",
     lambda x, w: x.prelu(w),
     lambda x, w: np.where(x > 0, x, w.reshape(-1, *(1,) * (x.ndim - 2)) * x),
@@ -230,16 +225,14 @@ row(
         (lambda x: x.prelu(x), ShapeError, r"each of 3 channel\(s\), in a row; shape \(2, 3\)"),
         (lambda x: x.prelu(x[0].double()), DTypeError, "one dtype"),
     ),
-    dtypes="real",
 )
-row("elu", lambda x: x.elu(2.0), lambda x: np.where(x > 0, x, 2 * np.expm1(x)), *ANY, dtypes="real")
-row(
+_real("elu", lambda x: x.elu(2.0), lambda x: np.where(x > 0, x, 2 * np.expm1(x)), *ANY)
+_real(
     "celu",
     lambda x: x.celu(2.0),
     lambda x: np.where(x > 0, x, 2 * np.expm1(x / 2)),
     *ANY,
     errors=((lambda x: x.celu(0), DomainError, "must not be 0"),),
-    dtypes="real",
 )
 row(
     "hardtanh",
@@ -255,16 +248,15 @@ row(
 )
 row("threshold", lambda x: x.threshold(0.3, 7), lambda x: np.where(x > 0.3, x, 7), *WITH_EMPTY)
 row("hardshrink", lambda x: x.hardshrink(), lambda x: np.where(abs(x) > 0.5, x, 0), *ANY)
-row(
+_real(
     "softshrink",
     lambda x: x.softshrink(),
     lambda x: np.sign(x) * np.maximum(abs(x) - 0.5, 0),
     *ANY,
     errors=((lambda x: x.softshrink(-1), DomainError, "at least 0; -1 was given"),),
-    dtypes="real",
 )
-row("tanhshrink", lambda x: x.tanhshrink(), lambda x: x - np.tanh(x), *ANY, dtypes="real")
-row(
+_real("tanhshrink", lambda x: x.tanhshrink(), lambda x: x - np.tanh(x), *ANY)
+_real(
     "glu",
     lambda x: x.glu(0),
     lambda x: x[: len(x) // 2] / (1 + np.exp(-x[len(x) // 2 :])),
@@ -275,7 +267,6 @@ row(
         (lambda x: x.glu(), ShapeError, r"dimension -1 of a tensor of shape \(2, 3\)"),
         (lambda x: x.sum().glu(), ShapeError, "even extent"),
     ),
-    dtypes="real",
 )
 
 # --- Comparing ----------------------------------------------------------------------------------
@@ -333,7 +324,7 @@ row(
 # --- Division and whole numbers -----------------------------------------------------------------
 
 _QUOTIENTS: tuple[Shapes, ...] = (((2, 3), (3,)), ((2, 1), (1, 3)), ((), (2,)), ((0, 2), (1,)))
-row(
+_real(
     "div",
     lambda x, y: x.div(y + 50.0, rounding_mode="floor") + x,
     lambda x, y: np.floor_divide(x, y + 50.0) + x,
@@ -344,24 +335,19 @@ row(
         (lambda x: x.long() % (x.long() - 2), DivisionByZeroError, "divided by zero"),
         (lambda x: (x > 0) // (x > 0), DTypeError, r"floor_divide\(\) is not defined on bool"),
     ),
-    dtypes="real",
 )
-row(
+_real(
     "div",
     lambda x, y: x.div(y + -50.0, rounding_mode="trunc") + x,
     lambda x, y: np.trunc(x / (y - 50.0)) + x,
     *_QUOTIENTS,
-    dtypes="real",
 )
-row(
-    "divide", lambda x, y: x.divide(y + 9.0), lambda x, y: x / (y + 9.0), *_QUOTIENTS, dtypes="real"
-)
-row(
+_real("divide", lambda x, y: x.divide(y + 9.0), lambda x, y: x / (y + 9.0), *_QUOTIENTS)
+_real(
     "true_divide",
     lambda x, y: x.true_divide(y + 9.0),
     lambda x, y: x / (y + 9.0),
     *_QUOTIENTS,
-    dtypes="real",
 )
 row(
     "bitwise_and",
