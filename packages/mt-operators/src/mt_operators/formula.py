@@ -143,7 +143,8 @@ def parameters_of(function: Source) -> tuple[str, ...]:
 
 KINDS: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(
-        ("gates", "chooses", "takes_integers", "takes_bool", "in_place"), (bool, "True or False")
+        ("gates", "chooses", "takes_integers", "closed", "takes_bool", "in_place"),
+        (bool, "True or False"),
     ),
     "for_bool": (str, "the name of an operator"),
     "aliases": (tuple, "a tuple of names"),
@@ -172,6 +173,8 @@ class Operator:
             reduce an empty axis; None for the others.
         chooses: whether the first argument is a condition, by which it chooses.
         takes_integers: whether integers stay what they are; else they are made floating point.
+        closed: whether two integers always have an integer as result, as they have not where they
+            are divided: if not, they are checked first.
         takes_bool: whether truth values are taken.
         for_bool: the operator of truth values that is taken in place of this one or, where truth
             values are refused, that is recommended.
@@ -196,6 +199,7 @@ class Operator:
         identity: float | None = None,
         chooses: bool = False,
         takes_integers: bool = True,
+        closed: bool = True,
         takes_bool: bool = True,
         for_bool: str = "",
         in_place: bool = True,
@@ -211,6 +215,7 @@ class Operator:
         self.identity = identity
         self.chooses = chooses
         self.takes_integers = takes_integers
+        self.closed = closed
         self.takes_bool = takes_bool
         self.for_bool = for_bool
         self.in_place = in_place

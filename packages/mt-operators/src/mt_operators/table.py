@@ -157,6 +157,7 @@ define(
     # 0 ** y does not vary with y >= 0 but at 0: log(1) stands in for the infinite log(0).
     lambda x, y, out: out * log(where(x == 0.0, where(y >= 0.0, 1.0, x), x)),
     takes_bool=False,
+    closed=False,
     note="x to the power y; nan for x < 0 unless y is whole",
 )
 define_real("sqrt", sqrt, lambda x, out: div(0.5, out), domain=FROM_0, note="square root")
@@ -497,13 +498,18 @@ def remainder(x: float, y: float) -> float:
 
 
 define_steps(
-    "floor_divide", floor_divide, takes_bool=False, note="x / y rounded down; derivative 0"
+    "floor_divide",
+    floor_divide,
+    closed=False,
+    takes_bool=False,
+    note="x / y rounded down; derivative 0",
 )
 define(
     "remainder",
     remainder,
     one,
     lambda x, y, out: -floor_divide(x, y),
+    closed=False,
     takes_bool=False,
     note="what x / y rounded down leaves, with the sign of y",
 )
@@ -512,6 +518,7 @@ define(
     fmod,
     one,
     lambda x, y, out: -trunc(div(x, y)),
+    closed=False,
     takes_bool=False,
     note="what x / y without its fraction leaves, with the sign of x",
 )

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from mt_operators import Operator
 from mt_tensor.backends.devices import Backend
 from mt_tensor.backends.devices import Device
 from mt_tensor.backends.devices import device as Place
@@ -174,16 +175,22 @@ class Methods:
         """Element by element: x / y; IEEE 754's infinity or nan where y is zero."""
     def __xor__(self, other: Any) -> Tensor:
         """Element by element: the bits that exactly one has."""
+    def _after_stranger(self, operator: Operator, other: Any) -> Any:
+        """Return what this tensor and, on its left, what is neither tensor nor number give."""
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
     def _backward_to(self, inputs: Tensors, gradient: Tensor | None, retain_graph: builtins.bool | None, create_graph: builtins.bool) -> None:
         """Do what `backward` does for some inputs alone."""
     def _before_change(self) -> Tensor:
         """Return the tensor as it is now, in memory of its own: gradients may read it later."""
+    def _before_stranger(self, operator: Operator, other: Any) -> Any:
+        """Return what this tensor and, on its right, what is neither tensor nor number give."""
     def _change_is_recorded(self, *others: Any) -> builtins.bool:
         """Return whether a change in place of this tensor, with others, is to be recorded."""
     def _check_in_place(self, *others: Any) -> builtins.bool:
         """Return whether a change in place of this tensor, with others, is to be recorded."""
+    def _check_integers(self, name: str, given: Any, other: Tensor) -> None:
+        """Raise if the operator `name` of integers would have no integer as result."""
     def _check_leaf(self) -> None:
         ...
     def _computed(self, name: str, *args: Any, **options: Any) -> Tensor:

@@ -51,7 +51,7 @@ def _defer_row(row: Operator) -> None:
     """Let a row that enters the operator table later be a method and a function, too."""
     for name in (row.name, *row.aliases):
         MODULE_OF.setdefault(name, "mt_tensor.pointwise.table_functions")
-        _defer(name, "mt_tensor.pointwise.arithmetic")
+        _defer(name, "mt_tensor.pointwise.table_functions")
         if row.in_place:
             _defer(f"{name}_", "mt_tensor.library.pointwise.in_place")
 

@@ -1,38 +1,24 @@
-"""Python's operators on tensors, and a method for every row of the operator table."""
+"""Python's operators on tensors.
+
+They are the functions of the rows, as the file above makes them, but what is neither tensor nor
+number is left to its own type, as Python's rules have it; and with a number on the left Python asks
+the tensor on the right.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from mt_operators import OPERATORS, Operator
-from mt_tensor.dtypes import DType, Number
+from mt_operators import OPERATORS
+from mt_tensor.dtypes import plain
 from mt_tensor.errors import ShapeError
-from mt_tensor.pointwise.direct import method as row_method
-from mt_tensor.pointwise.direct import reflected
-from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS
+from mt_tensor.pointwise.table_functions import FUNCTIONS, describe, of_one, of_two
 from mt_tensor.public import method
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
-
-def single(name: str, value: Any, dtype: DType) -> Number | Tensor:
-    """Return a number, or a tensor of no dimensions, as an element of a dtype.
-
-    Raises:
-        DTypeError: the number, or that of the tensor, is out of the range of the dtype.
-        ShapeError: the tensor has dimensions.
-        TypeError: it is something else.
-    """
-    if not isinstance(value, Tensor):
-        return dtype.checked(value)
-    if value.ndim:
-        raise ShapeError(f"{name}() takes a number or a 0-D tensor; shape {value.shape} was given.")
-    if dtype.kind == "integer" and value.dtype is not dtype:
-        dtype.checked(value.item())
-    return value.to(dtype)
-
-
-BINARY = {
+REFLECTED = {
     "add": "add",
     "sub": "sub",
     "mul": "mul",
@@ -51,12 +37,40 @@ BINARY = {
 OTHERS = {"invert": "bitwise_not", "neg": "neg", "abs": "abs"} | {
     name: name for name in ("lt", "le", "gt", "ge", "eq", "ne")
 }
-"""Python's other operators."""
+"""Python's other operators, and their rows."""
 
-for _name, _row in (BINARY | OTHERS).items():
-    method(f"__{_name}__")(row_method(OPERATORS[_row], left_to_others=True))
-for _name, _row in BINARY.items():
-    method(f"__r{_name}__")(reflected(OPERATORS[_row]))
+
+def _on_the_left(row: str) -> Callable[..., Any]:
+    """Return an operator as a method of its left side, or of its only argument."""
+    operation = OPERATIONS[row]
+
+    def otherwise(x: Tensor, *others: Any) -> Any:
+        for other in others:
+            if not isinstance(plain(other), OPERANDS):
+                return x._before_stranger(operation.operator, other)
+        return operation(x, *others)
+
+    return (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
+
+
+def _on_the_right(row: str) -> Callable[..., Any]:
+    """Return an operator as a method of its right side, which Python asks second."""
+    function, operator = FUNCTIONS[row], OPERATORS[row]
+
+    def reflected(self: Tensor, other: Any) -> Tensor:
+        known = isinstance(plain(other), OPERANDS)
+        result: Tensor = function(other, self) if known else self._after_stranger(operator, other)
+        return result
+
+    return reflected
+
+
+for _name, _row in (REFLECTED | OTHERS).items():
+    _function = _on_the_left(_row)
+    describe(_function, OPERATORS[_row], __name__)
+    method(f"__{_name}__")(_function)
+for _name, _row in REFLECTED.items():
+    method(f"__r{_name}__")(_on_the_right(_row))
 
 
 @method
@@ -91,40 +105,3 @@ def __index__(self: Tensor) -> int:
             "that takes a single integer."
         )
     return int(self.item())
-
-
-@method
-def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """Return this tensor where the condition holds, and `other` elsewhere; see `where`."""
-    require_tensors("where", condition)
-    return elementwise("where", condition, self, other)
-
-
-@method
-def masked_fill(self: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
-    """Return a copy in which the elements under the mask are `value`, a number or a 0-D tensor.
-
-    Raises:
-        DTypeError: the number is out of the range of the dtype.
-        ShapeError: `value` is a tensor with dimensions.
-        TypeError: the mask is no tensor, or `value` no number.
-    """
-    require_tensors("masked_fill", mask)
-    filling = single("masked_fill", value, self.dtype)
-    return elementwise("where", mask, filling, self).to(self.dtype)
-
-
-def _install(operator: Operator) -> None:
-    """Make a row of the operator table a method, unless there is another of its name."""
-    for name in (operator.name, *operator.aliases):
-        if not _is_taken(name):
-            method(name)(row_method(operator))
-
-
-def _is_taken(name: str) -> bool:
-    """Whether tensors use a name for something else."""
-    there = vars(Tensor).get(name)
-    return there is not None and getattr(there, "module", None) != __name__
-
-
-OPERATORS.for_each(_install, taken=_is_taken)

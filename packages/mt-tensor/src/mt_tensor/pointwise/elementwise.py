@@ -1,13 +1,12 @@
 """The operator table lifted to tensors.
 
 Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and hands
-one formula to the backend: the value going forward, all wanted gradients at once going backward.
-Under `create_graph` each gradient is such an operation itself, and so recorded.
+one formula to the backend: the value going forward and, as the file above says, all wanted
+gradients at once going backward. Under `create_graph` each gradient is such an operation itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mt_autodiff.extending import recording
@@ -28,12 +27,12 @@ from mt_tensor.dtypes import (
     result_type,
     uint64,
 )
-from mt_tensor.errors import DivisionByZeroError, DTypeError
+from mt_tensor.errors import DTypeError
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.gradients import Recorder
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
-from mt_tensor.strides import Shape, shape_broadcast
+from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor, constant
 
 _make = Tensor._make
@@ -41,18 +40,20 @@ _make = Tensor._make
 OPERANDS = (Tensor, bool, int, float)
 """What an operator of tensors takes."""
 
-_PLAIN_NUMBERS = {int, float}
-"""The numbers that take the type of floating-point tensors beside them."""
-
 
 class ElementwiseOperation:
-    """One row of the operator table on tensors; called like a function."""
+    """One row of the operator table on tensors; called like a function.
+
+    Attributes:
+        operator: the row.
+        computing: how each backend computes its value.
+        record: enters results into the graph.
+    """
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator
         self.computing = Computing(operator.value)
-        self._chooses = operator.chooses  # by its first argument, a condition
-        self.record = Recorder(operator, ElementwiseOperation)
+        self.record = Recorder(operator, ElementwiseOperation).record
 
     def __call__(self, *args: Any) -> Tensor:
         """Apply the operator to tensors and numbers. Numbers alone give a number.
@@ -71,104 +72,84 @@ class ElementwiseOperation:
         backend = common_backend(*args)
         if backend is None:
             return operator.function(*(as_number("an operand", arg) for arg in args))  # type: ignore[no-any-return]
-        operands = self._alike(args, backend)
-        if operands is None:
-            if self._has_finer_numbers(args):
-                halves = [arg.to(float16) if isinstance(arg, Tensor) else arg for arg in args]
-                wide = [arg.float() if isinstance(arg, Tensor) else arg for arg in halves]
-                return self(*wide).to(float16)
-            operands = self._promoted(args, backend)
+        dtype = _common_type(args[1:] if operator.chooses else args)
+        if dtype is None or operator.result == "whole":
+            args = tuple(map(plain, args))
+            dtype = self._computation_type(args)
+        if dtype is bool_ and operator.result == "whole" and operator.for_bool:
+            return OPERATIONS[operator.for_bool](*args)
+        check_on_bool(operator, dtype)
+        operands = self._operands(args, dtype, backend)
+        inputs = [operand._tensor for operand in operands]
+        if dtype is float16 and not (operator.chooses or operator.result == "truth"):
+            # A number that float16 rounds keeps its digits until the result is rounded.
+            numbers = [isinstance(arg, Number) and not is_half(arg) for arg in args]
+            inputs = [a if n else x for a, n, x in zip(args, numbers, inputs, strict=True)]
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:
                 shape = shape_broadcast(shape, operand.shape)
-        return self._run(operands, backend, shape, operands[-1].dtype)
+        truth = operator.result == "truth"
+        out = row_major(shape, bool_ if truth else dtype)
+        value = self.computing[backend](out, *inputs)
+        result = _make(value, backend)
+        if recording.get() and dtype.is_floating_point and not truth:
+            self.record(operands, (*inputs, value), result)
+        return result
 
-    def _alike(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Any, ...] | None:
-        """Return arguments that need no promotion, numbers as tensors; None if there are others.
-
-        These are floating-point tensors of one type, numbers, and a condition of bool.
-        """
-        dtype: DType | None = None
-        for value in args[1:] if self._chooses else args:
-            if isinstance(value, Tensor):
-                own = value._tensor.dtype
-                if dtype is None:
-                    dtype = own
-                elif own is not dtype:
-                    return None
-            elif value.__class__ not in _PLAIN_NUMBERS:
-                return None
-        if dtype is None or not dtype.is_floating_point or dtype is float16:
-            return None
-        if self._chooses and getattr(args[0], "dtype", None) is not bool_:
-            return None
-        return tuple(
-            [arg if isinstance(arg, Tensor) else _as_tensor(arg, dtype, backend) for arg in args]
-        )
-
-    def _has_finer_numbers(self, args: tuple[Any, ...]) -> bool:
-        """Whether to compute in float32 what is float16, for there are numbers that it rounds.
-
-        Comparisons and choices take such a number as an element would be, rounded.
-        """
-        if self._chooses or self.operator.result == "truth":
-            return False
-        numbers = [arg for arg in map(plain, args) if not isinstance(arg, Tensor)]
-        return (
-            len(numbers) < len(args)
-            and any(isinstance(arg, Tensor) and arg.dtype is float16 for arg in args)
-            and all(isinstance(number, Number) for number in numbers)
-            and not all(map(is_half, numbers))
-            and result_type(*args) is float16
-        )
-
-    def _promoted(self, args: tuple[Any, ...], backend: TensorBackend) -> tuple[Tensor, ...]:
-        """Return all arguments as tensors of the dtype of the computation."""
-        args = tuple(map(plain, args))
+    def _computation_type(self, args: tuple[Any, ...]) -> DType:
+        """Return the dtype that the operator computes these arguments in."""
+        operator = self.operator
         for value in args:  # an array is refused here, not promoted by chance
             if not isinstance(value, OPERANDS):
                 raise TypeError(
-                    f"{self.operator.name} was given {value!r} of type {type(value).__name__}: "
+                    f"{operator.name} was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
-        values = args
-        if self._chooses:
-            condition, values = args[0], args[1:]
+        dtype = result_type(*args[1:] if operator.chooses else args)
+        if operator.result == "whole" and dtype.is_floating_point:
+            raise DTypeError(
+                f"{operator.name} works on integers and bool; {dtype.name} was given. Convert "
+                "with x.long(), or compare first, as in (x > 0) & (y > 0)."
+            )
+        if dtype.is_floating_point or (operator.takes_integers and operator.result != "real"):
+            return dtype
+        return get_default_dtype()
+
+    def _operands(
+        self, args: tuple[Any, ...], dtype: DType, backend: TensorBackend
+    ) -> tuple[Tensor, ...]:
+        """Return all arguments as tensors of a dtype, but a condition as one of bool."""
+        if self.operator.chooses:
+            condition, *values = args
             if isinstance(condition, Tensor) and condition.dtype is not bool_:
                 raise DTypeError(
                     f"the condition of where() must be bool; {condition.dtype.name} was given. "
                     "Compare first, as in x > 0."
                 )
-        dtype = result_type(*values)
-        operator = self.operator
-        if not dtype.is_floating_point and (
-            operator.result == "real" or not operator.takes_integers
-        ):
-            dtype = get_default_dtype()
-        check_on_bool(operator, dtype)
-        if self._chooses and dtype.kind == "integer":
             for value in values:
-                if isinstance(value, Number):
+                if dtype.kind == "integer" and isinstance(value, Number):
                     dtype.checked(value)
-        operands = tuple(_as_tensor(value, dtype, backend) for value in values)
-        if dtype.kind == "integer" and operator.name in ON_INTEGERS:
-            ON_INTEGERS[operator.name](args[1], *operands)
-        if len(values) < len(args):
-            return (_as_tensor(args[0], bool_, backend), *operands)
+            first = _as_tensor(condition, bool_, backend)
+            return first, *[_as_tensor(value, dtype, backend) for value in values]
+        operands = tuple([_as_tensor(arg, dtype, backend) for arg in args])
+        if dtype.kind == "integer" and not self.operator.closed:
+            operands[0]._check_integers(self.operator.name, args[1], operands[1])
         return operands
 
-    def _run(
-        self, operands: tuple[Tensor, ...], backend: TensorBackend, shape: Shape, dtype: DType
-    ) -> Tensor:
-        """Compute the value of operands of one dtype, and record it."""
-        inputs = [operand._tensor for operand in operands]
-        truth = self.operator.result == "truth"
-        out = self.computing[backend](row_major(shape, bool_ if truth else dtype), *inputs)
-        result = _make(out, backend)
-        if recording.get() and dtype.is_floating_point and not truth:
-            self.record(operands, result)
-        return result
+
+def _common_type(values: tuple[Any, ...]) -> DType | None:
+    """Return the one dtype of floating-point tensors among plain numbers; None if it is not so."""
+    types = {value.dtype if value.__class__ is Tensor else value.__class__ for value in values}
+    types -= _PLAIN_NUMBERS
+    if len(types) != 1:
+        return None
+    (dtype,) = types
+    return dtype if isinstance(dtype, DType) and dtype.is_floating_point else None
+
+
+_PLAIN_NUMBERS = {int, float}
+"""The numbers that take the type of floating-point tensors beside them."""
 
 
 def check_on_bool(operator: Operator, dtype: DType) -> None:
@@ -176,61 +157,6 @@ def check_on_bool(operator: Operator, dtype: DType) -> None:
     if dtype is bool_ and not operator.takes_bool:
         instead = operator.for_bool
         check_not_bool(operator.name, dtype, f"use {instead}" if instead else "")
-
-
-class WholeNumberOperation(ElementwiseOperation):
-    """A row of the operator table for whole numbers and truth values."""
-
-    def __call__(self, *args: Any) -> Tensor:
-        """Apply the operator; see `ElementwiseOperation.__call__`."""
-        name = self.operator.name
-        args = tuple(map(plain, args))
-        if all(isinstance(value, OPERANDS) for value in args):
-            dtype = result_type(*args)
-            if dtype.is_floating_point:
-                raise DTypeError(
-                    f"{name} works on integers and bool; {dtype.name} was given. Convert with "
-                    "x.long(), or compare first, as in (x > 0) & (y > 0)."
-                )
-            if dtype is bool_ and self.operator.for_bool:
-                return OPERATIONS[self.operator.for_bool](*args)
-        return super().__call__(*args)
-
-
-def _check_integer_power(exponent: Any, base: Tensor, _: Tensor) -> None:
-    """Raise DTypeError if an integer exponent does not fit, or would lead to no integer."""
-    if isinstance(exponent, int):
-        base.dtype.checked(exponent)
-    lowest = (
-        exponent if isinstance(exponent, Number) else exponent.amin() if exponent.numel() else 0
-    )
-    if lowest < 0:
-        raise DTypeError(
-            f"an integer tensor cannot be raised to the negative integer {int(lowest)}: convert "
-            "it first, as in x.float() ** -1."
-        )
-
-
-def _check_integer_divisor(given: Any, dividend: Tensor, divisor: Tensor) -> None:
-    """Raise DivisionByZeroError if an integer is to be divided by zero: no integer is right."""
-    if not dividend.numel():
-        zero = False
-    elif isinstance(given, Number):
-        zero = divisor.dtype.convert(given) == 0  # 256 is zero among eight bits
-    else:
-        zero = bool((divisor == 0).any())
-    if zero:
-        raise DivisionByZeroError(
-            "an integer tensor cannot be divided by zero: there is no integer infinity or nan. "
-            "Convert it first, as in x.float() // y, or replace the zeros."
-        )
-
-
-ON_INTEGERS: dict[str, Callable[..., None]] = {
-    "pow": _check_integer_power,
-    **dict.fromkeys(("floor_divide", "remainder", "fmod"), _check_integer_divisor),
-}
-"""Among integers, checks of the second argument as it was given, and of both as tensors."""
 
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
@@ -246,8 +172,7 @@ OPERATIONS: dict[str, ElementwiseOperation] = {}
 
 
 def _enter(row: Operator) -> None:
-    kind = WholeNumberOperation if row.result == "whole" else ElementwiseOperation
-    OPERATIONS[row.name] = kind(row)
+    OPERATIONS[row.name] = ElementwiseOperation(row)
 
 
 OPERATORS.for_each(_enter)

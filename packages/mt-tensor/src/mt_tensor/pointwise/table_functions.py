@@ -1,8 +1,11 @@
-"""The operator table as functions, `mt.exp(x)` and `mt.maximum(x, y)`.
+"""The operator table as functions and methods, `mt.exp(x)` and `x.exp()`.
 
 One function is made for each row, when it enters the table, with torch's names for its arguments.
-It calls the method, for a tensor. Operations whose arguments are more than those of their row,
-`clamp` and `gelu` for example, have functions of their own, in files by subject.
+Operations whose arguments are more than those of their row, `clamp` and `gelu` for example, have
+functions of their own, in files by subject. Tensors of one element type, and a tensor with a number
+of its kind, need no promotion: what remains is to ask the backend for the values and to record
+them. Here every tenth of a microsecond counts, for each operation of every program pays it. All
+else goes to the `ElementwiseOperation` of the row.
 """
 
 from __future__ import annotations
@@ -10,64 +13,142 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
-from mt_tensor.dtypes import Number
-from mt_tensor.pointwise.direct import method
-from mt_tensor.pointwise.elementwise import OPERATIONS
+from mt_tensor.dtypes import Number, bool_, float16, is_half
+from mt_tensor.layout import row_major
+from mt_tensor.pointwise.elementwise import OPERATIONS, ElementwiseOperation
 from mt_tensor.public import FUNCTIONS as OFFERED
+from mt_tensor.public import method
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.tensor import Tensor
+from mt_tensor.strides import shape_broadcast
+from mt_tensor.tensor import Tensor, constant
+
+_make = Tensor._make
 
 Operand: TypeAlias = Tensor | Number
-
 
 FUNCTIONS: dict[str, Callable[..., Tensor]] = {}
 """The function of each row, by its name and aliases."""
 
 
-def _install(operator: Operator) -> None:
-    """Make the function of a row."""
-    function = {1: _unary, 2: _binary}.get(operator.arity, _of_many)(operator)
-    function.__name__ = function.__qualname__ = operator.name
-    function.__doc__ = f"Element by element: {operator.note}."
-    for name in (operator.name, *operator.aliases):
-        FUNCTIONS[name] = function
-        OFFERED.setdefault(name, function)  # there may be one with more settings
+def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation of one argument as a function.
 
-
-def _unary(operator: Operator) -> Callable[..., Tensor]:
-    name, of_tensor = operator.name, method(operator)
+    Args:
+        operation: of a row of the table.
+        otherwise: the same for what needs conversion or a check, or is no tensor.
+    """
+    computing, record, truth, direct = _facts(operation)
 
     def function(input: Any) -> Tensor:
-        if not isinstance(input, Tensor):
-            require_tensors(name, input)
-        return of_tensor(input)  # type: ignore[no-any-return]
+        if input.__class__ is not Tensor or input._tensor.layout.dtype.kind not in direct:
+            return otherwise(input)  # type: ignore[no-any-return]
+        data, backend = input._tensor, input.backend
+        layout = data.layout
+        out = row_major(layout.shape, bool_) if truth else layout.contiguous
+        value = computing[backend](out, data)
+        result = _make(value, backend)
+        if input._requires_grad and recording.get() and not truth:
+            record((input,), (data, value), result)
+        return result
 
     return function
 
 
-def _binary(operator: Operator) -> Callable[..., Tensor]:
-    name, of_tensor, operation = operator.name, method(operator), OPERATIONS[operator.name]
+def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation of two arguments as a function; see `of_one`."""
+    computing, record, truth, direct = _facts(operation)
 
     def function(input: Any, other: Any) -> Tensor:
-        if isinstance(input, Tensor):
-            return of_tensor(input, other)  # type: ignore[no-any-return]
-        if not isinstance(other, Tensor):
-            require_tensors(name, input)
-        return operation(input, other)
+        x = input if input.__class__ is Tensor else _beside(input, other)
+        y = other if other.__class__ is Tensor else _beside(other, input)
+        if x is None or y is None or x.backend is not y.backend:
+            return otherwise(input, other)  # type: ignore[no-any-return]
+        first, second, backend = x._tensor, y._tensor, x.backend
+        layout, another = first.layout, second.layout
+        if layout.dtype.kind not in direct or another.dtype is not layout.dtype:
+            return otherwise(input, other)  # type: ignore[no-any-return]
+        out = layout.contiguous
+        if another is not layout and another.shape and another.shape != layout.shape:
+            out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
+        if truth:
+            out = row_major(out.shape, bool_)
+        value = computing[backend](out, first, second)
+        result = _make(value, backend)
+        if (x._requires_grad or y._requires_grad) and recording.get() and not truth:
+            record((x, y), (first, second, value), result)
+        return result
 
     return function
 
 
-def _of_many(operator: Operator) -> Callable[..., Tensor]:
-    name, operation = operator.name, OPERATIONS[operator.name]
+def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
+    """Return an operation as a function of which one argument at least must be a tensor."""
 
     def function(*operands: Any) -> Tensor:
         if not any(isinstance(operand, Tensor) for operand in operands):
-            require_tensors(name, *operands)
+            require_tensors(operation.operator.name, *operands)
         return operation(*operands)
 
     return function
 
 
-OPERATORS.for_each(_install)
+def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[str]]:
+    """Return how to compute and to record, whether the result is a truth value, and of what."""
+    operator = operation.operator
+    truth = operator.result == "truth"
+    kinds = set() if operator.result == "whole" else {"float"}  # that need no conversion or check
+    if operator.result != "real" and operator.takes_integers and operator.closed:
+        kinds.add("integer")
+    if truth and operator.takes_bool:
+        kinds.add("bool")
+    return operation.computing, operation.record, truth, kinds
+
+
+def _beside(number: Any, tensor: Any) -> Tensor | None:
+    """Return a number as a tensor like the one that it meets; None if it is not of its kind."""
+    if tensor.__class__ is not Tensor:
+        return None
+    dtype = tensor._tensor.layout.dtype
+    if number.__class__ is float:
+        fits = dtype.is_floating_point
+    else:
+        fits = number.__class__ is int and dtype is not bool_ and -_EXACT < number < _EXACT
+    if not fits or (dtype is float16 and not is_half(number)):
+        return None
+    return constant(tensor.backend, dtype, number)
+
+
+_EXACT = 2**53
+"""Smaller integers are the same number as a float."""
+
+
+def _install(operator: Operator) -> None:
+    """Make the function of a row, and offer it under names that nothing with more settings has."""
+    operation = OPERATIONS[operator.name]
+    function = of_any(operation)
+    if operator.arity <= 2:
+        function = (of_one if operator.arity == 1 else of_two)(operation, function)
+    describe(function, operator)
+    for name in (operator.name, *operator.aliases):
+        FUNCTIONS[name] = function
+        OFFERED.setdefault(name, function)
+        if not _is_taken(name):
+            method(name)(function)
+
+
+def describe(function: Callable[..., Any], operator: Operator, module: str = __name__) -> None:
+    """Give what was made of an operator its name, where it is found, and documentation."""
+    function.__module__ = module
+    function.__name__ = function.__qualname__ = operator.name
+    function.__doc__ = f"Element by element: {operator.note}."
+
+
+def _is_taken(name: str) -> bool:
+    """Whether tensors use a name for something else."""
+    there = vars(Tensor).get(name)
+    return there is not None and getattr(there, "module", None) != __name__
+
+
+OPERATORS.for_each(_install, taken=_is_taken)

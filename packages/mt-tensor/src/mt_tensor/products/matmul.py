@@ -8,7 +8,6 @@ from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import bool_, result_type
 from mt_tensor.errors import ShapeError
-from mt_tensor.pointwise.beside_arrays import refused_on_the_left
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
@@ -92,8 +91,3 @@ def __matmul__(self: Tensor, other: Tensor) -> Tensor:
     if not isinstance(other, Tensor):
         return NotImplemented
     return matmul(self, other)
-
-
-@method
-def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - whatever they are
-    raise refused_on_the_left("matmul")

@@ -16,6 +16,7 @@ from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.recording.graph import Node, connect
 from mt_tensor.tensor import VIEW, Tensor
+from mt_tensor.tensor_data import TensorData
 
 
 class Function:
@@ -110,13 +111,12 @@ class TensorContext(Context):
 
 
 def changes(values: Iterable[Any]) -> int:
-    """Return how often the tensors among some values have been changed in place, together."""
+    """Return how often tensors, or their elements, among some values were changed in place."""
     total = 0
     for value in values:
-        if isinstance(value, Tensor):
-            version = value._tensor._version
-            if version is not None:
-                total += version[0]
+        data = value._tensor if value.__class__ is Tensor else value
+        if data.__class__ is TensorData and data._version is not None:
+            total += data._version[0]
     return total
 
 

@@ -17,8 +17,8 @@ from mt_tensor.library.indexing.scattering import check_slices, scatter
 from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.library.movement.rearranging import broadcast_tensors
 from mt_tensor.library.movement.turning import select
+from mt_tensor.library.pointwise.choosing import single
 from mt_tensor.movement.views import existing_dim
-from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor

@@ -25,10 +25,10 @@ from mt_tensor.dtypes import (
     result_type,
 )
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.library.pointwise.choosing import single
 from mt_tensor.library.pointwise.functions import scaled
 from mt_tensor.library.pointwise.integers import RoundingMode
 from mt_tensor.library.recording.aliasing import Instead
-from mt_tensor.pointwise.arithmetic import single
 from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS, check_on_bool, elementwise
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend

@@ -13,13 +13,15 @@ import numpy as np
 
 from mt_operators import Operator
 from mt_tensor.pointwise.elementwise import OPERATIONS
+from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
 
 _CURE = "make it a tensor first, as in mt_tensor.from_numpy(array)"
 
 
-def array_on_the_right(operator: Operator, x: Tensor, other: Any) -> Any:
-    """Return what `x` and something that is neither tensor nor number give.
+@method
+def _before_stranger(self: Tensor, operator: Operator, other: Any) -> Any:
+    """Return what this tensor and, on its right, what is neither tensor nor number give.
 
     Returns:
         A tensor of truth values where they are compared for equality; else NotImplemented, after
@@ -31,12 +33,13 @@ def array_on_the_right(operator: Operator, x: Tensor, other: Any) -> Any:
     if operator.result != "truth" or not isinstance(other, np.ndarray):
         return NotImplemented
     if operator.name in ("eq", "ne"):
-        return OPERATIONS[operator.name](x, x._uploaded(np.array(other)))
+        return OPERATIONS[operator.name](self, self._uploaded(np.array(other)))
     raise TypeError(f"{operator.name}() of a tensor and an array of NumPy is not defined: {_CURE}.")
 
 
-def array_on_the_left(operator: Operator, other: Any, x: Tensor) -> Any:
-    """Return what something that is neither tensor nor number, and `x`, give.
+@method
+def _after_stranger(self: Tensor, operator: Operator, other: Any) -> Any:
+    """Return what this tensor and, on its left, what is neither tensor nor number give.
 
     Raises:
         TypeError: it is an array, and no dividend.
@@ -44,10 +47,15 @@ def array_on_the_left(operator: Operator, other: Any, x: Tensor) -> Any:
     if not isinstance(other, np.ndarray):
         return NotImplemented
     if operator.name == "div":
-        return np.true_divide(other, x)
-    raise refused_on_the_left(operator.name)
+        return np.true_divide(other, self)
+    raise _refused(operator.name)
 
 
-def refused_on_the_left(name: str) -> TypeError:
+@method
+def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - whatever they are
+    raise _refused("matmul")
+
+
+def _refused(name: str) -> TypeError:
     """Return the error for an array on the left of a tensor."""
     return TypeError(f"{name}() takes no array of NumPy on the left of a tensor: {_CURE}.")
