@@ -10,6 +10,7 @@ import pytest
 import mt_nn as nn
 import mt_tensor as mt
 from mt_nn import init
+from mt_nn.init.filling import GAINS
 
 SHAPE = (60, 20, 3, 3)
 FAN_IN, FAN_OUT = 180, 540
@@ -107,7 +108,7 @@ def test_constants_are_torchs(name: str, shape: tuple[int, ...], settings: Any) 
 
 def test_gains_are_torchs() -> None:
     torch = pytest.importorskip("torch")
-    for name in init._GAINS.keys() | {"linear", "conv3d", "conv_transpose1d", "sigmoid"}:
+    for name in GAINS.keys() | {"linear", "conv3d", "conv_transpose1d", "sigmoid"}:
         assert init.calculate_gain(name) == torch.nn.init.calculate_gain(name)  # type: ignore[arg-type]
     for slope in (None, 0.3, 2):
         ours = init.calculate_gain("leaky_relu", slope)

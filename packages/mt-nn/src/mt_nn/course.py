@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from mt_nn import functional
 from mt_nn.errors import InputError
-from mt_nn.functional.dropout import check_probability
-from mt_nn.functional.windows import as_batch
+from mt_nn.functional.dropouts import check_probability
+from mt_nn.functional.window_views import as_batch
 from mt_nn.settings import integers
 from mt_tensor import Tensor, rand
 

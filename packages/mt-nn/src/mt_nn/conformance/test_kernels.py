@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-import mt_nn  # noqa: F401 - it names the operations
 from mt_nn.conformance.kernels import SAMPLES
+from mt_nn.functional import *  # noqa: F403 - operations have names when they are imported
+from mt_nn.library.layers import recurrent  # noqa: F401 - likewise
 from mt_operators.testing.ids import sample_id
 from mt_tensor.backends import TensorBackend
 from mt_tensor.conformance.kernels import assert_kernel_agrees

@@ -3,7 +3,6 @@
 from mt_nn.data import transforms as transforms
 from mt_nn.data.collate import default_collate as default_collate
 from mt_nn.data.collate import default_convert as default_convert
-from mt_nn.data.collate import pad_collate as pad_collate
 from mt_nn.data.dataset import ConcatDataset as ConcatDataset
 from mt_nn.data.dataset import Dataset as Dataset
 from mt_nn.data.dataset import IterableDataset as IterableDataset
@@ -16,10 +15,9 @@ from mt_nn.data.samplers import BatchSampler as BatchSampler
 from mt_nn.data.samplers import RandomSampler as RandomSampler
 from mt_nn.data.samplers import Sampler as Sampler
 from mt_nn.data.samplers import SequentialSampler as SequentialSampler
-from mt_nn.data.samplers import SubsetRandomSampler as SubsetRandomSampler
-from mt_nn.data.samplers import WeightedRandomSampler as WeightedRandomSampler
 from mt_nn.library.data.bptt import BPTTWindows as BPTTWindows
 from mt_nn.library.data.bptt import batchify as batchify
+from mt_nn.library.data.collate import pad_collate as pad_collate
 from mt_nn.library.data.downloads.download import download as download
 from mt_nn.library.data.downloads.published import PUBLISHED as PUBLISHED
 from mt_nn.library.data.downloads.published import fetch as fetch
@@ -40,5 +38,7 @@ from mt_nn.library.data.formats.sentences import read_movie_reviews as read_movi
 from mt_nn.library.data.formats.sentences import read_sst2 as read_sst2
 from mt_nn.library.data.formats.tables import Table as Table
 from mt_nn.library.data.formats.tables import read_csv as read_csv
+from mt_nn.library.data.samplers import SubsetRandomSampler as SubsetRandomSampler
+from mt_nn.library.data.samplers import WeightedRandomSampler as WeightedRandomSampler
 from mt_nn.library.data.vocabulary import Vocabulary as Vocabulary
 from mt_nn.library.data.vocabulary import tokenize as tokenize

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mt_nn.data.transform import transform_each
 from mt_nn.errors import SettingError
-from mt_tensor import Generator, Tensor
+from mt_tensor import Generator, Tensor, stack
 from mt_tensor.extending import numbers_of
 
 
@@ -197,3 +196,18 @@ def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
             "fractions that add up to 1."
         )
     return [int(length) for length in lengths]
+
+
+def takes_batches(transform: Any) -> bool:
+    """Whether a transform, and all in a row of them, can transform the images of a batch."""
+    return hasattr(transform, "each") and all(
+        takes_batches(part) for part in getattr(transform, "transforms", ())
+    )
+
+
+def transform_each(transform: Any, imgs: Tensor) -> Tensor:
+    """Return the images of a batch, each transformed by itself."""
+    if hasattr(transform, "each"):
+        result: Tensor = transform.each(imgs)
+        return result
+    return stack([transform(img) for img in imgs.unbind()])

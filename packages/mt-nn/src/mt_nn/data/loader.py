@@ -21,15 +21,9 @@ from mt_nn.data.dataset import (
     Subset,
     TensorDataset,
     TransformedDataset,
+    takes_batches,
 )
-from mt_nn.data.samplers import (
-    BatchSampler,
-    RandomSampler,
-    SequentialSampler,
-    batch_count,
-    batches,
-)
-from mt_nn.data.transform import takes_batches
+from mt_nn.data.samplers import BatchSampler, RandomSampler, SequentialSampler, batch_count, batches
 from mt_nn.data.workers import END, prefetch
 from mt_nn.errors import SettingError
 from mt_nn.settings import integer

@@ -12,6 +12,3 @@ known: a class number that does not exist is for the kernel to find, as it is fo
 from mt_nn.names import offered
 
 __getattr__, __dir__, __all__ = offered(__name__)
-
-for _name in __all__:  # at once: files of this folder have the names of functions
-    __getattr__(_name)

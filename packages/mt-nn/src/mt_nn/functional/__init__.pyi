@@ -3,30 +3,15 @@
 from mt_nn.functional.convolution import conv1d as conv1d
 from mt_nn.functional.convolution import conv2d as conv2d
 from mt_nn.functional.convolution import conv3d as conv3d
-from mt_nn.functional.dropout import alpha_dropout as alpha_dropout
-from mt_nn.functional.dropout import drop_path as drop_path
-from mt_nn.functional.dropout import dropout as dropout
-from mt_nn.functional.dropout import dropout1d as dropout1d
-from mt_nn.functional.dropout import dropout2d as dropout2d
-from mt_nn.functional.dropout import dropout3d as dropout3d
-from mt_nn.functional.dropout import feature_alpha_dropout as feature_alpha_dropout
-from mt_nn.functional.linear import bilinear as bilinear
-from mt_nn.functional.linear import linear as linear
+from mt_nn.functional.dropouts import dropout as dropout
+from mt_nn.functional.linear_maps import linear as linear
 from mt_nn.functional.losses.classes import accuracy as accuracy
 from mt_nn.functional.losses.classes import cross_entropy as cross_entropy
-from mt_nn.functional.losses.classes import multi_margin_loss as multi_margin_loss
 from mt_nn.functional.losses.classes import nll_loss as nll_loss
 from mt_nn.functional.padding import pad as pad
-from mt_nn.functional.pooling import avg_pool1d as avg_pool1d
 from mt_nn.functional.pooling import avg_pool2d as avg_pool2d
-from mt_nn.functional.pooling import avg_pool3d as avg_pool3d
-from mt_nn.functional.pooling import lp_pool1d as lp_pool1d
-from mt_nn.functional.pooling import lp_pool2d as lp_pool2d
-from mt_nn.functional.pooling import lp_pool3d as lp_pool3d
-from mt_nn.functional.pooling import max_pool1d as max_pool1d
 from mt_nn.functional.pooling import max_pool2d as max_pool2d
-from mt_nn.functional.pooling import max_pool3d as max_pool3d
-from mt_nn.functional.windows import windows as windows
+from mt_nn.functional.window_views import windows as windows
 from mt_nn.library.functional.activation import celu as celu
 from mt_nn.library.functional.activation import elu as elu
 from mt_nn.library.functional.activation import gumbel_softmax as gumbel_softmax
@@ -50,6 +35,13 @@ from mt_nn.library.functional.adaptive_pooling import adaptive_max_pool3d as ada
 from mt_nn.library.functional.attention import (
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
+from mt_nn.library.functional.bilinear import bilinear as bilinear
+from mt_nn.library.functional.dropouts import alpha_dropout as alpha_dropout
+from mt_nn.library.functional.dropouts import drop_path as drop_path
+from mt_nn.library.functional.dropouts import dropout1d as dropout1d
+from mt_nn.library.functional.dropouts import dropout2d as dropout2d
+from mt_nn.library.functional.dropouts import dropout3d as dropout3d
+from mt_nn.library.functional.dropouts import feature_alpha_dropout as feature_alpha_dropout
 from mt_nn.library.functional.embedding import embedding as embedding
 from mt_nn.library.functional.embedding import embedding_bag as embedding_bag
 from mt_nn.library.functional.folding import fold as fold
@@ -68,7 +60,6 @@ from mt_nn.library.functional.losses.labels import binary_cross_entropy as binar
 from mt_nn.library.functional.losses.labels import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
 )
-from mt_nn.library.functional.losses.labels import multilabel_margin_loss as multilabel_margin_loss
 from mt_nn.library.functional.losses.labels import (
     multilabel_soft_margin_loss as multilabel_soft_margin_loss,
 )
@@ -76,6 +67,8 @@ from mt_nn.library.functional.losses.labels import soft_margin_loss as soft_marg
 from mt_nn.library.functional.losses.likelihoods import gaussian_nll_loss as gaussian_nll_loss
 from mt_nn.library.functional.losses.likelihoods import kl_div as kl_div
 from mt_nn.library.functional.losses.likelihoods import poisson_nll_loss as poisson_nll_loss
+from mt_nn.library.functional.losses.margins import multi_margin_loss as multi_margin_loss
+from mt_nn.library.functional.losses.margins import multilabel_margin_loss as multilabel_margin_loss
 from mt_nn.library.functional.losses.sequences import ctc_loss as ctc_loss
 from mt_nn.library.functional.losses.similarities import (
     cosine_embedding_loss as cosine_embedding_loss,
@@ -95,6 +88,13 @@ from mt_nn.library.functional.normalization import layer_norm as layer_norm
 from mt_nn.library.functional.normalization import local_response_norm as local_response_norm
 from mt_nn.library.functional.normalization import normalize as normalize
 from mt_nn.library.functional.normalization import rms_norm as rms_norm
+from mt_nn.library.functional.pooling import avg_pool1d as avg_pool1d
+from mt_nn.library.functional.pooling import avg_pool3d as avg_pool3d
+from mt_nn.library.functional.pooling import lp_pool1d as lp_pool1d
+from mt_nn.library.functional.pooling import lp_pool2d as lp_pool2d
+from mt_nn.library.functional.pooling import lp_pool3d as lp_pool3d
+from mt_nn.library.functional.pooling import max_pool1d as max_pool1d
+from mt_nn.library.functional.pooling import max_pool3d as max_pool3d
 from mt_nn.library.functional.rearranging import channel_shuffle as channel_shuffle
 from mt_nn.library.functional.rearranging import pixel_shuffle as pixel_shuffle
 from mt_nn.library.functional.rearranging import pixel_unshuffle as pixel_unshuffle

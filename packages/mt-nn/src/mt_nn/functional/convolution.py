@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import check_one_dtype, checked
-from mt_nn.functional.windows import as_batch, check_windows, pairs, windows
+from mt_nn.functional.window_views import as_batch, check_windows, pairs, windows
 from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Shape, common_backend

@@ -10,25 +10,10 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, pairs, windows
+from mt_nn.functional.window_views import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
-from mt_tensor.extending import Array, Shape, as_number, is_integer, wide
-
-
-@checked
-def max_pool1d(
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    dilation: Sizes = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """Return the largest element of each window of signals; see `max_pool2d`."""
-    settings = (kernel_size, stride, padding, dilation, ceil_mode)
-    return _max_pool("max_pool1d", 1, input, settings, return_indices)
+from mt_tensor.extending import Array, Shape, is_integer, wide
 
 
 @checked
@@ -63,36 +48,7 @@ def max_pool2d(
         SettingError: a setting makes no sense.
     """
     settings = (kernel_size, stride, padding, dilation, ceil_mode)
-    return _max_pool("max_pool2d", 2, input, settings, return_indices)
-
-
-@checked
-def max_pool3d(
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    dilation: Sizes = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """Return the largest element of each window of volumes; see `max_pool2d`."""
-    settings = (kernel_size, stride, padding, dilation, ceil_mode)
-    return _max_pool("max_pool3d", 3, input, settings, return_indices)
-
-
-@checked
-def avg_pool1d(
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Tensor:
-    """Return the mean of each window of signals; see `avg_pool2d`."""
-    settings = (kernel_size, stride, padding, 1, ceil_mode)
-    return _avg_pool("avg_pool1d", 1, input, settings, count_include_pad, None)
+    return pool_largest("max_pool2d", 2, input, settings, return_indices)
 
 
 @checked
@@ -125,87 +81,17 @@ def avg_pool2d(
         SettingError: a setting makes no sense.
     """
     settings = (kernel_size, stride, padding, 1, ceil_mode)
-    return _avg_pool("avg_pool2d", 2, input, settings, count_include_pad, divisor_override)
-
-
-@checked
-def avg_pool3d(
-    input: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Tensor:
-    """Return the mean of each window of volumes; see `avg_pool2d`."""
-    settings = (kernel_size, stride, padding, 1, ceil_mode)
-    return _avg_pool("avg_pool3d", 3, input, settings, count_include_pad, divisor_override)
-
-
-@checked
-def lp_pool1d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return a norm of each window of signals; see `lp_pool2d`."""
-    return _lp_pool("lp_pool1d", 1, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
-
-
-@checked
-def lp_pool2d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return a norm of each window: the root of order p of the sum of powers of order p.
-
-    Powers are of the elements, not of their sizes, as in torch: where p is odd, sums may be below
-    zero, and have no root. The gradient of a sum of zero is 0. The last windows in `ceil_mode` are
-    weighed as if they were full.
-
-    Args:
-        input: shape (batch, channels, height, width), or without the batch.
-        norm_type: p; inf for the size of the largest element, -inf for that of the smallest.
-        kernel_size: height and width of the window.
-        stride: how far apart windows are; the kernel's size if None.
-        ceil_mode: whether there is one more window where elements are left over at the end.
-
-    Returns:
-        The shape of `max_pool2d`.
-
-    Raises:
-        InputError: the input holds no such images, or a window is larger than one.
-        SettingError: a setting makes no sense.
-    """
-    return _lp_pool("lp_pool2d", 2, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
-
-
-@checked
-def lp_pool3d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return a norm of each window of volumes; see `lp_pool2d`."""
-    return _lp_pool("lp_pool3d", 3, input, norm_type, (kernel_size, stride, 0, 1, ceil_mode))
+    return pool_means("avg_pool2d", 2, input, settings, count_include_pad, divisor_override)
 
 
 # --- The computation ------------------------------------------------------------------------------
 
-_Settings = tuple[Sizes, Sizes | None, Sizes, Sizes, bool]
+Settings = tuple[Sizes, Sizes | None, Sizes, Sizes, bool]
 """Kernel size, stride, padding, dilation, and whether elements that are left over count."""
 
 
-def _max_pool(
-    name: str, dims: int, input: Tensor, settings: _Settings, return_indices: bool
+def pool_largest(
+    name: str, dims: int, input: Tensor, settings: Settings, return_indices: bool
 ) -> Any:
     """Check the arguments of max pooling over some dimensions, and pool."""
     batch = as_batch(name, input, dims)
@@ -222,11 +108,11 @@ def _max_pool(
     return results if return_indices else results[0]
 
 
-def _avg_pool(
+def pool_means(
     name: str,
     dims: int,
     input: Tensor,
-    settings: _Settings,
+    settings: Settings,
     count_include_pad: bool,
     divisor_override: int | None,
 ) -> Tensor:
@@ -253,19 +139,6 @@ def _avg_pool(
     if rescaled:
         out = out.to(batch.dtype)
     return out.squeeze(0) if input.ndim == dims + 1 else out
-
-
-def _lp_pool(name: str, dims: int, input: Tensor, norm_type: float, settings: _Settings) -> Tensor:
-    """Check the arguments of a norm over some dimensions, and pool."""
-    power = float(as_number("norm_type", norm_type))
-    if power == 0.0 or math.isnan(power):
-        raise SettingError(f"norm_type must be a number other than 0; got {norm_type}.")
-    if math.isinf(power):
-        sizes = input.abs() if power > 0 else -input.abs()
-        return _max_pool(name, dims, sizes, settings, False).abs()  # type: ignore[no-any-return]
-    means = _avg_pool(name, dims, input.pow(power), settings, True, None)
-    count = math.prod(integers("kernel_size", settings[0], dims, 1))
-    return (means.sign() * means.abs().relu() * count).pow(1.0 / power)
 
 
 def _pooling(

@@ -1,23 +1,19 @@
-"""Modules that hold other modules, or parameters, and what is done with them.
+"""Modules that hold other modules in an order.
 
-`Sequential` and `Residual` say how their modules are applied. The lists and dictionaries only hold
-what they are given, so that it belongs to the network; whoever has one of them says the rest.
+`Sequential` says how they are applied. `ModuleList` only holds what it is given, so that it belongs
+to the network; whoever has one says the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self
 
 import mt_operators
-from mt_nn.errors import InputError
 from mt_nn.module import Module
-from mt_nn.parameter import Parameter
 from mt_operators import MemberError
 from mt_tensor import Tensor
 from mt_tensor.extending import as_integer
-
-Held = TypeVar("Held")
 
 
 class Identity(Module):
@@ -31,25 +27,25 @@ class Identity(Module):
         return input
 
 
-# --- Lists --------------------------------------------------------------------------------------
+class MemberList(Module):
+    """What lists share: members that are called "0", "1", ... in state dictionaries.
 
+    They are modules here; a list of something else has its own `_members` and `_checked`.
+    """
 
-class _List(Module, Generic[Held]):
-    """What lists share: members that are called "0", "1", ... in state dictionaries."""
-
-    def _members(self) -> dict[str, Held]:
+    def _members(self) -> dict[str, Any]:
         """Return the members by name."""
-        raise NotImplementedError
+        return self._modules
 
-    def _checked(self, member: Any) -> Held:
+    def _checked(self, member: Any) -> Any:
         """Return a member as it is held.
 
         Raises:
             MemberError: it cannot be one.
         """
-        raise NotImplementedError
+        return checked_module(self, "another member", member)
 
-    def _rebuilt(self, members: Iterable[Held]) -> None:
+    def _rebuilt(self, members: Iterable[Any]) -> None:
         """Hold these members instead, and number them anew."""
         held = self._members()
         kept = list(members)
@@ -70,7 +66,7 @@ class _List(Module, Generic[Held]):
         """Return how many members there are."""
         return len(self._members())
 
-    def __iter__(self) -> Iterator[Held]:
+    def __iter__(self) -> Iterator[Any]:
         """Iterate over the members."""
         return iter(list(self._members().values()))
 
@@ -88,11 +84,11 @@ class _List(Module, Generic[Held]):
             return self._part(position)
         return self._members()[self._name_at(position)]
 
-    def _part(self, part: slice) -> _List[Held]:
+    def _part(self, part: slice) -> MemberList:
         """Return a list of the members in a slice."""
         raise NotImplementedError
 
-    def __setitem__(self, position: int, member: Held) -> None:
+    def __setitem__(self, position: int, member: Any) -> None:
         """Hold another member at a position.
 
         Raises:
@@ -113,7 +109,7 @@ class _List(Module, Generic[Held]):
         del members[position]
         self._rebuilt(members)
 
-    def append(self, member: Held) -> Self:
+    def append(self, member: Any) -> Self:
         """Hold another member at the end, and return the list.
 
         Raises:
@@ -125,13 +121,13 @@ class _List(Module, Generic[Held]):
         setattr(self, str(len(self)), checked)
         return self
 
-    def extend(self, members: Iterable[Held]) -> Self:
+    def extend(self, members: Iterable[Any]) -> Self:
         """Hold more members at the end, and return the list."""
         for member in list(members):
             self.append(member)
         return self
 
-    def insert(self, index: int, member: Held) -> Self:
+    def insert(self, index: int, member: Any) -> Self:
         """Hold another member before a position, and return the list; all are numbered anew.
 
         Raises:
@@ -143,36 +139,26 @@ class _List(Module, Generic[Held]):
         self._rebuilt(members)
         return self
 
-    def pop(self, position: int = -1) -> Held:
+    def pop(self, position: int = -1) -> Any:
         """Let go of a member, by default of the last, and return it.
 
         Raises:
             IndexError: there is no such position.
         """
-        member: Held = self[position]
+        member = self[position]
         del self[position]
         return member
 
-    def __add__(self, other: Iterable[Held]) -> Any:
+    def __add__(self, other: Iterable[Any]) -> Any:
         """Return a list of the members of both."""
         return self._part(slice(0, 0)).extend(self).extend(other)
 
-    def __iadd__(self, other: Iterable[Held]) -> Self:
+    def __iadd__(self, other: Iterable[Any]) -> Self:
         """Hold more members at the end."""
         return self.extend(other)
 
 
-class _Modules(_List[mt_operators.Module]):
-    """A list of modules."""
-
-    def _members(self) -> dict[str, mt_operators.Module]:
-        return self._modules
-
-    def _checked(self, member: Any) -> mt_operators.Module:
-        return _module(self, "another member", member)
-
-
-class Sequential(_Modules):
+class Sequential(MemberList):
     """Modules applied one after the other.
 
     They are called "0", "1", ... in state dictionaries, or as in the dictionary that they are given
@@ -183,10 +169,10 @@ class Sequential(_Modules):
         super().__init__()
         if len(modules) == 1 and isinstance(modules[0], Mapping):
             for name, module in modules[0].items():
-                self.add_module(name, _module(self, f"member {name!r}", module))
+                self.add_module(name, checked_module(self, f"member {name!r}", module))
             return
         for position, module in enumerate(modules):
-            self.add_module(str(position), _module(self, f"argument {position}", module))
+            self.add_module(str(position), checked_module(self, f"argument {position}", module))
 
     def forward(self, input: Any) -> Any:
         """Pass the input through all modules."""
@@ -198,7 +184,7 @@ class Sequential(_Modules):
         return Sequential(dict(list(self._modules.items())[part]))
 
 
-class ModuleList(_Modules):
+class ModuleList(MemberList):
     """A list of modules, which says nothing about how they are applied.
 
     Args:
@@ -213,182 +199,15 @@ class ModuleList(_Modules):
         return ModuleList(list(self)[part])
 
 
-class ParameterList(_List[Any]):
-    """A list of parameters; tensors become ones.
+def checked_module(owner: Module, what: str, member: object) -> mt_operators.Module:
+    """Return a member that is a module.
 
-    Args:
-        values: the first of them.
+    Raises:
+        MemberError: it is none.
     """
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        self.extend(() if values is None else values)
-
-    def _members(self) -> dict[str, Any]:
-        return self._parameters
-
-    def _checked(self, member: Any) -> Any:
-        return _parameter(self, member)
-
-    def _part(self, part: slice) -> ParameterList:
-        return ParameterList(list(self)[part])
-
-    def extra_repr(self) -> str:
-        """Show what they are."""
-        return _described(self._parameters)
-
-
-# --- Dictionaries -------------------------------------------------------------------------------
-
-
-class _Dict(Module, MutableMapping[str, Held], Generic[Held]):
-    """What dictionaries share: members under names of their own, in the order of their coming."""
-
-    __eq__ = object.__eq__  # a module is itself, as a mapping would not be
-    __hash__ = object.__hash__
-
-    def _members(self) -> dict[str, Held]:
-        """Return the members by name."""
-        raise NotImplementedError
-
-    def __len__(self) -> int:
-        """Return how many members there are."""
-        return len(self._members())
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
-        return iter(list(self._members()))
-
-    def __getitem__(self, key: str) -> Held:
-        """Return the member of a name.
-
-        Raises:
-            KeyError: there is none.
-        """
-        return self._members()[key]
-
-    def __delitem__(self, key: str) -> None:
-        """Let go of a member.
-
-        Raises:
-            KeyError: there is none.
-        """
-        del self._members()[key]
-
-
-class ModuleDict(_Dict[mt_operators.Module]):
-    """A dictionary of modules, which says nothing about how they are applied.
-
-    Args:
-        modules: the first of them: a mapping, or pairs of name and module.
-    """
-
-    def __init__(self, modules: Any = None) -> None:
-        super().__init__()
-        self.update(modules or {})
-
-    def _members(self) -> dict[str, mt_operators.Module]:
-        return self._modules
-
-    def __setitem__(self, key: str, module: mt_operators.Module) -> None:
-        """Hold a module under a name.
-
-        Raises:
-            MemberError: it is no module.
-            MemberNameError: it cannot be found under this name.
-        """
-        self.add_module(key, _module(self, f"member {key!r}", module))
-
-
-class ParameterDict(_Dict[Any]):
-    """A dictionary of parameters; tensors become ones.
-
-    Args:
-        parameters: the first of them: a mapping, or pairs of name and parameter.
-    """
-
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        self.update(parameters or {})
-
-    def _members(self) -> dict[str, Any]:
-        return self._parameters
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        """Hold a parameter under a name.
-
-        Raises:
-            MemberError: it is neither a parameter nor a tensor.
-            MemberNameError: it cannot be found under this name.
-        """
-        self.register_parameter(key, _parameter(self, value))
-
-    def extra_repr(self) -> str:
-        """Show what they are."""
-        return _described(self._parameters)
-
-
-# --- Sums ---------------------------------------------------------------------------------------
-
-
-class Residual(Module):
-    """What a module makes of the input, added to the input: `shortcut(input) + module(input)`.
-
-    After He et al., Deep Residual Learning for Image Recognition, 2015. torch does not have it.
-
-    Args:
-        module: the module.
-        shortcut: what brings the input into the shape of the module's output; None if it has it.
-    """
-
-    def __init__(
-        self, module: mt_operators.Module, shortcut: mt_operators.Module | None = None
-    ) -> None:
-        super().__init__()
-        self.module = _module(self, "module", module)
-        self.shortcut = None if shortcut is None else _module(self, "shortcut", shortcut)
-
-    def forward(self, input: Any) -> Any:
-        """Return the sum.
-
-        Raises:
-            InputError: its parts have different shapes.
-        """
-        added = self.module(input)
-        kept = input if self.shortcut is None else self.shortcut(input)
-        if kept.shape != added.shape:
-            raise InputError(
-                f"Residual adds tensors of one shape; {kept.shape} goes around its module, and "
-                f"{added.shape} comes out of it. Give it a shortcut that brings the input there."
-            )
-        return kept + added
-
-
-# --- What may be held ---------------------------------------------------------------------------
-
-
-def _module(owner: Module, what: str, given: object) -> mt_operators.Module:
-    if not isinstance(given, mt_operators.Module):
+    if not isinstance(member, mt_operators.Module):
         raise MemberError(
-            f"{type(owner).__name__} takes modules; {what} is {given!r}. Wrap functions "
+            f"{type(owner).__name__} takes modules; {what} is {member!r}. Wrap functions "
             "in a Module with a forward method."
         )
-    return given
-
-
-def _parameter(owner: Module, given: object) -> mt_operators.Parameter:
-    if isinstance(given, mt_operators.Parameter):
-        return given
-    if not isinstance(given, Tensor):
-        raise MemberError(
-            f"{type(owner).__name__} takes parameters and tensors; {given!r} was given."
-        )
-    return Parameter(given)
-
-
-def _described(parameters: Mapping[str, Any]) -> str:
-    """Return a line for each parameter."""
-    return "\n".join(
-        f"({name}): Parameter of shape {parameter.value.shape} and {parameter.value.dtype.name}"
-        for name, parameter in parameters.items()
-    )
+    return member

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mt_nn import init
 from mt_nn.errors import SettingError
-from mt_nn.functional import convolution
-from mt_nn.functional.convolution import check_padding_name, same_padding
+from mt_nn.functional.convolution import check_padding_name, conv1d, conv2d, conv3d, same_padding
 from mt_nn.functional.padding import pad
-from mt_nn.functional.windows import pairs
+from mt_nn.functional.window_views import pairs
+from mt_nn.init.filling import init_like_torch
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_nn.settings import Sizes, choice, integer, integers
@@ -22,7 +22,7 @@ class Kernels(Module):
     """What all convolutions share: their settings and parameters."""
 
     dims: ClassVar[int]
-    function: ClassVar[str]
+    function: ClassVar[Callable[..., Tensor]]
     padding: Any
 
     def __init__(
@@ -52,7 +52,7 @@ class Kernels(Module):
         self.padding_mode = choice("padding_mode", padding_mode, _MODES)
         self.weight = Parameter(zeros(*self._channels(), *self.kernel_size))
         self.bias = Parameter(zeros(out_channels)) if bias else None
-        init.init_like_torch(self.weight, self.bias)
+        init_like_torch(self.weight, self.bias)
 
     def _channels(self) -> tuple[int, int]:
         """Return the first two extents of the weight."""
@@ -76,7 +76,7 @@ class Kernels(Module):
         )
 
 
-class _Convolution(Kernels):
+class Convolution(Kernels):
     """What convolutions share that make things smaller: how they pad."""
 
     def __init__(
@@ -109,23 +109,22 @@ class _Convolution(Kernels):
         padding: Sizes | str = self.padding
         if self.padding_mode != "zeros":
             input, padding = pad(input, self._around, self.padding_mode), 0
-        result: Tensor = getattr(convolution, self.function)(
+        return self.function(
             input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups
         )
-        return result
 
 
-class Conv1d(_Convolution):
+class Conv1d(Convolution):
     """Kernels slid over signals; see `mt_nn.functional.conv1d`.
 
     Arguments and attributes are those of `Conv2d`, with one extent in place of two.
     """
 
     dims = 1
-    function = "conv1d"
+    function = staticmethod(conv1d)
 
 
-class Conv2d(_Convolution):
+class Conv2d(Convolution):
     """Kernels slid over images; see `mt_nn.functional.conv2d`.
 
     Args:
@@ -146,14 +145,14 @@ class Conv2d(_Convolution):
     """
 
     dims = 2
-    function = "conv2d"
+    function = staticmethod(conv2d)
 
 
-class Conv3d(_Convolution):
+class Conv3d(Convolution):
     """Kernels slid over volumes; see `mt_nn.functional.conv3d`.
 
     Arguments and attributes are those of `Conv2d`, with three extents in place of two.
     """
 
     dims = 3
-    function = "conv3d"
+    function = staticmethod(conv3d)

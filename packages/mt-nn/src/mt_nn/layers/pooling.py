@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mt_nn.functional import pooling
-from mt_nn.functional.pooling import avg_pool1d
+from mt_nn.functional.pooling import avg_pool2d, max_pool2d
 from mt_nn.module import Module
-from mt_nn.settings import Sizes, integers
+from mt_nn.settings import Sizes
 from mt_tensor import Tensor
 
 
-class _MaxPool(Module):
+class MaxPool(Module):
     """What the poolings to the largest element share: their settings.
 
     Args:
@@ -23,7 +23,7 @@ class _MaxPool(Module):
         ceil_mode: whether there is one more window where elements are left over at the end.
     """
 
-    function: ClassVar[str]
+    function: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class _MaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """Return shape (batch, channels, *windows), or a pair of that and the places."""
-        return getattr(pooling, self.function)(
+        return self.function(
             input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
             self.return_indices,
         )  # fmt: skip
@@ -55,54 +55,13 @@ class _MaxPool(Module):
         )
 
 
-class MaxPool1d(_MaxPool):
-    """The largest element of each window of signals; see `MaxPool2d`."""
-
-    function = "max_pool1d"
-
-
-class MaxPool2d(_MaxPool):
+class MaxPool2d(MaxPool):
     """The largest element of each window of images; see `mt_nn.functional.max_pool2d`."""
 
-    function = "max_pool2d"
+    function = staticmethod(max_pool2d)
 
 
-class MaxPool3d(_MaxPool):
-    """The largest element of each window of volumes; see `MaxPool2d`."""
-
-    function = "max_pool3d"
-
-
-class AvgPool1d(Module):
-    """The mean of each window of signals; see `AvgPool2d`."""
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = integers("kernel_size", kernel_size, 1, 1)
-        self.stride = integers("stride", kernel_size if stride is None else stride, 1, 1)
-        self.padding = integers("padding", padding, 1, 0)
-        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, windows)."""
-        return avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad,
-        )  # fmt: skip
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-
-
-class _AvgPool(Module):
+class AvgPool(Module):
     """What the means over images and volumes share: their settings.
 
     Args:
@@ -114,7 +73,7 @@ class _AvgPool(Module):
         divisor_override: what sums are divided by, in place of the number of elements that count.
     """
 
-    function: ClassVar[str]
+    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -133,24 +92,17 @@ class _AvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, *windows)."""
-        result: Tensor = getattr(pooling, self.function)(
+        return self.function(
             input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
             self.count_include_pad, self.divisor_override,
         )  # fmt: skip
-        return result
 
     def extra_repr(self) -> str:
         """Show the settings."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AvgPool2d(_AvgPool):
+class AvgPool2d(AvgPool):
     """The mean of each window of images; see `mt_nn.functional.avg_pool2d`."""
 
-    function = "avg_pool2d"
-
-
-class AvgPool3d(_AvgPool):
-    """The mean of each window of volumes; see `AvgPool2d`."""
-
-    function = "avg_pool3d"
+    function = staticmethod(avg_pool2d)

@@ -1,6 +1,5 @@
 """What users find in `mt_nn.optim`, and where it is defined."""
 
-from mt_nn.library.optim import swa_utils as swa_utils
 from mt_nn.library.optim.adadelta import Adadelta as Adadelta
 from mt_nn.library.optim.adafactor import Adafactor as Adafactor
 from mt_nn.library.optim.adagrad import Adagrad as Adagrad
@@ -15,6 +14,7 @@ from mt_nn.library.optim.radam import RAdam as RAdam
 from mt_nn.library.optim.rmsprop import RMSprop as RMSprop
 from mt_nn.library.optim.rprop import Rprop as Rprop
 from mt_nn.optim import lr_scheduler as lr_scheduler
+from mt_nn.optim import swa_utils as swa_utils
 from mt_nn.optim.adam import Adam as Adam
 from mt_nn.optim.adam import AdamW as AdamW
 from mt_nn.optim.optimizer import Optimizer as Optimizer

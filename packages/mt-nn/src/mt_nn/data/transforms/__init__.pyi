@@ -1,6 +1,5 @@
 """What users find in `mt_nn.data.transforms`, and where it is defined."""
 
-from mt_nn.data.transform import ImageTransform as ImageTransform
 from mt_nn.library.data.transforms.color import ColorJitter as ColorJitter
 from mt_nn.library.data.transforms.color import Grayscale as Grayscale
 from mt_nn.library.data.transforms.color import RandomGrayscale as RandomGrayscale
@@ -18,5 +17,6 @@ from mt_nn.library.data.transforms.cropping import RandomVerticalFlip as RandomV
 from mt_nn.library.data.transforms.erasing import RandomErasing as RandomErasing
 from mt_nn.library.data.transforms.resizing import RandomResizedCrop as RandomResizedCrop
 from mt_nn.library.data.transforms.resizing import Resize as Resize
+from mt_nn.library.data.transforms.transform import ImageTransform as ImageTransform
 from mt_nn.library.data.transforms.warping import RandomAffine as RandomAffine
 from mt_nn.library.data.transforms.warping import RandomRotation as RandomRotation

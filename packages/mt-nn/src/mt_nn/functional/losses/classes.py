@@ -7,13 +7,8 @@ from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import check_one_dtype, checked
-from mt_nn.functional.losses.reduction import (
-    REDUCTIONS,
-    Reduction,
-    check_floating,
-    check_reduction,
-)
-from mt_tensor import Tensor, fused, ones
+from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_tensor import Tensor, fused
 from mt_tensor.errors import IndexingError
 from mt_tensor.extending import common_backend
 
@@ -47,13 +42,13 @@ def nll_loss(
         BackendMismatchError: the tensors belong to different backends.
     """
     check_reduction(reduction)
-    _check_classes("nll_loss", input, target, weight)
+    check_classes("nll_loss", input, target, weight)
     if input.ndim == 1:
-        return _of_one_sample(_nll_loss_of_classes, input, target, weight, ignore_index, reduction)
+        return of_one_sample(_nll_loss_of_classes, input, target, weight, ignore_index, reduction)
     return _nll_loss_of_classes(input, target, weight, ignore_index, reduction)
 
 
-def _of_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> Tensor:
+def of_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> Tensor:
     """Return the loss of a sample without a batch, of shape ()."""
     found: Tensor = loss(input.unsqueeze(0), target.unsqueeze(0), *settings)
     return found.reshape(())
@@ -173,10 +168,10 @@ def cross_entropy(
         if weight is not None:
             _check_weights("cross_entropy", input, weight)
         return _soft_cross_entropy(input, target, weight, reduction, label_smoothing)
-    _check_classes("cross_entropy", input, target, weight)
+    check_classes("cross_entropy", input, target, weight)
     settings = (weight, ignore_index, reduction, label_smoothing)
     if input.ndim == 1:
-        return _of_one_sample(_cross_entropy_of_classes, input, target, *settings)
+        return of_one_sample(_cross_entropy_of_classes, input, target, *settings)
     return _cross_entropy_of_classes(input, target, *settings)
 
 
@@ -232,68 +227,6 @@ def _times_classes(input: Tensor, weight: Tensor | None) -> Tensor:
     return input * weight.view(-1, *(1,) * (input.ndim - 2))
 
 
-# --- Margins --------------------------------------------------------------------------------------
-
-
-@checked
-def multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int = 1,
-    margin: float = 1.0,
-    weight: Tensor | None = None,
-    *,
-    reduction: Reduction = "mean",
-) -> Tensor:
-    """Return by how much the right class's score is not `margin` above those of all others.
-
-    For scores `x` and the class `y` it is the sum over the classes `i != y` of
-    `max(0, margin - x[y] + x[i])^p`, times `weight[y]`, divided by how many classes there are.
-
-    Args:
-        input: scores, shape (batch, classes), or (classes,) of one sample.
-        target: the right class of each, int64 of shape (batch,), or ().
-        p: the exponent, 1 or 2.
-        margin: how far apart scores should be.
-        weight: what each class counts, shape (classes,).
-        reduction: mean or sum over all, or none.
-
-    Raises:
-        InputError: shapes or dtypes do not fit.
-        DTypeError: the weights have another dtype than the scores.
-        IndexingError: a class does not exist.
-        SettingError: there is no such reduction or exponent.
-    """
-    check_reduction(reduction)
-    if p not in (1, 2):
-        raise SettingError(f"p must be 1 or 2; got {p}.")
-    _check_classes("multi_margin_loss", input, target, weight)
-    if input.ndim > 2:
-        raise InputError(
-            "multi_margin_loss() takes scores of shape (batch, classes) or (classes,); shape "
-            f"{input.shape} was given."
-        )
-    if input.ndim == 1:
-        return _of_one_sample(_multi_margin_loss, input, target, p, margin, weight, reduction)
-    return _multi_margin_loss(input, target, p, margin, weight, reduction)
-
-
-def _multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int,
-    margin: float,
-    weight: Tensor | None,
-    reduction: Reduction,
-) -> Tensor:
-    right = target.unsqueeze(1)
-    lacking = (margin - input.gather(1, right) + input).relu()
-    lacking = lacking if p == 1 else lacking.square()
-    others = ones(*input.shape, dtype=input.dtype, backend=input.backend).scatter(1, right, 0.0)
-    losses = (lacking * others).sum(1) / input.shape[1]
-    return REDUCTIONS[reduction](losses if weight is None else losses * weight[target])
-
-
 # --- Answers --------------------------------------------------------------------------------------
 
 
@@ -320,7 +253,8 @@ def accuracy(input: Tensor, target: Tensor) -> float:
 # --- What tensors must be -------------------------------------------------------------------------
 
 
-def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+def check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | None) -> None:
+    """Raise unless scores, the right classes and the weights of classes fit each other."""
     if input.ndim < 1 or not input.is_floating_point():
         raise InputError(
             f"{name}() takes floating-point scores of shape (batch, classes, ...) or (classes,); "

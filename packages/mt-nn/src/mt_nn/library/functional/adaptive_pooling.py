@@ -7,16 +7,9 @@ from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.pooling import (
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
-    largest,
-    max_pool1d,
-    max_pool2d,
-    max_pool3d,
-)
-from mt_nn.functional.windows import as_batch, check_not_empty
+from mt_nn.functional.pooling import avg_pool2d, largest, max_pool2d
+from mt_nn.functional.window_views import as_batch, check_not_empty
+from mt_nn.library.functional.pooling import avg_pool1d, avg_pool3d, max_pool1d, max_pool3d
 from mt_nn.library.functional.resampling import mean_taps, part_taps, resampled
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor

@@ -7,7 +7,7 @@ import math
 
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.dropout import check_probability, dropout
+from mt_nn.functional.dropouts import check_probability, dropout
 from mt_tensor import Tensor, float16, fused, ones
 from mt_tensor.extending import common_backend, shape_broadcast
 

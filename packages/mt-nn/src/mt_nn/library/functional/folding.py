@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.windows import as_batch, check_not_empty, check_windows, windows
+from mt_nn.functional.window_views import as_batch, check_not_empty, check_windows, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
 from mt_tensor.extending import Embed, Fold, apart

@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.windows import as_batch, check_not_empty
+from mt_nn.functional.window_views import as_batch, check_not_empty
 from mt_nn.settings import Sizes, integers, number
 from mt_tensor import Tensor, no_grad, rand, tensor
 from mt_tensor.extending import Array

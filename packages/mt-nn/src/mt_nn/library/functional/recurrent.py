@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_nn.functional.linear import linear
+from mt_nn.functional.linear_maps import linear
 from mt_operators import OPERATORS
 from mt_tensor import (
     Tensor,

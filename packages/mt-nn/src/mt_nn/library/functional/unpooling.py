@@ -8,7 +8,7 @@ from typing import Any
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.windows import as_batch
+from mt_nn.functional.window_views import as_batch
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, int64, zeros
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mt_nn import functional
-from mt_nn.library.functional.adaptive_pooling import OutputSize
+from mt_nn.library.functional.adaptive_pooling import (
+    OutputSize,
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+)
 from mt_nn.module import Module
 from mt_tensor import Tensor
 
@@ -13,7 +21,7 @@ from mt_tensor import Tensor
 class _AdaptiveAvgPool(Module):
     """What the means share: the size of the output; None, in it or for it, for the input's."""
 
-    function: ClassVar[str]
+    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, output_size: OutputSize) -> None:
         super().__init__()
@@ -21,8 +29,7 @@ class _AdaptiveAvgPool(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """Return shape (batch, channels, *output_size)."""
-        result: Tensor = getattr(functional, self.function)(input, self.output_size)
-        return result
+        return self.function(input, self.output_size)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -32,25 +39,25 @@ class _AdaptiveAvgPool(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """The mean of each of so many parts of signals; see `AdaptiveAvgPool2d`."""
 
-    function = "adaptive_avg_pool1d"
+    function = staticmethod(adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """The mean of each of so many parts; see `mt_nn.functional.adaptive_avg_pool2d`."""
 
-    function = "adaptive_avg_pool2d"
+    function = staticmethod(adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """The mean of each of so many parts of volumes; see `AdaptiveAvgPool2d`."""
 
-    function = "adaptive_avg_pool3d"
+    function = staticmethod(adaptive_avg_pool3d)
 
 
 class _AdaptiveMaxPool(Module):
     """What the largest elements share: the size of the output, and whether places are wanted."""
 
-    function: ClassVar[str]
+    function: ClassVar[Callable[..., Any]]
 
     def __init__(self, output_size: OutputSize, return_indices: bool = False) -> None:
         super().__init__()
@@ -58,7 +65,7 @@ class _AdaptiveMaxPool(Module):
 
     def forward(self, input: Tensor) -> Any:
         """Return shape (batch, channels, *output_size), or a pair of that and the places."""
-        return getattr(functional, self.function)(input, self.output_size, self.return_indices)
+        return self.function(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -68,16 +75,16 @@ class _AdaptiveMaxPool(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """The largest element of each of so many parts of signals; see `AdaptiveMaxPool2d`."""
 
-    function = "adaptive_max_pool1d"
+    function = staticmethod(adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """The largest element of each of so many parts; see `mt_nn.functional.adaptive_max_pool2d`."""
 
-    function = "adaptive_max_pool2d"
+    function = staticmethod(adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """The largest element of each of so many parts of volumes; see `AdaptiveMaxPool2d`."""
 
-    function = "adaptive_max_pool3d"
+    function = staticmethod(adaptive_max_pool3d)

@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_nn import functional, init
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.dropout import check_probability
+from mt_nn.functional.dropouts import check_probability
 from mt_nn.layers.linear import Linear
 from mt_nn.library.functional.attention import additive, attention_weights
 from mt_nn.module import Module

@@ -10,7 +10,7 @@ import numpy as np
 
 from mt_nn import functional, init
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.dropout import check_probability
+from mt_nn.functional.dropouts import check_probability
 from mt_nn.library.functional import recurrent
 from mt_nn.library.utils.rnn import PackedSequence, pad_packed_sequence
 from mt_nn.module import Module

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mt_nn.errors import SettingError
-from mt_nn.functional.windows import as_batch
+from mt_nn.functional.window_views import as_batch
 from mt_nn.layers.convolution import Kernels
-from mt_nn.library.functional import transposed
-from mt_nn.library.functional.transposed import transposed_sizes
+from mt_nn.library.functional.transposed import (
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    transposed_sizes,
+)
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
 
@@ -58,11 +62,10 @@ class TransposedConvolution(Kernels):
         added = self.output_padding
         if output_size is not None:
             added = self._added(input, tuple(output_size))
-        result: Tensor = getattr(transposed, self.function)(
+        return self.function(
             input, self.weight, self.bias, self.stride, self.padding, added, self.groups,
             self.dilation,
         )  # fmt: skip
-        return result
 
     def _added(self, input: Tensor, output_size: tuple[int, ...]) -> tuple[int, ...]:
         """Return the output padding for an output of a given size."""
@@ -89,7 +92,7 @@ class ConvTranspose1d(TransposedConvolution):
     """
 
     dims = 1
-    function = "conv_transpose1d"
+    function = staticmethod(conv_transpose1d)
 
 
 class ConvTranspose2d(TransposedConvolution):
@@ -113,7 +116,7 @@ class ConvTranspose2d(TransposedConvolution):
     """
 
     dims = 2
-    function = "conv_transpose2d"
+    function = staticmethod(conv_transpose2d)
 
 
 class ConvTranspose3d(TransposedConvolution):
@@ -123,4 +126,4 @@ class ConvTranspose3d(TransposedConvolution):
     """
 
     dims = 3
-    function = "conv_transpose3d"
+    function = staticmethod(conv_transpose3d)

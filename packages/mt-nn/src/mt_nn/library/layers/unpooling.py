@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from mt_nn.library.functional import unpooling
+from mt_nn.library.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from mt_nn.module import Module
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor
@@ -15,7 +15,7 @@ class _MaxUnpool(Module):
     """What the ways back share: the settings of the pooling."""
 
     dims: ClassVar[int]
-    function: ClassVar[str]
+    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
         super().__init__()
@@ -27,10 +27,9 @@ class _MaxUnpool(Module):
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
         """Return shape (batch, channels, *extents), from what the pooling returned."""
-        result: Tensor = getattr(unpooling, self.function)(
+        return self.function(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
-        return result
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -41,18 +40,18 @@ class MaxUnpool1d(_MaxUnpool):
     """Undoes `MaxPool1d`; see `MaxUnpool2d`."""
 
     dims = 1
-    function = "max_unpool1d"
+    function = staticmethod(max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
     """Undoes `MaxPool2d` with zeros for what it left out; see `mt_nn.functional.max_unpool2d`."""
 
     dims = 2
-    function = "max_unpool2d"
+    function = staticmethod(max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
     """Undoes `MaxPool3d`; see `MaxUnpool2d`."""
 
     dims = 3
-    function = "max_unpool3d"
+    function = staticmethod(max_unpool3d)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.layers.containers import ModuleDict, ModuleList
+from mt_nn.layers.containers import ModuleList
+from mt_nn.library.layers.containers import ModuleDict
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
 from mt_tensor import Tensor, no_grad

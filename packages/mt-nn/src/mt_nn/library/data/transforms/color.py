@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mt_nn.data.transform import (
+from mt_nn.errors import InputError, SettingError
+from mt_nn.library.data.transforms.transform import (
     ImageTransform,
     check_real,
     choose,
     interval,
     probability,
 )
-from mt_nn.errors import InputError, SettingError
 from mt_tensor import Tensor, stack, tensor
 from mt_tensor.extending import generator
 

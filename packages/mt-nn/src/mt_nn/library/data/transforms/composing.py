@@ -7,14 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.data.transform import (
-    check_callable,
-    choose,
-    probability,
-    row,
-    transform_each,
-)
+from mt_nn.data.dataset import transform_each
 from mt_nn.errors import SettingError
+from mt_nn.library.data.transforms.transform import check_callable, choose, probability, row
 from mt_tensor import Tensor
 from mt_tensor.extending import generator
 

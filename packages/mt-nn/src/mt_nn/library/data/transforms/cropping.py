@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mt_nn.data.transform import ImageTransform, choose, probability
 from mt_nn.errors import InputError, SettingError
+from mt_nn.library.data.transforms.transform import ImageTransform, choose, probability
 from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, pad, stack, tensor
 from mt_tensor.extending import generator

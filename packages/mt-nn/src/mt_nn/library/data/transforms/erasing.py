@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_nn.data.transform import (
+from mt_nn.errors import SettingError
+from mt_nn.library.data.transforms.resizing import draw_box
+from mt_nn.library.data.transforms.transform import (
     ImageTransform,
     check_real,
     column,
@@ -14,8 +16,6 @@ from mt_nn.data.transform import (
     probability,
     row,
 )
-from mt_nn.errors import SettingError
-from mt_nn.library.data.transforms.resizing import draw_box
 from mt_tensor import Tensor, randn, tensor
 from mt_tensor.extending import generator
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_nn.data.transform import (
+from mt_nn.errors import SettingError
+from mt_nn.library.data.transforms.resizing import INTERPOLATIONS
+from mt_nn.library.data.transforms.transform import (
     ImageTransform,
     Numbers,
     angles,
@@ -21,8 +23,6 @@ from mt_nn.data.transform import (
     interval,
     row,
 )
-from mt_nn.errors import SettingError
-from mt_nn.library.data.transforms.resizing import INTERPOLATIONS
 from mt_nn.settings import choice
 from mt_tensor import Tensor, tensor, zeros_like
 from mt_tensor.extending import generator

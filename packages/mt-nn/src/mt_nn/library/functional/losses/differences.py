@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.losses.reduction import (
-    REDUCTIONS,
-    Reduction,
+from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_reduction
+from mt_nn.library.functional.losses.arguments import (
     check_at_least,
     check_one_shape,
     check_positive,
-    check_reduction,
 )
 from mt_tensor import Tensor, elementwise, fuse
 

@@ -6,14 +6,9 @@ from typing import Any
 
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import check_one_dtype, checked
-from mt_nn.functional.losses.reduction import (
-    REDUCTIONS,
-    Reduction,
-    check_floating,
-    check_one_shape,
-    check_reduction,
-)
-from mt_tensor import Function, Tensor, arange, fuse
+from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.library.functional.losses.arguments import check_one_shape
+from mt_tensor import Function, Tensor, fuse
 
 # --- Probabilities --------------------------------------------------------------------------------
 
@@ -184,46 +179,6 @@ def multilabel_soft_margin_loss(
         raise InputError("multilabel_soft_margin_loss() takes labels; a single number was given.")
     losses = _reduced(_logistic_loss(input, target), weight, "none")
     return REDUCTIONS[reduction](losses.mean(-1))
-
-
-@checked
-def multilabel_margin_loss(
-    input: Tensor, target: Tensor, *, reduction: Reduction = "mean"
-) -> Tensor:
-    """Return by how much the scores of right labels are not 1 above those of all others.
-
-    It is the sum over all right labels `j` and all wrong ones `i` of `max(0, 1 - x[j] + x[i])`,
-    divided by how many labels there are.
-
-    Args:
-        input: scores, shape (batch, labels), or (labels,) of one sample.
-        target: numbers of the right labels and then -1; int64 of the same shape. What follows the
-            first -1 does not count.
-        reduction: mean or sum over the batch, or none.
-
-    Raises:
-        InputError: shapes or dtypes do not fit, or a label does not exist.
-        SettingError: there is no such reduction.
-    """
-    check_reduction(reduction)
-    check_one_shape("multilabel_margin_loss", input, target)
-    if input.ndim not in (1, 2) or target.dtype.name != "int64":
-        raise InputError(
-            "multilabel_margin_loss() takes scores of shape (batch, labels) or (labels,) and "
-            f"numbers of labels of int64; shape {input.shape} and {target.dtype.name} were given."
-        )
-    labels = input.shape[-1]
-    if target.numel() and not ((target >= -1) & (target < labels)).all():
-        raise InputError(f"targets are numbers of labels from 0 to {labels - 1}, or -1.")
-    scores, numbers = input.reshape(-1, labels), target.reshape(-1, labels)
-    listed = (numbers >= 0).to(input.dtype).cumprod(1)  # 1 up to the first -1
-    numbers = numbers.clamp_min(0)
-    all_labels = arange(labels, backend=input.backend)
-    named = (numbers.unsqueeze(2) == all_labels).to(input.dtype) * listed.unsqueeze(2)
-    wrong = 1.0 - named.amax(1)
-    lacking = (1.0 - scores.gather(1, numbers).unsqueeze(2) + scores.unsqueeze(1)).relu()
-    losses = (lacking * listed.unsqueeze(2) * wrong.unsqueeze(1)).sum((1, 2)) / labels
-    return REDUCTIONS[reduction](losses if input.ndim == 2 else losses.reshape(()))
 
 
 # --- Weights --------------------------------------------------------------------------------------

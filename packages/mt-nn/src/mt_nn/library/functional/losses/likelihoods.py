@@ -7,14 +7,11 @@ from typing import Literal
 
 from mt_nn.errors import InputError, SettingError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.losses.reduction import (
-    REDUCTIONS,
-    Reduction,
+from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.library.functional.losses.arguments import (
     check_at_least,
-    check_floating,
     check_one_shape,
     check_positive,
-    check_reduction,
 )
 from mt_nn.settings import number
 from mt_tensor import Tensor, full_like, fuse, xlogy

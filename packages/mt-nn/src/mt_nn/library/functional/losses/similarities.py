@@ -6,14 +6,8 @@ from collections.abc import Callable
 
 from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
-from mt_nn.functional.losses.reduction import (
-    REDUCTIONS,
-    Reduction,
-    check_floating,
-    check_one_shape,
-    check_positive,
-    check_reduction,
-)
+from mt_nn.functional.losses.reduction import REDUCTIONS, Reduction, check_floating, check_reduction
+from mt_nn.library.functional.losses.arguments import check_one_shape, check_positive
 from mt_tensor import Tensor, pairwise_distance
 
 _SMALL = 1e-12

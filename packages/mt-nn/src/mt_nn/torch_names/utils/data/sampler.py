@@ -1,6 +1,7 @@
 """`torch.utils.data.sampler`: the order of samples."""
 
 from mt_nn.data.samplers import *
+from mt_nn.library.data.samplers import *
 from mt_nn.torch_names import _mirror
 
 _mirror.finish(__name__)

@@ -1,4 +1,4 @@
-"""Dropout: what is set to zero at random: elements, channels or samples.
+"""Dropout beyond single elements: of channels, of samples, and that which belongs to selu.
 
 With `inplace=True` the result is stored in the input, which is returned; a leaf that requires grad
 cannot be changed so.
@@ -7,59 +7,12 @@ cannot be changed so.
 from __future__ import annotations
 
 import math
-from typing import Any
 
-import numpy as np
-
-from mt_nn.errors import InputError, SettingError
+from mt_nn.errors import InputError
 from mt_nn.functional.arguments import checked
-from mt_tensor import Tensor, fused, rand
-from mt_tensor.extending import Shape, check_floating
-
-
-def check_probability(p: Any) -> None:
-    """Raise SettingError unless `p` can be the probability of dropout."""
-    if not (isinstance(p, int | float | np.floating) and 0.0 <= p <= 1.0):
-        raise SettingError(f"the dropout probability must be between 0 and 1; got {p}.")
-
-
-def _leaves_out(name: str, input: Tensor, p: float, training: bool) -> bool:
-    """Return whether anything is left out; then the elements must be floating-point numbers."""
-    check_probability(p)
-    if not training or p == 0.0:
-        return False
-    check_floating(name, input)
-    return True
-
-
-@checked
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set each element to zero with probability `p`, and scale the rest by `1 / (1 - p)`.
-
-    Args:
-        input: any shape, which is also that of the result.
-        p: how likely an element is set to zero.
-        training: if False, the input is returned as it is.
-        inplace: whether to store the result in the input.
-
-    Raises:
-        SettingError: `p` is no probability.
-        DTypeError: something is left out of integers.
-    """
-    if not _leaves_out("dropout", input, p, training):
-        return input
-    if p == 1.0 or inplace:
-        return _scaled(input, _factors(input, input.shape, p), inplace)
-    return _dropout(input, rand(*input.shape, dtype="float32", backend=input.backend), float(p))
-
-
-@fused("dropout")
-def _dropout(input: Tensor, noise: Tensor, p: float) -> Tensor:
-    """Leave out the elements whose noise, of float32 between 0 and 1, is below `p`."""
-    return input * ((noise >= p).to(input.dtype) * (1.0 / (1.0 - p)))
-
-
-# --- Channels and samples -----------------------------------------------------------------------
+from mt_nn.functional.dropouts import leave_out, leaves_out
+from mt_tensor import Tensor, rand
+from mt_tensor.extending import Shape
 
 
 @checked
@@ -117,10 +70,10 @@ def _channels(
             f"{name}() takes {rest + 1} or {rest + 2} dimensions, of which {rest} are within a "
             f"channel; shape {input.shape} was given."
         )
-    if not _leaves_out(name, input, p, training):
+    if not leaves_out(name, input, p, training):
         return input
     has_batch = input.ndim == rest + 2 or name == "dropout2d"
-    return _scaled(input, _factors(input, _outer(input, 2 if has_batch else 1), p), inplace)
+    return leave_out(input, _outer(input, 2 if has_batch else 1), p, inplace)
 
 
 @checked
@@ -145,30 +98,14 @@ def drop_path(
     """
     if input.ndim == 0:
         raise InputError("drop_path() takes samples of shape (batch, ...); a number was given.")
-    if not _leaves_out("drop_path", input, p, training):
+    if not leaves_out("drop_path", input, p, training):
         return input
-    return _scaled(input, _factors(input, _outer(input, 1), p), inplace)
+    return leave_out(input, _outer(input, 1), p, inplace)
 
 
 def _outer(input: Tensor, dims: int) -> Shape:
     """Return the shape of what is the same for all elements but the first dimensions."""
     return (*input.shape[:dims], *(1,) * (input.ndim - dims))
-
-
-def _kept(input: Tensor, shape: Shape, p: float) -> Tensor:
-    """Return ones, and zeros with probability `p`, to multiply the input by."""
-    return (rand(*shape, backend=input.backend) >= p).to(input.dtype)
-
-
-def _factors(input: Tensor, shape: Shape, p: float) -> Tensor:
-    """Return what dropout multiplies by; nothing is kept, or drawn, where `p` is 1."""
-    if p == 1.0:
-        return input._full(shape, 0.0)
-    return _kept(input, shape, p) * (1.0 / (1.0 - p))
-
-
-def _scaled(input: Tensor, factors: Tensor, inplace: bool) -> Tensor:
-    return input.mul_(factors) if inplace else input * factors
 
 
 # --- For selu -----------------------------------------------------------------------------------
@@ -196,7 +133,7 @@ def alpha_dropout(
         SettingError: `p` is no probability.
         DTypeError: something is left out of integers.
     """
-    if not _leaves_out("alpha_dropout", input, p, training):
+    if not leaves_out("alpha_dropout", input, p, training):
         return input
     return _alpha(input, input.shape, p, inplace)
 
@@ -223,16 +160,16 @@ def feature_alpha_dropout(
             "feature_alpha_dropout() takes shape (batch, channels, ...); shape "
             f"{input.shape} was given."
         )
-    if not _leaves_out("feature_alpha_dropout", input, p, training):
+    if not leaves_out("feature_alpha_dropout", input, p, training):
         return input
     return _alpha(input, _outer(input, 2), p, inplace)
 
 
 def _alpha(input: Tensor, shape: Shape, p: float, inplace: bool) -> Tensor:
     if p == 1.0:
-        return _scaled(input, _factors(input, shape, p), inplace)
+        return leave_out(input, shape, p, inplace)
     scale = 1.0 / math.sqrt((1.0 - p) * (1.0 + p * LOWEST * LOWEST))
-    kept = _kept(input, shape, p)
+    kept = (rand(*shape, backend=input.backend) >= p).to(input.dtype)
     shifts = (1.0 - kept) * (LOWEST * scale) - p * LOWEST * scale
-    scaled = _scaled(input, kept * scale, inplace)
-    return scaled.add_(shifts) if inplace else scaled + shifts
+    factors = kept * scale
+    return input.mul_(factors).add_(shifts) if inplace else input * factors + shifts

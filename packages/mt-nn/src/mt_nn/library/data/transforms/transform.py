@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mt_nn.errors import InputError, SettingError
-from mt_tensor import Tensor, stack, tensor
+from mt_tensor import Tensor, tensor
 
 Numbers = npt.NDArray[np.float64]
 
@@ -46,21 +46,6 @@ class ImageTransform:
     def transformed(self, imgs: Tensor) -> Tensor:
         """Return images drawn for along the first dimension, which is there in any case."""
         raise NotImplementedError
-
-
-def takes_batches(transform: Any) -> bool:
-    """Whether a transform, and all in a row of them, can transform the images of a batch."""
-    return hasattr(transform, "each") and all(
-        takes_batches(part) for part in getattr(transform, "transforms", ())
-    )
-
-
-def transform_each(transform: Any, imgs: Tensor) -> Tensor:
-    """Return the images of a batch, each transformed by itself."""
-    if hasattr(transform, "each"):
-        result: Tensor = transform.each(imgs)
-        return result
-    return stack([transform(img) for img in imgs.unbind()])
 
 
 def choose(chosen: npt.NDArray[np.bool_], changed: Tensor, imgs: Tensor) -> Tensor:

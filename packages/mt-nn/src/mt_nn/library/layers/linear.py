@@ -1,0 +1,84 @@
+"""A layer of two inputs, and one that splits a dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mt_nn import init
+from mt_nn.errors import SettingTypeError
+from mt_nn.library.functional.bilinear import bilinear
+from mt_nn.module import Module
+from mt_nn.parameter import Parameter
+from mt_nn.settings import integer
+from mt_tensor import Tensor, unflatten, zeros
+
+
+class Bilinear(Module):
+    """`input1 @ weight @ input2 + bias`, with a matrix for each output.
+
+    Args:
+        in1_features: extent of the last dimension of the first input.
+        in2_features: extent of the last dimension of the second input.
+        out_features: extent of the last dimension of the output.
+        bias: whether to add a bias.
+        dtype: the element type of the parameters, float32 if None.
+
+    Attributes:
+        weight: shape (out_features, in1_features, in2_features).
+        bias: shape (out_features,), or None.
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        *,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.in1_features = first = integer("in1_features", in1_features, 1)
+        self.in2_features = second = integer("in2_features", in2_features, 1)
+        self.out_features = out_features = integer("out_features", out_features, 1)
+        self.weight = Parameter(zeros(out_features, first, second, dtype=dtype))
+        self.bias = Parameter(zeros(out_features, dtype=dtype)) if bias else None
+        bound = 1.0 / math.sqrt(first)  # of one input only: torch's default
+        for parameter in self.parameters():
+            init.uniform_(parameter.value, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        """Return shape (*batch, out_features) from two inputs with the same batch."""
+        return bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )
+
+
+class Unflatten(Module):
+    """One dimension split into several, of which one extent may be -1: what is left for it."""
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
+        super().__init__()
+        self.dim = dim
+        if not isinstance(unflattened_size, tuple | list):
+            raise SettingTypeError(
+                f"unflattened_size is a tuple of integers; got {unflattened_size!r}."
+            )
+        self.unflattened_size = tuple(
+            integer("an extent in unflattened_size", extent, -1) for extent in unflattened_size
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return a tensor with the dimension split."""
+        return unflatten(input, self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -1,0 +1,120 @@
+"""Layers of pooling of signals and of volumes, and of windows to a norm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from mt_nn.layers.pooling import AvgPool, MaxPool
+from mt_nn.library.functional.pooling import (
+    avg_pool1d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool3d,
+)
+from mt_nn.module import Module
+from mt_nn.settings import Sizes, integers
+from mt_tensor import Tensor
+
+
+class MaxPool1d(MaxPool):
+    """The largest element of each window of signals; see `MaxPool2d`."""
+
+    function = staticmethod(max_pool1d)
+
+
+class MaxPool3d(MaxPool):
+    """The largest element of each window of volumes; see `MaxPool2d`."""
+
+    function = staticmethod(max_pool3d)
+
+
+class AvgPool1d(Module):
+    """The mean of each window of signals; see `AvgPool2d`."""
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = integers("kernel_size", kernel_size, 1, 1)
+        self.stride = integers("stride", kernel_size if stride is None else stride, 1, 1)
+        self.padding = integers("padding", padding, 1, 0)
+        self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return shape (batch, channels, windows)."""
+        return avg_pool1d(
+            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+            self.count_include_pad,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool3d(AvgPool):
+    """The mean of each window of volumes; see `AvgPool2d`."""
+
+    function = staticmethod(avg_pool3d)
+
+
+class _LPPool(Module):
+    """What the norms of windows share: their settings.
+
+    Args:
+        norm_type: the order of the norm.
+        kernel_size: the extents of the window.
+        stride: how far apart windows are; the kernel's size if None.
+        ceil_mode: whether there is one more window where elements are left over at the end.
+    """
+
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.norm_type, self.kernel_size = norm_type, kernel_size
+        self.stride, self.ceil_mode = stride, ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return shape (batch, channels, *windows)."""
+        return self.function(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPool):
+    """A norm of each window of signals; see `LPPool2d`."""
+
+    function = staticmethod(lp_pool1d)
+
+
+class LPPool2d(_LPPool):
+    """A norm of each window of images; see `mt_nn.functional.lp_pool2d`."""
+
+    function = staticmethod(lp_pool2d)
+
+
+class LPPool3d(_LPPool):
+    """A norm of each window of volumes; see `LPPool2d`."""
+
+    function = staticmethod(lp_pool3d)
