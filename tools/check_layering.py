@@ -43,6 +43,7 @@ from packaging.utils import NormalizedName, canonicalize_name, parse_wheel_filen
 
 from mt.errors import ToolError
 from mt.programs import output
+from mt.requirements import closure
 from mt.source.borders import trespasses
 from mt.source.modules import Library, Module
 from mt.source.reading import disordered, misdirected, reading_order
@@ -241,35 +242,6 @@ def third_party(
         if (name := canonicalize_name(requirement.name)) not in workspace.stages
         and (requirement.marker is None or requirement.marker.evaluate({"extra": ""}))
     }
-
-
-def closure(
-    roots: Iterable[Requirement], installed: dict[NormalizedName, list[Requirement]]
-) -> set[NormalizedName]:
-    """Everything that installing these requirements brings.
-
-    Args:
-        roots: What is asked for.
-        installed: What is there, each with its own requirements.
-
-    Returns:
-        The distributions that are reached, whether they are installed or not.
-    """
-    reached: set[tuple[NormalizedName, str]] = set()
-    pending = [(canonicalize_name(r.name), extra) for r in roots for extra in ("", *r.extras)]
-    while pending:
-        wanted = pending.pop()
-        if wanted in reached:
-            continue
-        reached.add(wanted)
-        name, extra = wanted
-        pending += [
-            (canonicalize_name(r.name), its_extra)
-            for r in installed.get(name, ())
-            if r.marker is None or r.marker.evaluate({"extra": extra})
-            for its_extra in ("", *r.extras)
-        ]
-    return {name for name, _ in reached}
 
 
 class Environment:

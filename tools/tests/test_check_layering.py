@@ -15,7 +15,6 @@ from check_layering import (
     check_examples,
     check_installed,
     check_parts,
-    closure,
     find_wheels,
     forbidden_imports,
     imported_modules,
@@ -26,6 +25,7 @@ from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from mt.programs import ProgramError
+from mt.requirements import closure
 from mt.source.borders import trespasses
 from mt.source.modules import Module
 from mt.workspace import ROOT, Stage, Workspace

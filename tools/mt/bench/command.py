@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
+from mt.arguments import parser_of
 from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
 
@@ -35,13 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser(which: str) -> argparse.ArgumentParser:
     """Return what reads the arguments of a part; their `needs` are modules."""
-    described, _, examples = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        prog=f"mt bench {which}".strip(),
-        description=described,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(f"mt bench {which}".strip(), __doc__)
     if which == "startup":
         parser.add_argument("--runs", type=_positive, default=15, help="processes for each import")
         parser.set_defaults(needs=["torch"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
+from mt.requirements import closure
 from mt.workspace import Stage
 
 
@@ -47,25 +48,17 @@ def gained(before: Stage, after: Stage) -> tuple[Dependency, ...]:
 
 def _brought(requirement: Requirement) -> tuple[str, ...] | None:
     """Return all that comes with a package, sorted."""
-    first = canonicalize_name(requirement.name)
-    found: set[NormalizedName] = set()
-    pending = [first]
-    while pending:
-        name = pending.pop()
-        try:
-            needed = list(_needed(name))
-        except importlib.metadata.PackageNotFoundError:
-            if name == first:
-                return None
-            continue
-        pending += [each for each in needed if each not in found]
-        found.update(needed)
-    return tuple(sorted(found - {first}))
+    installed = _installed()
+    name = canonicalize_name(requirement.name)
+    if name not in installed:
+        return None
+    return tuple(sorted(closure([requirement], installed) - {name}))
 
 
-def _needed(name: str) -> Iterator[NormalizedName]:
-    """Yield what an installed package needs on this machine, without its extras."""
-    for line in importlib.metadata.requires(name) or ():
-        requirement = Requirement(line)
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
-            yield canonicalize_name(requirement.name)
+@cache
+def _installed() -> dict[NormalizedName, list[Requirement]]:
+    """Return what is installed here, each with what it needs."""
+    return {
+        canonicalize_name(each.metadata["Name"]): list(map(Requirement, each.requires or ()))
+        for each in importlib.metadata.distributions()
+    }

@@ -11,6 +11,7 @@ import argparse
 from collections.abc import Sequence
 
 import mt_tensor as mt
+from mt.arguments import parser_of
 from mt.errors import reported
 from mt.fuzz.campaign import Counts, count_all, least, limited
 from mt.fuzz.differences import KINDS, Difference
@@ -25,13 +26,7 @@ SHOWN = 10
 
 def main(arguments: Sequence[str]) -> int:
     """Run programs, and return 1 if one shows what is not judged."""
-    described, _, examples = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        prog="mt fuzz",
-        description=described,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("mt fuzz", __doc__)
     parser.add_argument("--programs", type=int, default=1000, help="how many")
     parser.add_argument("--seed", type=int, default=0, help="which ones")
     parser.add_argument("--only", type=int, help="the number of the only one")

@@ -20,6 +20,7 @@ from queue import SimpleQueue
 
 import pytest
 
+from mt.arguments import parser_of
 from mt.errors import ToolError, reported
 from mt.mutate.faults import Fault, effective
 from mt.mutate.judged import judged, key
@@ -233,13 +234,7 @@ def _read(done: Done, count: int) -> Outcome:
 
 
 def _parser() -> argparse.ArgumentParser:
-    summary, _, examples = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        prog="mt mutate",
-        description=summary,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("mt mutate", __doc__)
     parser.add_argument("package", nargs="*", help="where to plant them; in all, if none is named")
     parser.add_argument(
         "--sample", type=int, default=300, metavar="N", help="how many from all packages (300)"

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mt.arguments import parser_of
 from mt.elsewhere import missing, run_elsewhere
 from mt.errors import ToolError, reported
 from mt.port.imports import difference, ported, read
@@ -29,13 +30,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser(comparing: bool) -> argparse.ArgumentParser:
-    described, _, examples = (__doc__ or "").partition("\n\n")
-    parser = argparse.ArgumentParser(
-        prog="mt port compare" if comparing else "mt port",
-        description=described,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of("mt port compare" if comparing else "mt port", __doc__)
     if comparing:
         parser.add_argument("names", nargs="*", metavar="NAME", help="which programs; all without")
         parser.add_argument("--backend", default="numpy", help="what they run on here (numpy)")

@@ -10,31 +10,14 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from mt.errors import ToolError
+from mt.source.editing import Edit, Text, edited
 
 MIRROR = "mt_nn.torch_names"
 
-_FROM = re.compile(rb"from[ \t]+(torch)\b")
-
-
-@dataclass(frozen=True)
-class Edit:
-    """A piece of a line and what is to stand there.
-
-    Attributes:
-        line: the number of the line, from 0.
-        start: the number of the first byte in it.
-        end: that of the byte behind the last.
-        text: what is to stand there.
-    """
-
-    line: int
-    start: int
-    end: int
-    text: str
+_FROM = re.compile(r"from[ \t]+(torch)\b")
 
 
 def read(file: Path) -> tuple[str, ast.Module]:
@@ -52,12 +35,8 @@ def read(file: Path) -> tuple[str, ast.Module]:
 
 def ported(text: str, tree: ast.Module) -> str:
     """Return a program whose import lines name the mirror where they named torch."""
-    lines = text.encode().splitlines(keepends=True)
-    edits = [edit for node in ast.walk(tree) for edit in _edits(node, lines)]
-    for edit in sorted(edits, key=lambda each: (each.line, each.start), reverse=True):
-        line = lines[edit.line]
-        lines[edit.line] = line[: edit.start] + edit.text.encode() + line[edit.end :]
-    return b"".join(lines).decode()
+    place = Text(text)
+    return edited(text, (edit for node in ast.walk(tree) for edit in _edits(node, place)))
 
 
 def difference(file: Path) -> str:
@@ -72,18 +51,17 @@ def is_torchs(module: str | None) -> bool:
     return module is not None and module.partition(".")[0] == "torch"
 
 
-def _edits(node: ast.AST, lines: list[bytes]) -> Iterator[Edit]:
+def _edits(node: ast.AST, place: Text) -> Iterator[Edit]:
     """Yield what changes in a statement: nothing, unless it imports from torch."""
     if isinstance(node, ast.ImportFrom) and node.level == 0 and is_torchs(node.module):
-        number = node.lineno - 1
-        match = _FROM.match(lines[number], node.col_offset)
+        match = _FROM.match(place.text, place.start_of(node))
         if match is None:
             raise ToolError(f"line {node.lineno} goes on in the next before it names torch.")
-        yield Edit(number, *match.span(1), MIRROR)
+        yield Edit(*match.span(1), MIRROR)
     if isinstance(node, ast.Import):
         for name in node.names:
             if is_torchs(name.name):
                 # `import torch.nn` binds torch, of which the mirror imports all when it is asked.
                 module = name.name.replace("torch", MIRROR, 1) if name.asname else MIRROR
                 text = f"{module} as {name.asname or 'torch'}"
-                yield Edit(name.lineno - 1, name.col_offset, name.end_col_offset or 0, text)
+                yield Edit(place.start_of(name), place.end_of(name), text)

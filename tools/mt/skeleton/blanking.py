@@ -13,10 +13,10 @@ import io
 import textwrap
 import tokenize
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from mt.errors import ToolError
 from mt.skeleton.course import Task
+from mt.source.editing import Edit, Text, edited
 from mt.source.modules import documentation, lines_of
 from mt.source.symbols import Symbol
 
@@ -27,64 +27,6 @@ def to_write(task: str) -> float:
     raise NotImplementedError(task)
 '''
 """What the lambdas of a row call instead; it follows the imports of its file."""
-
-
-@dataclass(frozen=True, order=True)
-class Edit:
-    """A piece of text that is replaced.
-
-    Attributes:
-        start: where it begins, counted in characters.
-        end: where it ends.
-        text: what stands there then.
-    """
-
-    start: int
-    end: int
-    text: str
-
-
-def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text with pieces replaced, which do not overlap."""
-    for edit in sorted(edits, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
-    return text
-
-
-class _Text:
-    """A text in which syntax trees say what stands where.
-
-    Args:
-        text: all of it.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.lines = [f"{line}\n" for line in text.split("\n")]
-        self.starts = [0]
-        for line in self.lines:
-            self.starts.append(self.starts[-1] + len(line))
-
-    def at(self, line: int, column: int) -> int:
-        """Return where a column of a line is; trees count the bytes of a line."""
-        before = self.lines[line - 1].encode()[:column]
-        return self.starts[line - 1] + len(before.decode())
-
-    def start_of(self, node: ast.expr | ast.stmt) -> int:
-        """Return where a node begins."""
-        return self.at(node.lineno, node.col_offset)
-
-    def end_of(self, node: ast.expr | ast.stmt) -> int:
-        """Return where a node ends."""
-        return self.at(node.end_lineno or node.lineno, node.end_col_offset or 0)
-
-    def text_of(self, node: ast.expr | ast.stmt) -> str:
-        """Return the text of a node."""
-        return self.text[self.start_of(node) : self.end_of(node)]
-
-    def end_of_line(self, line: int) -> int:
-        """Return where a line ends, before what breaks it."""
-        return self.starts[line - 1] + len(self.lines[line - 1].rstrip("\r\n"))
 
 
 # --- Taking out -----------------------------------------------------------------------------------
@@ -100,7 +42,7 @@ def blanked(text: str, left_out: Iterable[tuple[Symbol, Task]]) -> str:
     Raises:
         ToolError: a row has no lambda.
     """
-    place = _Text(text)
+    place = Text(text)
     edits: list[Edit] = []
     has_rows = False
     for symbol, task in left_out:
@@ -118,13 +60,13 @@ def hole(symbol: Symbol, task: Task) -> str:
         ToolError: a row has no lambda.
     """
     start, _ = _span(symbol)
-    edits = _holes(_Text(symbol.module.text), symbol, task)
+    edits = _holes(Text(symbol.module.text), symbol, task)
     return edited(
         whole(symbol), (Edit(edit.start - start, edit.end - start, edit.text) for edit in edits)
     )
 
 
-def _holes(place: _Text, symbol: Symbol, task: Task) -> Iterator[Edit]:
+def _holes(place: Text, symbol: Symbol, task: Task) -> Iterator[Edit]:
     """Yield what is replaced within a function or row that is left out."""
     if isinstance(symbol.node, ast.FunctionDef):
         yield _without_body(place, symbol, symbol.node, task)
@@ -132,7 +74,7 @@ def _holes(place: _Text, symbol: Symbol, task: Task) -> Iterator[Edit]:
         yield from _without_lambdas(place, symbol, task)
 
 
-def _without_body(place: _Text, symbol: Symbol, function: ast.FunctionDef, task: Task) -> Edit:
+def _without_body(place: Text, symbol: Symbol, function: ast.FunctionDef, task: Task) -> Edit:
     """Return what replaces the body of a function, from the end of its docstring on."""
     first, last = function.body[0], function.body[-1]
     start = place.end_of(first) if documentation(first) else _end_of_signature(place, function)
@@ -148,7 +90,7 @@ def _without_body(place: _Text, symbol: Symbol, function: ast.FunctionDef, task:
     return Edit(start, place.end_of_line(last.end_lineno or last.lineno), body)
 
 
-def _errors(place: _Text, function: ast.FunctionDef) -> Iterator[str]:
+def _errors(place: Text, function: ast.FunctionDef) -> Iterator[str]:
     """Yield comments with what a function raises, each error once, in their order."""
     raised = [node for node in ast.walk(function) if isinstance(node, ast.Raise)]
     raised.sort(key=place.start_of)
@@ -164,7 +106,7 @@ def _errors(place: _Text, function: ast.FunctionDef) -> Iterator[str]:
             yield f"#     {line}".rstrip()
 
 
-def _end_of_signature(place: _Text, function: ast.FunctionDef) -> int:
+def _end_of_signature(place: Text, function: ast.FunctionDef) -> int:
     """Return the place behind the colon that ends a signature."""
     begin = place.starts[function.lineno - 1]
     depth = 0
@@ -177,7 +119,7 @@ def _end_of_signature(place: _Text, function: ast.FunctionDef) -> int:
     raise AssertionError(f"the signature of {function.name} has no end.")
 
 
-def _without_lambdas(place: _Text, row: Symbol, task: Task) -> Iterator[Edit]:
+def _without_lambdas(place: Text, row: Symbol, task: Task) -> Iterator[Edit]:
     """Yield what replaces the right sides of the lambdas in a row of the table."""
     call = row.node.value if isinstance(row.node, ast.Expr) else None
     arguments = call.args if isinstance(call, ast.Call) else []
@@ -190,7 +132,7 @@ def _without_lambdas(place: _Text, row: Symbol, task: Task) -> Iterator[Edit]:
         yield Edit(place.start_of(each.body), place.end_of(each.body), reminder)
 
 
-def _stand_in(place: _Text) -> Edit:
+def _stand_in(place: Text) -> Edit:
     """Return the insertion of what rows call, below the imports."""
     body = ast.parse(place.text).body
     imports = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)]
@@ -216,7 +158,7 @@ def restored(text: str, solved: Iterable[tuple[Symbol, Symbol]]) -> str:
 
 def _span(symbol: Symbol) -> tuple[int, int]:
     """Return where the lines of a symbol begin and end."""
-    place = _Text(symbol.module.text)
+    place = Text(symbol.module.text)
     first, last = lines_of(symbol.node)
     return place.starts[first - 1], place.end_of_line(last)
 

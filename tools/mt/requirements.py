@@ -1,0 +1,37 @@
+"""What installing something brings along, by what each distribution says that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from packaging.requirements import Requirement
+from packaging.utils import NormalizedName, canonicalize_name
+
+
+def closure(
+    roots: Iterable[Requirement], installed: Mapping[NormalizedName, Sequence[Requirement]]
+) -> set[NormalizedName]:
+    """Everything that installing these requirements brings.
+
+    Args:
+        roots: What is asked for.
+        installed: What is there, each with its own requirements.
+
+    Returns:
+        The distributions that are reached, whether they are installed or not.
+    """
+    reached: set[tuple[NormalizedName, str]] = set()
+    pending = [(canonicalize_name(r.name), extra) for r in roots for extra in ("", *r.extras)]
+    while pending:
+        wanted = pending.pop()
+        if wanted in reached:
+            continue
+        reached.add(wanted)
+        name, extra = wanted
+        pending += [
+            (canonicalize_name(r.name), its_extra)
+            for r in installed.get(name, ())
+            if r.marker is None or r.marker.evaluate({"extra": extra})
+            for its_extra in ("", *r.extras)
+        ]
+    return {name for name, _ in reached}
