@@ -1,1 +1,1 @@
-"""Making tensors of what there is, or from a rule."""
+"""Making tensors of what there is, or filled with a number."""

@@ -1,18 +1,21 @@
-"""Tensors from what exists already: Python numbers, nested sequences, NumPy arrays, tensors."""
+"""Tensors from what exists already: Python numbers, nested sequences, NumPy arrays, tensors.
+
+So far tensors were made of elements that a backend had. Here are the first functions by which users
+make them, and what all of these ask alike: of which element type a tensor is to be, where, and
+whether its gradient is wanted.
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.devices import Backend, Device, place
-from mt_tensor.backends.host import HostBackend
-from mt_tensor.backends.registry import get_backend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import (
     Array,
@@ -24,23 +27,42 @@ from mt_tensor.dtypes import (
     type_of_number,
     uint64,
 )
-from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
-from mt_tensor.exchange.interop import CPU, taken
-from mt_tensor.layout import row_major
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 
-def from_values(values: Array, dtype: DType, backend: TensorBackend, requires_grad: bool) -> Tensor:
+class Placement(TypedDict, total=False):
+    """Where a new tensor is to be, and whether a gradient is wanted: asked alike everywhere.
+
+    Attributes:
+        backend: a backend or its name; by default the current one.
+        device: a device instead of a backend; see `mt_tensor.device`.
+        requires_grad: whether a gradient is wanted.
+    """
+
+    backend: Backend
+    device: Device
+    requires_grad: bool
+
+
+def from_values(
+    values: Array,
+    dtype: DType,
+    backend: Backend = None,
+    requires_grad: bool = False,
+    device: Device = None,
+) -> Tensor:
     """Return a tensor of the elements of an array, converted; may share its memory."""
     if values.dtype != dtype.numpy:
         values = silently(values.astype, dtype.numpy)
-    return new_leaf(backend.from_host(values), backend, requires_grad)
+    chosen = place(backend, device)
+    return new_leaf(chosen.from_host(values), chosen, requires_grad)
 
 
 def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> Tensor:
-    """Return a tensor of these elements, whose gradient is wanted if that is asked for.
+    """Return a tensor of elements on a backend, whose gradient is wanted if that is asked for.
 
     Raises:
         DTypeError: it is, of what are no floating-point numbers.
@@ -163,122 +185,3 @@ def _common_type(leaves: Iterable[Any], values: Array) -> DType:
     if common.kind == "integer" and values.dtype.kind == "f":  # which is NumPy's last resort
         raise DTypeError("the integers in the data do not fit into 64 bits with a sign.")
     return common
-
-
-@function
-def as_tensor(
-    data: Any, dtype: Any = None, backend: Backend = None, device: Device = None
-) -> Tensor:
-    """Return `data` as a tensor, without a copy where none is needed.
-
-    Args:
-        data: what `tensor` takes. A tensor stays connected to its history, and is returned itself
-            if nothing has to be converted; an array shares its memory, as with `from_numpy`.
-        dtype: the element type; by default as `tensor` chooses it.
-        backend: a backend or its name; by default a tensor's own, else the current one.
-        device: a device instead of a backend; see `mt_tensor.device`.
-
-    Raises:
-        ShapeError: the sequences are ragged.
-        DTypeError: an element is no number, or the element type has no counterpart.
-    """
-    if isinstance(data, Tensor):
-        moved = data.to(place(backend, device, data.backend))
-        return moved if dtype is None else moved.to(as_dtype(dtype))
-    if isinstance(data, np.ndarray):
-        shared = _shared(data, place(backend, device))
-        return shared if dtype is None else shared.to(as_dtype(dtype))
-    return tensor(data, dtype, backend, device=device)
-
-
-@function
-def from_numpy(array: Array, backend: Backend = None) -> Tensor:
-    """Return a tensor with the elements of an array, sharing its memory where that is possible.
-
-    It is possible on a backend that holds NumPy arrays, for an array that can be written to, in
-    this machine's byte order, whatever its strides. Else the elements are copied.
-
-    Raises:
-        TypeError: `array` is no NumPy array.
-        DTypeError: the array's element type has no counterpart.
-    """
-    if not isinstance(array, np.ndarray):
-        raise TypeError(
-            f"from_numpy() takes a NumPy array; a {type(array).__name__} was given. Use tensor()."
-        )
-    return _shared(array, get_backend(backend))
-
-
-@function
-def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
-    """Return a tensor that shares the memory of another library's array.
-
-    On a backend that does not hold NumPy arrays the elements are copied.
-
-    Args:
-        ext_tensor: anything with `__dlpack__` whose elements are in this machine's memory.
-        backend: a backend or its name; by default the current one.
-
-    Raises:
-        TypeError: `ext_tensor` does not speak DLPack.
-        ExchangeError: its elements are elsewhere or read-only, or it refuses to share them.
-        DTypeError: its element type has no counterpart.
-    """
-    if not (hasattr(ext_tensor, "__dlpack__") and hasattr(ext_tensor, "__dlpack_device__")):
-        raise TypeError(
-            f"from_dlpack() takes an array with __dlpack__; {ext_tensor!r} of type "
-            f"{type(ext_tensor).__name__} was given."
-        )
-    device = tuple(ext_tensor.__dlpack_device__())
-    if device[0] != CPU:
-        raise ExchangeError(
-            f"the array is on DLPack device {device}, not in this machine's memory: copy it to "
-            "the host first."
-        )
-    try:
-        array = taken(ext_tensor)
-    except (BufferError, RuntimeError) as error:
-        raise ExchangeError(f"the array cannot be shared: {error}") from error
-    if not array.flags.writeable:
-        raise ExchangeError(
-            "the array is read-only, which tensors are not: copy it, as in "
-            "tensor(numpy.from_dlpack(x))."
-        )
-    return from_numpy(array, backend)
-
-
-def _shared(array: Array, backend: TensorBackend) -> Tensor:
-    """Return a tensor over the memory of an array if that can be, else over a copy."""
-    dtype = as_dtype(array.dtype)
-    if isinstance(backend, HostBackend) and _can_be_shared(array):
-        backend.empty((0,), dtype)  # raises where there are no such elements
-        return Tensor._make(_sharing(array, dtype), backend)
-    return from_values(array, dtype, backend, False)
-
-
-def _can_be_shared(array: Array) -> bool:
-    return (
-        array.size > 0
-        and array.flags.writeable
-        and array.flags.aligned
-        and array.dtype.isnative
-        and (
-            array.flags.c_contiguous
-            or all(stride % array.itemsize == 0 for stride in array.strides)
-        )
-    )
-
-
-def _sharing(array: Array, dtype: DType) -> TensorData:
-    """Return a view over the row of memory from an array's lowest element to its highest."""
-    if array.flags.c_contiguous:
-        return TensorData.of(array.view(np.ndarray), row_major(array.shape, dtype))
-    strides = tuple(stride // array.itemsize for stride in array.strides)
-    steps = [(extent - 1) * s for extent, s in zip(array.shape, strides, strict=True)]
-    forwards: Any = (slice(None, None, -1 if step < 0 else 1) for step in steps)
-    lowest = array[(..., *forwards)]  # with the dots it is an array, not a number, for 0-d, too
-    row = np.lib.stride_tricks.as_strided(
-        lowest, (1 + sum(map(abs, steps)),), (array.itemsize,), writeable=True
-    )
-    offset = -sum(step for step in steps if step < 0)
-    return TensorData(row, array.shape, strides, offset, dtype=dtype)

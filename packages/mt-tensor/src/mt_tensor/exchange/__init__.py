@@ -1,1 +1,1 @@
-"""Tensors to and from elsewhere: other types and backends, NumPy, text."""
+"""Copies of tensors, and their elements elsewhere."""

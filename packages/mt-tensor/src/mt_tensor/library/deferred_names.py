@@ -1,11 +1,16 @@
 """Which module defines which names of those imported later; `mt declare` writes this."""
 
 FUNCTIONS = {
-    "mt_tensor.creation.from_data": "as_tensor from_dlpack from_numpy tensor",
-    "mt_tensor.creation.from_rules": "arange empty empty_like eye full full_like linspace logspace ones ones_like tril_indices triu_indices zeros zeros_like",
+    "mt_tensor.creation.from_data": "tensor",
+    "mt_tensor.creation.from_rules": "empty full ones zeros",
     "mt_tensor.indexing.gathering": "gather index_select scatter_add",
     "mt_tensor.library.autograd.gradcheck": "grad_central_difference grad_check gradcheck gradgradcheck",
+    "mt_tensor.library.creation.from_arrays": "from_numpy",
+    "mt_tensor.library.creation.from_rules": "arange eye linspace logspace tril_indices triu_indices",
+    "mt_tensor.library.creation.from_tensors": "empty_like full_like ones_like zeros_like",
     "mt_tensor.library.creation.typed": "BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor",
+    "mt_tensor.library.exchange.conversion": "as_tensor",
+    "mt_tensor.library.exchange.dlpack": "from_dlpack",
     "mt_tensor.library.exchange.printing": "get_printoptions printoptions set_printoptions",
     "mt_tensor.library.fused": "fused",
     "mt_tensor.library.indexing.filling": "diagonal_scatter index_copy index_fill index_put masked_scatter put select_scatter slice_scatter",
@@ -55,13 +60,16 @@ FUNCTIONS = {
 }
 
 METHODS = {
-    "mt_tensor.exchange.conversion": "bool byte char clone contiguous cpu cuda device double float half int is_cuda long short to type type_as",
-    "mt_tensor.exchange.interop": "__array__ __array_interface__ __array_wrap__ __contains__ __copy__ __deepcopy__ __dlpack__ __dlpack_device__ __reduce__ _check_leaf _is_on_host _shared data_ptr element_size item itemsize nbytes numpy tolist",
+    "mt_tensor.exchange.conversion": "clone contiguous item numpy tolist",
     "mt_tensor.indexing.gathering": "gather index_select scatter_add",
     "mt_tensor.indexing.subscripts": "__getitem__ __iter__ __setitem__",
     "mt_tensor.library.autograd.gradients": "_backward_to",
     "mt_tensor.library.creation.from_tensors": "new new_empty new_full new_ones new_tensor new_zeros",
     "mt_tensor.library.creation.typed": "_initialize",
+    "mt_tensor.library.exchange.conversion": "bool byte char cpu cuda device double float half int is_cuda long short to type type_as",
+    "mt_tensor.library.exchange.copying": "__copy__ __deepcopy__ __reduce__",
+    "mt_tensor.library.exchange.dlpack": "__dlpack__ __dlpack_device__",
+    "mt_tensor.library.exchange.interop": "__array__ __array_interface__ __array_wrap__ __contains__ data_ptr element_size itemsize nbytes",
     "mt_tensor.library.exchange.printing": "__format__ __repr__",
     "mt_tensor.library.indexing.filling": "diagonal_scatter index_copy index_fill index_put masked_scatter put select_scatter slice_scatter",
     "mt_tensor.library.indexing.finding": "argwhere masked_select nonzero take take_along_dim",

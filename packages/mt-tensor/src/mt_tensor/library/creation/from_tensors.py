@@ -1,40 +1,92 @@
-"""New tensors after the model of one: of its element type and on its backend.
-
-The functions that make tensors need `Tensor` itself, and so are imported when they are called.
-"""
+"""New tensors after the model of one: of its shape or element type, and on its backend."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-from mt_tensor.creation.from_rules import Options
-from mt_tensor.public import method
+from mt_tensor.backends.devices import place
+from mt_tensor.creation.from_data import Placement, tensor
+from mt_tensor.creation.from_rules import empty, filled, full, one_number, ones, zeros
+from mt_tensor.dtypes import as_dtype
+from mt_tensor.library.creation.typed import of_sizes_or_data
+from mt_tensor.public import function, method
+from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
+
+
+class Options(Placement, total=False):
+    """What a tensor made after the model of another may differ in; the rest is the model's.
+
+    Attributes:
+        dtype: the element type.
+    """
+
+    dtype: Any
+
+
+def after(model: Tensor, options: Options) -> dict[str, Any]:
+    """Return options in which what is left out, or None, is the model's."""
+    if not options:
+        return {"dtype": model.dtype, "backend": model.backend}
+    chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    backend, device = chosen.pop("backend", None), chosen.pop("device", None)
+    chosen["backend"] = place(backend, device, model.backend)
+    chosen["dtype"] = as_dtype(chosen["dtype"]) if "dtype" in chosen else model.dtype
+    return chosen
+
+
+@function
+def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Return arbitrary elements, by default of the shape, type and backend of `input`."""
+    require_tensors("empty_like", input)
+    return empty(input.shape, **after(input, options))
+
+
+@function
+def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Tensor:
+    """Return a number everywhere, by default of the shape, type and backend of `input`.
+
+    Args:
+        input: the model.
+        fill_value: a number, or a tensor of one element.
+        **options: another `dtype` or `backend`, and `requires_grad`, as in `full`.
+    """
+    require_tensors("full_like", input)
+    chosen = after(input, options)
+    number = chosen["dtype"].checked(one_number("fill_value", fill_value))
+    return filled(input.shape, number, **chosen)
+
+
+@function
+def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Return zeros, by default of the shape, type and backend of `input`."""
+    require_tensors("zeros_like", input)
+    return filled(input.shape, 0, **after(input, options))
+
+
+@function
+def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
+    """Return ones, by default of the shape, type and backend of `input`."""
+    require_tensors("ones_like", input)
+    return filled(input.shape, 1, **after(input, options))
 
 
 @method
 def new(self: Tensor, *given: Any) -> Tensor:
     """Return a tensor of sizes or of data, of this element type and on this backend."""
-    from mt_tensor.library.creation.typed import of_sizes_or_data
-
     return of_sizes_or_data(given, self.dtype, self.backend)
 
 
 @method
 def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
     """Return a new tensor with a copy of `data`; see `mt_tensor.tensor`."""
-    from mt_tensor.creation.from_data import tensor
-    from mt_tensor.creation.from_rules import after
-
     return tensor(data, **after(self, options))
 
 
 @method
 def new_empty(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
     """Return a tensor with arbitrary elements; see `mt_tensor.empty`."""
-    from mt_tensor.creation.from_rules import after, empty
-
     return empty(*sizes, size=size, **after(self, options))
 
 
@@ -43,22 +95,16 @@ def new_full(
     self: Tensor, size: Sequence[int], fill_value: Any, **options: Unpack[Options]
 ) -> Tensor:
     """Return a tensor in which every element is `fill_value`; see `mt_tensor.full`."""
-    from mt_tensor.creation.from_rules import after, full
-
     return full(size, fill_value, **after(self, options))
 
 
 @method
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
     """Return a tensor of zeros; see `mt_tensor.zeros`."""
-    from mt_tensor.creation.from_rules import after, zeros
-
     return zeros(*sizes, size=size, **after(self, options))
 
 
 @method
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
     """Return a tensor of ones; see `mt_tensor.ones`."""
-    from mt_tensor.creation.from_rules import after, ones
-
     return ones(*sizes, size=size, **after(self, options))

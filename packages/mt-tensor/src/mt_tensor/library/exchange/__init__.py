@@ -1,1 +1,1 @@
-"""How tensors are printed."""
+"""Tensors to and from elsewhere: other types and backends, shared memory, copies, text."""

@@ -91,7 +91,7 @@ def assert_close(
         AssertionError: they differ; says in how many elements, and by how much.
         TypeError: only one tolerance was given.
     """
-    from mt_tensor.creation.from_data import as_tensor
+    from mt_tensor.library.exchange.conversion import as_tensor
 
     x, y = as_tensor(actual).detach(), as_tensor(expected).detach()
     if (rtol is None) != (atol is None):

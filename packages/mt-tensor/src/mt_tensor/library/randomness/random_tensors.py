@@ -11,11 +11,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from mt_tensor.arguments import as_integer, check_floating
-from mt_tensor.backends.devices import Backend, Device, place
-from mt_tensor.creation.from_data import from_values
-from mt_tensor.creation.from_rules import Options, after, new_shape
-from mt_tensor.dtypes import DType, as_dtype, as_number, get_default_dtype, int64
+from mt_tensor.creation.from_data import Placement, from_values
+from mt_tensor.creation.from_rules import dtype_or_default, new_shape
+from mt_tensor.dtypes import DType, as_dtype, as_number, int64
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.creation.from_tensors import Options, after
 from mt_tensor.library.randomness.generator import Generator, generator, manual_seed, numbers_of
 from mt_tensor.library.randomness.sampling import (
     check_deviation,
@@ -46,7 +46,7 @@ _Generator = Generator | None
 
 
 def _floats(name: str, dtype: Any) -> DType:
-    kind = get_default_dtype() if dtype is None else as_dtype(dtype)
+    kind = dtype_or_default(dtype)
     check_floating(name, kind)
     return kind
 
@@ -66,9 +66,7 @@ def rand(
     size: Any = None,
     generator: _Generator = None,
     dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
+    **options: Unpack[Placement],
 ) -> Tensor:
     """Return numbers drawn evenly from 0 (included) to 1 (excluded), by default of float32.
 
@@ -77,9 +75,7 @@ def rand(
         DTypeError: the element type is not floating-point.
     """
     kind, shape = _floats("rand", dtype), new_shape(sizes, size)
-    return from_values(
-        unit_values(numbers_of(generator), shape, kind), kind, place(backend, device), requires_grad
-    )
+    return from_values(unit_values(numbers_of(generator), shape, kind), kind, **options)
 
 
 @function
@@ -96,9 +92,7 @@ def uniform(
     size: Sequence[int],
     generator: _Generator = None,
     dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
+    **options: Unpack[Placement],
 ) -> Tensor:
     """Return numbers drawn evenly from `low` (included) to `high` (excluded).
 
@@ -110,7 +104,7 @@ def uniform(
     low, high = as_number("low", low), as_number("high", high)
     kind, shape = _floats("uniform", dtype), _shape("uniform", size)
     values = uniform_values(numbers_of(generator), shape, low, high, kind)
-    return from_values(values, kind, place(backend, device), requires_grad)
+    return from_values(values, kind, **options)
 
 
 @function
@@ -119,10 +113,8 @@ def randint(
     high: Any = None,
     size: Any = None,
     dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
     generator: _Generator = None,
-    device: Device = None,
+    **options: Unpack[Placement],
 ) -> Tensor:
     """Return integers drawn evenly from `low` (included) to `high` (excluded).
 
@@ -133,10 +125,8 @@ def randint(
         high: one more than the highest integer.
         size: the shape, as one sequence.
         dtype: the element type, by default int64; it may be a floating-point one.
-        backend: a backend or its name; by default the current one.
-        requires_grad: whether a gradient is wanted.
         generator: where the random numbers come from.
-        device: a device instead of a backend; see `mt_tensor.device`.
+        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:
         DomainError: there is no integer from `low` to below `high`.
@@ -158,7 +148,7 @@ def randint(
     if kind.kind == "bool" and not 0 <= first <= last <= 1:
         raise DomainError(f"truth values are 0 and 1; {low} and {high} were given as bounds.")
     values = whole_values(numbers_of(generator), shape, first, last)
-    return from_values(values, kind, place(backend, device), requires_grad)
+    return from_values(values, kind, **options)
 
 
 @function
@@ -181,9 +171,7 @@ def randperm(
     n: int,
     generator: _Generator = None,
     dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
+    **options: Unpack[Placement],
 ) -> Tensor:
     """Return the integers from 0 to n - 1 in random order, by default as int64.
 
@@ -196,7 +184,7 @@ def randperm(
     if count:
         kind.checked(count - 1)
     order = numbers_of(generator).permutation(count)
-    return from_values(order, kind, place(backend, device), requires_grad)
+    return from_values(order, kind, **options)
 
 
 # --- Normally distributed -----------------------------------------------------------------------
@@ -208,9 +196,7 @@ def randn(
     size: Any = None,
     generator: _Generator = None,
     dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
+    **options: Unpack[Placement],
 ) -> Tensor:
     """Return numbers from the normal distribution with mean 0 and variance 1.
 
@@ -220,7 +206,7 @@ def randn(
     """
     kind, shape = _floats("randn", dtype), new_shape(sizes, size)
     values = np.asarray(numbers_of(generator).standard_normal(shape))
-    return from_values(values, kind, place(backend, device), requires_grad)
+    return from_values(values, kind, **options)
 
 
 @function
@@ -240,9 +226,7 @@ def normal(
     *,
     generator: _Generator = None,
     dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
+    **options: Unpack[Placement],
 ) -> Tensor:
     """Return numbers from normal distributions.
 
@@ -253,9 +237,7 @@ def normal(
             and backend of the tensors, and no history.
         generator: where the random numbers come from.
         dtype: the element type without tensors, by default float32.
-        backend: a backend or its name without tensors; by default the current one.
-        requires_grad: whether a gradient is wanted.
-        device: a device instead of a backend; see `mt_tensor.device`.
+        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
 
     Raises:
         DomainError: a standard deviation is negative.
@@ -263,8 +245,8 @@ def normal(
         TypeError: both a tensor and `size`, or neither, were given.
     """
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
-    options = any(option is not None for option in (dtype, backend, device))
-    if bool(tensors) == (size is not None) or (tensors and options):
+    settings = (dtype, options.get("backend"), options.get("device"))
+    if bool(tensors) == (size is not None) or (tensors and settings != (None, None, None)):
         raise TypeError(
             "normal() takes either tensors, which set shape, dtype and backend, or two numbers "
             "and size."
@@ -274,8 +256,9 @@ def normal(
     check_deviation(std)
     shape = shape_broadcast(mean.shape, std.shape) if tensors else _shape("normal", size)
     values = mean + std * numbers_of(generator).standard_normal(shape)
-    chosen = common_backend(*tensors) or place(backend, device)
-    return from_values(values, kind, chosen, requires_grad)
+    if tensors:
+        options["backend"] = common_backend(*tensors)
+    return from_values(values, kind, **options)
 
 
 def _on_host(label: str, value: Any) -> Any:

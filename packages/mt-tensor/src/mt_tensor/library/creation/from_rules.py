@@ -1,0 +1,204 @@
+"""Tensors from a rule: evenly spaced numbers, the identity, and indices of triangles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Unpack
+
+import numpy as np
+
+from mt_tensor.arguments import as_integer
+from mt_tensor.backends.devices import Backend, Device
+from mt_tensor.creation.from_data import Placement, from_values
+from mt_tensor.creation.from_rules import dtype_or_default, new_shape, one_number
+from mt_tensor.dtypes import Array, DType, as_dtype, as_number, bool_, get_default_dtype, int64
+from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.public import function
+from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import not_an_array
+
+# --- Evenly spaced ------------------------------------------------------------------------------
+
+
+@function
+def arange(
+    start: Any = None,
+    end: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return the numbers from `start` on, `step` apart, below `end`; from 0 if one is given.
+
+    Args:
+        start: the first number.
+        end: the bound, itself left out.
+        step: the distance, which may be negative.
+        dtype: the element type; by default int64 if all three are integers, else float32. For an
+            integer type their fractions are dropped first.
+        **options: `backend` or `device`, and `requires_grad`; see `Placement`.
+
+    Raises:
+        ShapeError: `step` is zero or leads away from `end`, or there would be too many numbers.
+        DTypeError: the element type is bool, or too small for the numbers.
+        TypeError: a bound or `step` is no number.
+    """
+    if end is None:
+        start, end = 0, start
+    given = {"start": 0 if start is None else start, "end": end, "step": step}
+    bounds = [one_number(name, value) for name, value in given.items()]
+    if not all(map(math.isfinite, bounds)):
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    if dtype is None:
+        dtype = int64 if all(isinstance(number, int) for number in bounds) else get_default_dtype()
+    kind = _numeric("arange", dtype)
+    first, bound, each = map(int, bounds) if kind.kind == "integer" else bounds
+    if each == 0 or (bound - first) / each < 0:
+        raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
+    integers = [number for number in (first, bound, each) if isinstance(number, int)]
+    if len(integers) == 3:  # exact beyond 2**53, too
+        count = -((integers[0] - integers[1]) // integers[2])
+    else:
+        count = math.ceil((bound - first) / each)
+    if count:
+        kind.checked(first)
+        kind.checked(first + (count - 1) * each)
+    try:
+        if kind.kind == "integer":  # beyond int64, too: they wrap around, and so does what follows
+            first, each = int64.convert(first), int64.convert(each)
+        numbers = np.arange(count)
+        if len(numbers) != count:  # NumPy's own count has wrapped around
+            raise ValueError(count)
+        values = first + each * numbers
+    except (ValueError, OverflowError) as error:
+        raise not_an_array((count,)) from error
+    return from_values(values, kind, **options)
+
+
+@function
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return `steps` numbers evenly spaced from `start` to `end`, both included.
+
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
+    """
+    values = _spaced(start, end, steps)
+    return from_values(values, _numeric("linspace", dtype_or_default(dtype)), **options)
+
+
+@function
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return `base` to the power of `steps` numbers evenly spaced from `start` to `end`.
+
+    Raises:
+        ShapeError: `steps` is negative or no integer.
+        DTypeError: the element type is bool.
+    """
+    with np.errstate(all="ignore"):
+        values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
+    return from_values(values, _numeric("logspace", dtype_or_default(dtype)), **options)
+
+
+def _spaced(start: Any, end: Any, steps: int) -> Array:
+    (count,) = new_shape(([steps],))
+    return np.linspace(float(one_number("start", start)), float(one_number("end", end)), count)
+
+
+def _numeric(name: str, dtype: Any) -> DType:
+    """Return an element type that a sequence of numbers can have."""
+    kind = as_dtype(dtype)
+    if kind is bool_:
+        raise DTypeError(f"{name}() makes numbers; dtype bool was given. Compare them, as in > 0.")
+    return kind
+
+
+# --- Matrices -----------------------------------------------------------------------------------
+
+
+@function
+def eye(
+    n: int,
+    m: int | None = None,
+    dtype: Any = None,
+    **options: Unpack[Placement],
+) -> Tensor:
+    """Return the n×m matrix with ones on the diagonal and zeros elsewhere; square without `m`.
+
+    Raises:
+        ShapeError: an extent is negative.
+    """
+    rows, columns = new_shape((n, n if m is None else m))
+    return from_values(np.eye(rows, columns), dtype_or_default(dtype), **options)
+
+
+@function
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    backend: Backend = None,
+    device: Device = None,
+) -> Tensor:
+    """Return where the elements of a matrix on and below a diagonal are: rows, then columns.
+
+    Args:
+        row: how many rows the matrix has.
+        col: how many columns.
+        offset: how far to the right of the main diagonal; negative below it.
+        dtype: the element type, by default int64.
+        backend: a backend or its name; by default the current one.
+        device: a device instead of a backend; see `mt_tensor.device`.
+
+    Returns:
+        Shape (2, n), row by row; its two rows index such a matrix.
+
+    Raises:
+        ShapeError: an extent is negative.
+        DTypeError: the element type is neither int32 nor int64.
+    """
+    indices = _triangle(np.tril_indices, row, col, offset)
+    return from_values(indices, _index_type("tril_indices", dtype), backend, device=device)
+
+
+@function
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: Any = None,
+    backend: Backend = None,
+    device: Device = None,
+) -> Tensor:
+    """Return where the elements on and above a diagonal are; see `tril_indices`."""
+    indices = _triangle(np.triu_indices, row, col, offset)
+    return from_values(indices, _index_type("triu_indices", dtype), backend, device=device)
+
+
+def _triangle(find: Any, row: int, col: int, offset: int) -> Array:
+    rows, columns = new_shape((row, col))
+    offset = max(-rows - 1, min(as_integer("offset", offset), columns + 1))
+    return np.stack(find(rows, offset, columns))
+
+
+def _index_type(name: str, dtype: Any) -> DType:
+    kind = int64 if dtype is None else as_dtype(dtype)
+    if kind.name not in ("int32", "int64"):
+        raise DTypeError(f"{name}() makes indices of int32 or int64; {kind.name} was given.")
+    return kind
