@@ -153,6 +153,7 @@ from mt_tensor.library.movement.stacking import column_stack as column_stack
 from mt_tensor.library.movement.stacking import combinations as combinations
 from mt_tensor.library.movement.stacking import dstack as dstack
 from mt_tensor.library.movement.stacking import hstack as hstack
+from mt_tensor.library.movement.stacking import stack as stack
 from mt_tensor.library.movement.stacking import vstack as _vstack
 from mt_tensor.library.movement.stacking import vstack as vstack
 from mt_tensor.library.movement.turning import adjoint as adjoint
@@ -320,7 +321,6 @@ from mt_tensor.library.reductions.truth import any as any
 from mt_tensor.library.reductions.truth import count_nonzero as count_nonzero
 from mt_tensor.movement.joining import cat as _cat
 from mt_tensor.movement.joining import cat as cat
-from mt_tensor.movement.joining import stack as stack
 from mt_tensor.pointwise.elementwise import elementwise as elementwise
 from mt_tensor.products.matmul import matmul as matmul
 from mt_tensor.recording.function import Function as Function

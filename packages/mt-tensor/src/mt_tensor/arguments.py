@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -100,20 +100,6 @@ def check_flags(**flags: Any) -> None:
             raise TypeError(f"{name} is True or False; {value!r} was given.")
 
 
-def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
-    """Raise unless a value is one of the options that there are.
-
-    Raises:
-        DomainError: it is none of them.
-        TypeError: it is of another type than all of them.
-    """
-    options = dict.fromkeys(options)
-    if isinstance(value, Hashable) and value in options:
-        return
-    message = f"{name} is one of {', '.join(map(repr, options))}; {value!r} was given."
-    raise DomainError(message) if type(value) in map(type, options) else TypeError(message)
-
-
 def check_floating(name: str, of: Typed | DType) -> None:
     """Raise DTypeError unless the elements of a tensor, or of a type, are floating-point."""
     dtype = of if isinstance(of, DType) else of.dtype
@@ -121,22 +107,6 @@ def check_floating(name: str, of: Typed | DType) -> None:
         raise DTypeError(
             f"{name}() needs floating-point elements; {dtype.name} was given. Convert with "
             "x.float()."
-        )
-
-
-def check_float32_or_float64(name: str, x: Typed) -> None:
-    """Raise DTypeError unless a tensor is of one of these types, which NumPy's LAPACK has."""
-    if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
-        raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
-
-
-def check_same_dtype(name: str, *tensors: Typed) -> None:
-    """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
-    kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
-    if len(kinds) > 1:
-        raise DTypeError(
-            f"{name}() takes tensors of one dtype; {', '.join(kinds)} were given. Convert with "
-            "x.to(...)."
         )
 
 

@@ -213,6 +213,8 @@ class Methods:
         """Let another node stand for this tensor; what keeps its gradient goes along."""
     def _refresh(self) -> None:
         """Give a view a new node if its memory has been changed since it got its last one."""
+    def _reinterpreted(self, *shape: Any, size: Any = ..., dtype: Any = ...) -> Tensor:
+        """Return a view of the same memory as elements of another type, without history."""
     def _replace(self, value: Tensor) -> Tensor:
         """Store the elements of a tensor of any dtype that broadcasts here, and record that."""
     def _shared(self, what: str) -> Any:

@@ -52,9 +52,11 @@ from mt_tensor.arguments import (
     as_integer as as_integer,
     as_integers as as_integers,
     as_shape as as_shape,
-    check_choice as check_choice,
     check_flags as check_flags,
     check_floating as check_floating,
+)
+from mt_tensor.library.arguments import (
+    check_choice as check_choice,
     check_same_dtype as check_same_dtype,
 )
 from mt_tensor.recording.function import (
@@ -78,7 +80,7 @@ from mt_tensor.library.fused import (
 )
 from mt_tensor.library.movement.apart import apart as apart
 from mt_tensor.library.movement.padding import Embed as Embed
-from mt_tensor.movement.views import Fold as Fold
+from mt_tensor.library.movement.windows import Fold as Fold
 from mt_tensor.library.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 

@@ -12,9 +12,6 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from mt_tensor.dtypes import Array
 from mt_tensor.errors import IndexingError
 
 Shape = tuple[int, ...]
@@ -51,14 +48,6 @@ def index_to_position(index: Index, strides: Strides, offset: int = 0) -> int:
     for i, stride in zip(index, strides, strict=True):
         position += i * stride
     return position
-
-
-def positions(shape: Shape, strides: Strides, offset: int = 0) -> Array:
-    """Return where in the storage each element of a view lies; an array of the view's shape."""
-    where = np.full((1,) * len(shape), offset, np.int64)
-    for dim, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
-        where = where + (np.arange(extent) * stride).reshape(-1, *(1,) * (len(shape) - dim - 1))
-    return where
 
 
 def to_index(ordinal: int, shape: Sequence[int]) -> tuple[int, ...]:
@@ -121,21 +110,6 @@ def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
     """
     tail = big_index[len(big_index) - len(shape) :]
     return tuple(0 if extent == 1 else i for i, extent in zip(tail, shape, strict=True))
-
-
-def overlaps(shape: Shape, strides: Strides) -> bool:
-    """Whether two indices of a view may name the same position.
-
-    Sorted by stride, each dimension must step over all that the smaller ones span. Views made by
-    slicing and permuting do; expanded dimensions and overlapping windows do not.
-    """
-    span = 0
-    for stride, extent in sorted(zip(map(abs, strides), shape, strict=True)):
-        if extent > 1:
-            if stride <= span:
-                return True
-            span += stride * (extent - 1)
-    return False
 
 
 def is_integer(value: Any) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -134,18 +134,12 @@ class TensorData:
         """The number of elements of the view."""
         return self.layout.size
 
-    def reinterpreted(self, storage: Any, layout: Layout) -> TensorData:
-        """Return a view of the same memory, whose bytes another storage shows as another type."""
-        view = self._sharing(layout)
-        view._storage = storage
-        return view
-
     def like(self, shape: Shape, strides: Strides, offset: int) -> TensorData:
         """Return another view of the same storage."""
-        return self._sharing(layout_of(self.layout.dtype, shape, strides, offset))
+        return self.with_layout(layout_of(self.layout.dtype, shape, strides, offset))
 
-    def _sharing(self, layout: Layout) -> TensorData:
-        """Return a view of the same storage."""
+    def with_layout(self, layout: Layout) -> TensorData:
+        """Return another view of the same storage, that of a layout."""
         view = _new(TensorData)
         view._storage = self.storage
         view.layout = layout
@@ -280,7 +274,7 @@ class TensorData:
         the old dimensions must follow each other in memory.
         """
         if self.is_contiguous():
-            return self._sharing(layout_of(self.dtype, shape, None, self.offset))
+            return self.with_layout(layout_of(self.dtype, shape, None, self.offset))
         old = [(e, s) for e, s in zip(self.shape, self.strides, strict=True) if e != 1]
         merged: list[list[int]] = []  # [extent, stride] of what lies evenly spaced in memory
         for extent, stride in old:
@@ -310,14 +304,6 @@ class TensorData:
             offset = index_to_position(starts, self.strides, self.offset)
         strides = tuple(stride * step for stride, step in zip(self.strides, steps, strict=True))
         return self.like(lengths, strides, offset)
-
-    def unfold(self, dim: int, size: int, step: int) -> TensorData:
-        """Return overlapping windows along `dim`; the window becomes a new last dimension."""
-        count = (self.shape[dim] - size) // step + 1
-        shape = (*self.shape[:dim], count, *self.shape[dim + 1 :], size)
-        stride = self.strides[dim]
-        strides = (*self.strides[:dim], stride * step, *self.strides[dim + 1 :], stride)
-        return self.like(shape, strides, self.offset)
 
 
 def _checked_storage(
@@ -349,24 +335,6 @@ def _checked_storage(
             f"{first} to {last} of a storage of {len(row)} element(s)."
         )
     return row, as_dtype(row.dtype)
-
-
-def are_apart(views: Iterable[TensorData]) -> bool:
-    """Whether views are seen to share no memory: each is of an array that has memory of its own.
-
-    If not, only their backend can tell.
-    """
-    owners = set()
-    for view in views:
-        memory = getattr(view, "_storage", None)
-        if memory is None:
-            memory = view._array
-        owner = getattr(memory, "base", None)
-        owner = memory if owner is None else owner
-        if not isinstance(owner, np.ndarray) or not owner.flags.owndata or id(owner) in owners:
-            return False
-        owners.add(id(owner))
-    return True
 
 
 MOST_DIMENSIONS = 64

@@ -22,12 +22,18 @@ from mt_tensor.indexing.gathering import (
     lies_within,
     lowest_and_highest,
 )
+from mt_tensor.library.memory import positions
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.recording.part import Part, shown
 from mt_tensor.recording.view import ViewFunction
-from mt_tensor.strides import Shape, positions, shape_broadcast, size_of, strides_from_shape
+from mt_tensor.strides import (
+    Shape,
+    shape_broadcast,
+    size_of,
+    strides_from_shape,
+)
 from mt_tensor.tensor import Tensor, constant
 from mt_tensor.tensor_data import TensorData
 

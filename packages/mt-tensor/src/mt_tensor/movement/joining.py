@@ -1,4 +1,8 @@
-"""Joining tensors along a dimension, old or new."""
+"""Joining tensors along a dimension.
+
+What views cannot say, that elements of several tensors follow each other, takes a copy. Joining
+along a new dimension (`stack`) is the library's.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,11 @@ from typing import Any
 
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
+from mt_tensor.exchange.conversion import cast
 from mt_tensor.public import function
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
-from mt_tensor.tensor_data import TensorData
 
 NOTHING = (0,)
 """The shape that is passed over among others."""
@@ -28,35 +32,13 @@ class Cat(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        grads, start = [], 0
+        before, grads, start = (slice(None),) * ctx.dim, [], 0
         for shape in ctx.shapes:
-            extent = 0 if shape == NOTHING else shape[ctx.dim]
-            part = grad.narrow(ctx.dim, start, extent)
+            end = start + (0 if shape == NOTHING else shape[ctx.dim])
+            part = grad[(*before, slice(start, end))]
             grads.append(part if part.shape == shape else part.reshape(shape))
-            start += extent
+            start = end
         return None, *grads
-
-
-class Stack(Function):
-    """Tensors of one shape joined along a new dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
-        ctx.dim = dim
-        first = parts[0]
-        shape, backend = first.shape, first.backend
-        views = [part._tensor for part in parts]
-        if dim == len(shape):
-            views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
-        # In memory, those joined along the dimension behind the new one are stacked already.
-        joined = backend.concatenate(views, dim)
-        stacked = (*shape[:dim], len(parts), *shape[dim:])
-        return first._with(TensorData(joined.storage, stacked, dtype=joined.dtype))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        before = (slice(None),) * ctx.dim
-        return None, *[grad[(*before, i)] for i in range(grad.shape[ctx.dim])]
 
 
 def _not_passed_over(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -64,13 +46,13 @@ def _not_passed_over(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     return [tensor for tensor in tensors if tensor.shape != NOTHING] or tensors
 
 
-def _of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+def of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Return tensors in the dtype that they are promoted to together."""
     dtypes = {tensor.dtype for tensor in tensors}
     if len(dtypes) == 1:
         return tensors
     dtype = result_type(*tensors)
-    return [tensor.to(dtype) for tensor in tensors]
+    return [cast(tensor, dtype) for tensor in tensors]
 
 
 def check_list(name: str, tensors: Any) -> None:
@@ -103,7 +85,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """
     check_list("cat", tensors)
     common_backend(*tensors)
-    tensors = _of_one_type(tensors)
+    tensors = of_one_type(tensors)
     parts = _not_passed_over(tensors)
     dim = normalize_dim(dim, parts[0].ndim)
     first = parts[0].shape
@@ -118,23 +100,6 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"dimension and be equal in all others than {dim}."
             )
     return Cat.apply(dim, *tensors)
-
-
-@function
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join tensors of one shape along a new dimension.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ.
-    """
-    check_list("stack", tensors)
-    common_backend(*tensors)
-    if len({tensor.shape for tensor in tensors}) > 1:
-        raise ShapeError(
-            f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
-            "they must all be equal."
-        )
-    return Stack.apply(normalize_dim(dim, tensors[0].ndim + 1), *_of_one_type(tensors))
 
 
 concat = concatenate = cat

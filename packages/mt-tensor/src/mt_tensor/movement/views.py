@@ -1,6 +1,7 @@
 """Operations that move elements: other views of the same storage, and their inverses.
 
-Forward, each is arithmetic on strides. Backward, each is undone by another of them.
+Operations of the table compute each element by itself. These compute none: forward, each is
+arithmetic on strides (`TensorData`), and backward, each is undone by another of them.
 """
 
 from __future__ import annotations
@@ -8,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor.arguments import as_integer, as_integers
-from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import DType, as_dtype, bool_
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.layout import Layout, layout_of
+from mt_tensor.arguments import as_integers
+from mt_tensor.dtypes import DType
+from mt_tensor.errors import ShapeError
 from mt_tensor.public import attribute, method
-from mt_tensor.recording.function import Function
 from mt_tensor.recording.view import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor import Tensor
@@ -66,98 +64,11 @@ class Expand(ViewFunction):
         return grad.sum_to_size(shape)
 
 
-class Unfold(ViewFunction):
-    """Windows along a dimension, which may overlap; the window is a new last dimension."""
-
-    @staticmethod
-    def moved(data: TensorData, dim: int, size: int, step: int) -> TensorData:
-        return data.unfold(dim, size, step)
-
-    @staticmethod
-    def undone(grad: Tensor, shape: Shape, dim: int, size: int, step: int) -> Tensor:
-        return Fold.apply(grad, dim, shape[dim], step)
-
-
-class Fold(Function):
-    """Windows laid back to where they came from, added up where they overlap; undoes `Unfold`."""
-
-    @staticmethod
-    def forward(ctx: Any, windows: Tensor, dim: int, extent: int, step: int) -> Tensor:
-        ctx.dim, ctx.size, ctx.step = dim, windows.shape[-1], step
-        shape = (*windows.shape[:dim], extent, *windows.shape[dim + 1 : -1])
-        result = windows._with(_zeros_like(windows._tensor, shape, windows.backend))
-        count = windows.shape[dim]
-        for k in range(ctx.size):  # the k-th element of every window is one strided slice
-            index = [slice(None)] * len(shape)
-            index[dim] = slice(k, k + step * (count - 1) + 1 if count else k, step)
-            result[tuple(index)] += windows[..., k]
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        return Unfold.apply(grad, ctx.dim, ctx.size, ctx.step), None, None, None
-
-
-def _zeros_like(data: TensorData, shape: Shape, backend: TensorBackend) -> TensorData:
-    """Return zeros of a shape whose dimensions, the first of a view, lie in memory as its do."""
-    order = sorted(range(len(shape)), key=lambda d: -abs(data.strides[d]))
-    zeros = backend.full(tuple([shape[d] for d in order]), data.dtype, 0)
-    return zeros.permute(*[order.index(d) for d in range(len(shape))])
-
-
 def reshaped(x: Tensor, shape: Shape) -> Tensor:
     """Return the same elements in a shape that holds as many, copying only if it must be."""
     if not x.is_contiguous() and x._tensor.view(shape) is None:
         x = x.contiguous()
     return View.apply(x, shape)
-
-
-def reinterpreted(x: Tensor, dtype: DType) -> Tensor:
-    """Return a view of the same memory as elements of another type, without history.
-
-    The last extent becomes as many times larger, or smaller, as the elements become smaller, or
-    larger; its elements must then follow each other in memory, and fill whole new ones.
-
-    Raises:
-        ShapeError: they do not.
-        DTypeError: truth values, which are the bytes 0 and 1, are to be made of other elements.
-        ExchangeError: the backend cannot.
-    """
-    data, backend = x._tensor, x.backend
-    if dtype is data.dtype:
-        return x.detach()
-    if dtype is bool_:
-        raise DTypeError(
-            f"the bytes of {data.dtype.name} are no truth values: compare them, as in x != 0."
-        )
-    layout = _reinterpreted_layout(data.layout, dtype)
-    storage = backend.reinterpreted(data.storage, dtype)
-    return Tensor._make(data.reinterpreted(storage, layout), backend)
-
-
-def _reinterpreted_layout(layout: Layout, dtype: DType) -> Layout:
-    old, new = layout.dtype.itemsize, dtype.itemsize
-    shape, strides, offset = layout.shape, layout.strides, layout.offset
-    if old == new:
-        return layout_of(dtype, shape, strides, offset)
-    what = f"to be viewed as {dtype.name}, elements of {layout.dtype.name}"
-    if not shape or strides[-1] != 1:
-        raise ShapeError(
-            f"{what} must follow each other along a last dimension; shape {shape} and strides "
-            f"{strides} were given. Copy them in order first, as in x.contiguous()."
-        )
-    if new < old:
-        times = old // new
-        steps = tuple([stride * times for stride in strides[:-1]])
-        return layout_of(dtype, (*shape[:-1], shape[-1] * times), (*steps, 1), offset * times)
-    times = new // old
-    if any(number % times for number in (shape[-1], offset, *strides[:-1])):
-        raise ShapeError(
-            f"{what} must come in groups of {times}; shape {shape}, strides {strides} and offset "
-            f"{offset} were given."
-        )
-    steps = tuple([stride // times for stride in strides[:-1]])
-    return layout_of(dtype, (*shape[:-1], shape[-1] // times), (*steps, 1), offset // times)
 
 
 def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
@@ -188,41 +99,25 @@ def resolve_shape(shape: Sequence[int], size: int) -> Shape:
     return given
 
 
-def existing_dim(name: str, dim: int, shape: Shape) -> int:
-    """Return `dim` counted from the front.
-
-    Raises:
-        IndexingError: the tensor does not have it, or has no dimensions at all.
-        TypeError: it is no integer.
-    """
-    if not shape:
-        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
-    return normalize_dim(dim, len(shape))
-
-
 @method
 def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
     """Return the same elements in another shape, sharing memory; one extent may be -1.
 
-    `x.view(dtype)` shows the same memory as elements of another type, bit for bit: see
-    `reinterpreted`.
+    `x.view(dtype)` shows the same memory as elements of another type, bit for bit; that is a
+    subject of the library (`Tensor._reinterpreted`).
 
     Raises:
         ShapeError: the number of elements differs, or the strides would need a copy.
         DTypeError: truth values are to be made of other elements.
         TypeError: a shape and a type are given.
     """
-    if size is not None and any(isinstance(x, DType) for x in (dtype, *shape)):
-        raise TypeError("view() takes sizes or an element type; both were given.")
-    if dtype is not None:
-        return reinterpreted(self, as_dtype(dtype), *shape)
-    try:
-        given = as_integers(shape, size)
-    except TypeError:
-        if len(shape) != 1 or not isinstance(shape[0], DType):
-            raise
-        return reinterpreted(self, shape[0])
-    return View.apply(self, resolve_shape(given, self.numel()))
+    if dtype is None:
+        try:
+            return View.apply(self, resolve_shape(as_integers(shape, size), self.numel()))
+        except TypeError:
+            if not shape or not isinstance(shape[0], DType):
+                raise
+    return self._reinterpreted(*shape, size=size, dtype=dtype)
 
 
 @method
@@ -293,12 +188,6 @@ def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
 
 
 @method
-def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view of another shape in which extents of 1 are repeated."""
-    return self.expand(*shape, size=size)
-
-
-@method
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Drop dimensions of extent 1: all of them, or those named that are."""
     normal = normalize_dims(dim, self.ndim)
@@ -310,47 +199,3 @@ def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of extent 1 before `dim`."""
     d = normalize_dim(dim, self.ndim + 1)
     return View.apply(self, (*self.shape[:d], 1, *self.shape[d:]))
-
-
-@method
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return a view of `length` elements along `dim`; `start` may count from the end.
-
-    Raises:
-        IndexingError: it would reach beyond the tensor.
-    """
-    d = existing_dim("narrow", dim, self.shape)
-    start, length = as_integer("start", start), as_integer("length", length)
-    if -self.shape[d] <= start < 0:
-        start += self.shape[d]
-    if start < 0 or length < 0 or start + length > self.shape[d]:
-        raise IndexingError(
-            f"narrow() of {length} element(s) from {start} on does not lie in dimension "
-            f"{dim} with {self.shape[d]}."
-        )
-    return self[(slice(None),) * d + (slice(start, start + length),)]
-
-
-@method
-def flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """Return a copy with the order of elements reversed in some dimensions."""
-    reverse = normalize_dims(as_integers(axes, dims), self.ndim)
-    steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
-    return self[steps].clone()
-
-
-@method
-def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """Return windows of `size` elements, `step` apart, as a new last dimension.
-
-    Raises:
-        ShapeError: the window is longer than the dimension, or `step` is not positive.
-    """
-    d = existing_dim("unfold", dimension, self.shape)
-    size, step = as_integer("size", size), as_integer("step", step)
-    if not 0 <= size <= self.shape[d] or step < 1:
-        raise ShapeError(
-            f"unfold() takes a size from 0 to {self.shape[d]} and a positive step; "
-            f"{size} and {step} were given."
-        )
-    return Unfold.apply(self, d, size, step)

@@ -10,7 +10,7 @@ from mt_tensor.arguments import as_shape, check_flags
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
-from mt_tensor.movement.views import existing_dim
+from mt_tensor.library.arguments import existing_dim
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend, require_tensors

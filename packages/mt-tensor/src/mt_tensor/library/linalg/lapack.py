@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mt_tensor.arguments import check_float32_or_float64, check_same_dtype
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import LinAlgError, ShapeError
+from mt_tensor.library.arguments import check_float32_or_float64, check_same_dtype
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor
 

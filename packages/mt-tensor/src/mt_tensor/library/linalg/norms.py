@@ -6,9 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor.arguments import check_choice, check_flags, check_floating
+from mt_tensor.arguments import (
+    check_flags,
+    check_floating,
+)
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
+from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.factors import svdvals
 from mt_tensor.library.reductions import norms
 from mt_tensor.recording.function import require_tensors

@@ -61,6 +61,12 @@ def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
 
 
 @method
+def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Return a view of another shape in which extents of 1 are repeated."""
+    return self.expand(*shape, size=size)
+
+
+@method
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view expanded to the shape of another tensor."""
     require_tensors("expand_as", other)

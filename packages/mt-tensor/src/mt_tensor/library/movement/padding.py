@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_autodiff.extending import recording
-from mt_tensor.arguments import as_integers, check_choice
+from mt_tensor.arguments import (
+    as_integers,
+)
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
+from mt_tensor.library.arguments import check_choice
 from mt_tensor.public import function
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.part import Part

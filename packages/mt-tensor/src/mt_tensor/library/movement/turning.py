@@ -1,4 +1,4 @@
-"""Transposes, mirrors and quarter turns, single slices, and diagonals made of rows."""
+"""Transposes, mirrors and quarter turns, slices, and diagonals made of rows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from mt_tensor.arguments import as_integer, as_integers
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.library.arguments import existing_dim
 from mt_tensor.library.movement.apart import apart
 from mt_tensor.library.movement.diagonals import OnDiagonal, diag
 from mt_tensor.library.movement.rearranging import movedim
-from mt_tensor.movement.views import existing_dim
-from mt_tensor.public import operation
+from mt_tensor.public import method, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
 from mt_tensor.tensor import Tensor
@@ -52,6 +52,25 @@ def adjoint(input: Tensor) -> Tensor:
     return input.mT
 
 
+@method
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """Return a view of `length` elements along `dim`; `start` may count from the end.
+
+    Raises:
+        IndexingError: it would reach beyond the tensor.
+    """
+    d = existing_dim("narrow", dim, self.shape)
+    start, length = as_integer("start", start), as_integer("length", length)
+    if -self.shape[d] <= start < 0:
+        start += self.shape[d]
+    if start < 0 or length < 0 or start + length > self.shape[d]:
+        raise IndexingError(
+            f"narrow() of {length} element(s) from {start} on does not lie in dimension "
+            f"{dim} with {self.shape[d]}."
+        )
+    return self[(slice(None),) * d + (slice(start, start + length),)]
+
+
 @operation
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice at one index along a dimension, which is dropped, as a view.
@@ -70,6 +89,14 @@ def ravel(input: Tensor) -> Tensor:
     """Return all elements in one dimension, copying only if it must be."""
     require_tensors("ravel", input)
     return input.reshape(-1).contiguous()
+
+
+@method
+def flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
+    """Return a copy with the order of elements reversed in some dimensions."""
+    reverse = normalize_dims(as_integers(axes, dims), self.ndim)
+    steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
+    return self[steps].clone()
 
 
 @operation

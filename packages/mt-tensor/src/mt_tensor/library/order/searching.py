@@ -6,9 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mt_tensor.arguments import check_choice, check_flags, check_not_bool
+from mt_tensor.arguments import (
+    check_flags,
+    check_not_bool,
+)
 from mt_tensor.dtypes import Array, Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.library.arguments import check_choice
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import Number, as_number, get_default_dtype, result_type
 from mt_tensor.errors import ShapeError
+from mt_tensor.library.arguments import existing_dim
 from mt_tensor.library.order.ranks import diff
 from mt_tensor.library.order.scans import cumsum
-from mt_tensor.movement.views import existing_dim
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor

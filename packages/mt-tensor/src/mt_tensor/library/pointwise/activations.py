@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 
 from mt_operators import OPERATORS
-from mt_tensor.arguments import check_choice, check_same_dtype
 from mt_tensor.dtypes import Number, as_number
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.arguments import check_choice, check_same_dtype
 from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.pointwise.elementwise import check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_same_dtype
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import InPlaceError
+from mt_tensor.library.arguments import check_same_dtype
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.tensor import Tensor

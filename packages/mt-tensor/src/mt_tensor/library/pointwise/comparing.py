@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mt_tensor.arguments import check_flags, check_same_dtype
+from mt_tensor.arguments import (
+    check_flags,
+)
 from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError
+from mt_tensor.library.arguments import check_same_dtype
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors

@@ -25,6 +25,7 @@ from mt_tensor.dtypes import (
     result_type,
 )
 from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
+from mt_tensor.library.memory import are_apart, overlaps
 from mt_tensor.library.pointwise.choosing import single
 from mt_tensor.library.pointwise.functions import scaled
 from mt_tensor.library.pointwise.integers import RoundingMode
@@ -32,9 +33,13 @@ from mt_tensor.library.recording.aliasing import Instead
 from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS, check_on_bool, elementwise
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
-from mt_tensor.strides import overlaps, shape_broadcast
+from mt_tensor.strides import (
+    shape_broadcast,
+)
 from mt_tensor.tensor import Tensor, constant
-from mt_tensor.tensor_data import TensorData, are_apart
+from mt_tensor.tensor_data import (
+    TensorData,
+)
 
 
 def _same_view(a: TensorData, b: TensorData) -> bool:

@@ -12,9 +12,9 @@ from mt_operators import Operator
 from mt_operators.elementary import div as quotient
 from mt_operators.elementary import trunc
 from mt_operators.extending import zero
-from mt_tensor.arguments import check_choice
 from mt_tensor.dtypes import Number
 from mt_tensor.errors import DivisionByZeroError, DTypeError
+from mt_tensor.library.arguments import check_choice
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.public import function, method, operation

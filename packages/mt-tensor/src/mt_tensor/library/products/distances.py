@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_choice, check_floating, check_same_dtype
+from mt_tensor.arguments import (
+    check_floating,
+)
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.arguments import check_choice, check_same_dtype
 from mt_tensor.library.reductions.norms import norm
 from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend, require_tensors

@@ -246,7 +246,8 @@ def normal(
     """
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
     settings = (dtype, options.get("backend"), options.get("device"))
-    if bool(tensors) == (size is not None) or (tensors and settings != (None, None, None)):
+    chosen = any(setting is not None for setting in settings)
+    if bool(tensors) == (size is not None) or (tensors and chosen):
         raise TypeError(
             "normal() takes either tensors, which set shape, dtype and backend, or two numbers "
             "and size."

@@ -17,10 +17,10 @@ from mt_autodiff import enable_grad, no_grad
 from mt_autodiff.extending import recording
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
+from mt_tensor.library.memory import positions
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
-from mt_tensor.strides import positions
 from mt_tensor.tensor import VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
 
