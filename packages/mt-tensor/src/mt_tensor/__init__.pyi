@@ -47,8 +47,6 @@ from mt_tensor.dtypes import uint32 as uint32
 from mt_tensor.dtypes import uint64 as uint64
 from mt_tensor.dtypes import uint8 as uint8
 from mt_tensor.indexing.gathering import gather as gather
-from mt_tensor.indexing.gathering import index_select as index_select
-from mt_tensor.indexing.gathering import scatter_add as scatter_add
 from mt_tensor.library.autograd.gradcheck import grad_central_difference as grad_central_difference
 from mt_tensor.library.autograd.gradcheck import grad_check as grad_check
 from mt_tensor.library.autograd.gradcheck import gradcheck as gradcheck
@@ -98,7 +96,9 @@ from mt_tensor.library.indexing.scattering import index_add as index_add
 from mt_tensor.library.indexing.scattering import index_reduce as index_reduce
 from mt_tensor.library.indexing.scattering import one_hot as one_hot
 from mt_tensor.library.indexing.scattering import scatter as scatter
+from mt_tensor.library.indexing.scattering import scatter_add as scatter_add
 from mt_tensor.library.indexing.scattering import scatter_reduce as scatter_reduce
+from mt_tensor.library.indexing.slices import index_select as index_select
 from mt_tensor.library.limits import finfo as finfo
 from mt_tensor.library.limits import iinfo as iinfo
 from mt_tensor.library.linalg.products import matrix_power as matrix_power

@@ -76,7 +76,7 @@ class Methods:
     def __ge__(self, other: Any) -> Tensor:
         """Element by element: x >= y."""
     def __getitem__(self, key: Any) -> Tensor:
-        """Return the elements that an index names; see `get_item`."""
+        """Return the elements that a key names."""
     def __gt__(self, other: Any) -> Tensor:
         """Element by element: x > y."""
     def __iadd__(self, other: Any, alpha: Number = ...) -> Self:
@@ -168,7 +168,7 @@ class Methods:
     def __rxor__(self, other: Any) -> Tensor:
         ...
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Store into the elements that an index names; see `set_item`."""
+        """Store `value`, broadcast and converted, into the elements that a key names."""
     def __sub__(self, other: Any) -> Tensor:
         """Element by element: x - y."""
     def __truediv__(self, other: Any) -> Tensor:
@@ -211,6 +211,8 @@ class Methods:
         """Take note that this tensor now holds the elements of `value`, and its history."""
     def _moved_to(self, node: Node | None) -> None:
         """Let another node stand for this tensor; what keeps its gradient goes along."""
+    def _picked(self, key: Any) -> Tensor:
+        """Return the elements that a key names which holds more than integers, slices and None."""
     def _refresh(self) -> None:
         """Give a view a new node if its memory has been changed since it got its last one."""
     def _reinterpreted(self, *shape: Any, size: Any = ..., dtype: Any = ...) -> Tensor:

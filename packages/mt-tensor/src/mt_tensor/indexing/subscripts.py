@@ -1,224 +1,64 @@
-"""`x[...]`: reading and storing by any mixture of integers, slices, None, masks and index tensors.
+"""`x[...]` by integers, slices, None and Ellipsis.
 
-Integers, slices, None and Ellipsis only change shape and strides: they give a view. What remains
-are tensors of integers (a mask counts as one tensor of positions for each of its dimensions). They
-are broadcast together, and name one element each of the dimensions they stand for.
+Such a key only changes shape, strides and offset, and so gives a view, as movement does. A key that
+holds anything else (masks, lists, tensors of integers) names elements one by one: `Tensor._picked`
+of the library then gathers them. Storing into `x[...]`, a change in place, is the library's, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from types import EllipsisType, NoneType
+from typing import Any
 
 import numpy as np
 
 from mt_autodiff.extending import recording
-from mt_tensor.dtypes import Number, bool_, int64, plain, uint8
-from mt_tensor.errors import DomainError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import (
-    GatherSlices,
-    along,
-    element_numbers,
-    lies_within,
-    lowest_and_highest,
-)
-from mt_tensor.library.memory import positions
-from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.errors import DomainError, IndexingError
 from mt_tensor.public import method
-from mt_tensor.recording.function import Function, common_backend
+from mt_tensor.recording.function import Function
 from mt_tensor.recording.part import Part, shown
 from mt_tensor.recording.view import ViewFunction
-from mt_tensor.strides import (
-    Shape,
-    shape_broadcast,
-    size_of,
-    strides_from_shape,
-)
-from mt_tensor.tensor import Tensor, constant
+from mt_tensor.strides import Shape
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
-_EVERYTHING = slice(None)
-_PLAIN = {int, slice}
-"""The most frequent entries of an index, which stand for one dimension each."""
-
-_AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
-"""What stands for a tensor in an index."""
-
-
-class Pick(NamedTuple):
-    """A dimension, and the tensor of int64 that names elements of it, counted from the front."""
-
-    dim: int
-    indices: Tensor
-
-
-# --- Reading the key ----------------------------------------------------------------------------
-
-
-def _normal(x: Tensor, entry: Any) -> Any:
-    """Return an entry of the key as an int, a slice, None, Ellipsis or a tensor that can index."""
-    if isinstance(entry, _AS_TENSORS):
-        entry = _index_tensor(x, entry)
-    if not isinstance(entry, Tensor):
-        return entry
-    common_backend(x, entry)
-    if entry.dtype.is_floating_point:
-        raise IndexingError(
-            f"a tensor of {entry.dtype.name} cannot index: use integers or a mask of bools."
-        )
-    if entry.dtype is uint8:
-        raise IndexingError(
-            "a tensor of uint8 cannot index, for torch takes it for a mask: convert with x.long() "
-            "if it holds positions, and with x.bool() if it is a mask."
-        )
-    is_number = entry.ndim == 0 and entry.dtype is not bool_
-    return entry.item() if is_number else entry
-
-
-def _index_tensor(x: Tensor, entry: Any) -> Tensor:
-    """Return truth values or integers, in any nesting, as a tensor."""
-    try:
-        array = np.asarray(entry)
-    except ValueError as error:
-        raise IndexingError(f"{entry!r} cannot index a tensor: {error}.") from None
-    if array.size == 0 and not isinstance(entry, np.ndarray):
-        array = array.astype(np.int64)  # NumPy takes an empty list for floats
-    if array.dtype.kind not in "biu":
-        raise IndexingError(
-            f"an index of {array.dtype} cannot index a tensor: use integers or a mask of bools."
-        )
-    return x._uploaded(array if array.dtype in (bool, np.uint64) else array.astype(np.int64))
-
-
-def _dims_used(entry: Any) -> int:
-    """Return how many dimensions of the tensor an entry stands for."""
-    if entry is None or entry is Ellipsis:
-        return 0
-    return entry.ndim if _is_mask(entry) else 1
-
-
-def _is_mask(entry: Any) -> bool:
-    return isinstance(entry, Tensor) and entry.dtype is bool_
-
-
-def _is_index(entry: Any) -> bool:
-    """Whether an entry names elements of one dimension, and needs no conversion."""
-    return isinstance(entry, Tensor) and entry.dtype is int64 and entry.ndim > 0
-
-
-def _expand_ellipsis(entries: list[Any], ndim: int) -> list[Any]:
-    """Return entries that name every dimension."""
-    used = sum(map(_dims_used, entries))
-    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
-    if len(dots) > 1:
-        raise IndexingError("an index may hold a single Ellipsis (...).")
-    if used > ndim:
-        raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
-    position = dots[0] if dots else len(entries)
-    fill = [_EVERYTHING] * (ndim - used)
-    return entries[:position] + fill + entries[position + len(dots) :]
-
-
-def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
-    """Return the view that a key gives of `x`, and what tensors pick out of this view."""
-    given = key if isinstance(key, tuple) else (key,)
-    missing = x.ndim - len(given)
-    if missing >= 0 and _PLAIN.issuperset(map(type, given)):
-        return Select.apply(x, [*given, *[_EVERYTHING] * missing]), []
-    if missing >= 0 and False not in map(_is_index, given):
-        common_backend(x, *given)
-        picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(given)]
-        return x, picks
-    if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
-        x, given = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
-    entries = _expand_ellipsis([_normal(x, entry) for entry in given], x.ndim)
-    plain: list[Any] = []
-    picks = []
-    dim, seen = 0, 0  # of the tensor, and of the view
-    for entry in entries:
-        used = _dims_used(entry)
-        if isinstance(entry, Tensor):
-            indices = (
-                _mask_positions(entry, x.shape[dim : dim + used], dim)
-                if _is_mask(entry)
-                else [_from_the_front(entry, x.shape[dim], dim)]
-            )
-            picks += [Pick(seen + i, index) for i, index in enumerate(indices)]
-            # A mask without dimensions picks from a new one.
-            plain += [_EVERYTHING] * used if used else [None]
-            seen += len(indices)
-        else:
-            plain.append(entry)
-            seen += entry is None or isinstance(entry, slice)
-        dim += used
-    if picks and plain == [_EVERYTHING] * x.ndim:
-        return x, picks
-    return Select.apply(x, plain), picks
-
-
-def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
-    """Return where a mask is True: one tensor of positions for each of its dimensions."""
-    if mask.shape != shape:
-        raise IndexingError(
-            f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
-            f"shape {mask.shape} was given."
-        )
-    found = np.nonzero(np.atleast_1d(mask.numpy()))
-    return [mask._uploaded(where) for where in found]
-
-
-def _from_the_front(index: Any, extent: int, dim: int) -> Tensor:
-    """Return indices as int64, the negative ones counted from the front.
-
-    Raises:
-        IndexingError: one is out of range.
-    """
-    counted: Tensor = index.to(int64)
-    if not counted.numel() or lies_within(index, extent):
-        return counted
-    low, high = lowest_and_highest(index)  # of uint64, some would wrap around in int64
-    if low < -extent or high >= extent:
-        raise IndexingError(
-            f"index {low if low < -extent else high} is out of range for dimension {dim} with "
-            f"{extent} element(s)."
-        )
-    return counted if low >= 0 else elementwise("where", counted < 0, counted + extent, counted)
-
-
-# --- Views --------------------------------------------------------------------------------------
+EVERYTHING = slice(None)
+_SHOWS_A_VIEW = {int, slice, NoneType, EllipsisType}.issuperset
 
 
 class Select(ViewFunction):
-    """What integers, slices and None show, one entry for each dimension."""
+    """What integers, slices and None show: an entry for each dimension, but for the last ones."""
 
     @staticmethod
-    def moved(data: TensorData, entries: list[Any]) -> TensorData:
+    def moved(data: TensorData, entries: Sequence[Any]) -> TensorData:
+        extents, steps, offset = data.layout.shape, data.layout.strides, data.layout.offset
         shape: list[int] = []
         strides: list[int] = []
-        offset, dim, empty = data.offset, 0, False
+        dim = 0
         for entry in entries:
             if entry is None:
                 shape.append(1)
                 strides.append(1)
                 continue
-            extent, stride = data.shape[dim], data.strides[dim]
+            extent, stride = extents[dim], steps[dim]
             if entry.__class__ is slice:
-                if entry != _EVERYTHING:
+                if entry != EVERYTHING:
                     start, step, extent = _range_of(entry, extent)
                     offset += start * stride
                     stride *= step
                 shape.append(extent)
                 strides.append(stride)
-                empty = empty or extent == 0
             else:
                 offset += _from_zero(entry, dim, extent) * stride
             dim += 1
-        if empty:
+        shape += extents[dim:]
+        if 0 in shape:
             offset = data.offset  # of no element; it must lie inside the storage all the same
-        return data.like(tuple(shape), tuple(strides), offset)
+        return data.like(tuple(shape), (*strides, *steps[dim:]), offset)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, entries: list[Any]) -> Tensor | Part:
+    def undone(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor | Part:
         if recording.get():
             return Unselect.apply(grad, shape, entries)
         return Part(grad, shape, Select.moved, (entries,))
@@ -228,7 +68,7 @@ class Unselect(Function):
     """Zeros of a shape with the elements where `Select` shows them; undoes it."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, shape: Shape, entries: list[Any]) -> Tensor:
+    def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
         ctx.entries = entries
         data = x.backend.full(shape, x.dtype, 0)
         x.backend.copy(x._tensor, shown(data, x._tensor, Select.moved, (entries,)))
@@ -264,146 +104,41 @@ def _from_zero(entry: Any, dim: int, extent: int) -> int:
     return int(entry) % extent
 
 
-# --- Picking ------------------------------------------------------------------------------------
+def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
+    """Return the entries of a key with those that are left out: slices of everything.
 
+    Args:
+        entries: as they stand in the brackets.
+        used: how many of the dimensions they stand for.
+        ndim: how many dimensions there are.
 
-def _neighbours(x: Tensor, picks: list[Pick]) -> tuple[Tensor, int]:
-    """Return `x` with the picked dimensions next to each other, and where the first of them is.
-
-    They stay where they are if they are neighbours already, and otherwise come to the front; the
-    dimensions of the indices take their place in the result. This is NumPy's rule, and torch's.
+    Raises:
+        IndexingError: there are fewer, or more than one entry is Ellipsis.
     """
-    dims = [pick.dim for pick in picks]
-    first = dims[0]
-    if dims == list(range(first, first + len(dims))):
-        return x, first
-    return x.permute(*dims, *(d for d in range(x.ndim) if d not in dims)), 0
+    if used > ndim:
+        raise IndexingError(f"{used} indices were given for a tensor of {ndim} dimension(s).")
+    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
+    if len(dots) > 1:
+        raise IndexingError("an index may hold a single Ellipsis (...).")
+    position = dots[0] if dots else len(entries)
+    missing = [EVERYTHING] * (ndim - used)
+    return [*entries[:position], *missing, *entries[position + len(dots) :]]
 
 
-def _common_shape(picks: list[Pick]) -> Shape:
-    shape: Shape = ()
-    for pick in picks:
-        shape = shape_broadcast(shape, pick.indices.shape)
-    return shape
+def plain_view(x: Tensor, key: Any) -> Tensor | None:
+    """Return the view that a key shows; None if it holds more than what only shows."""
+    entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
+    if not _SHOWS_A_VIEW(map(type, entries)):
+        return None
+    used = len(entries) - entries.count(None)
+    if used > x.ndim or Ellipsis in entries:
+        entries = in_full(entries, used - entries.count(Ellipsis), x.ndim)
+    return Select.apply(x, entries)
 
 
-def _offsets(picks: list[Pick], strides: tuple[int, ...]) -> Tensor:
-    """Return, broadcast together, each index times the stride of its dimension, added up."""
-    terms = [
-        pick.indices if stride == 1 else pick.indices * stride
-        for pick, stride in zip(picks, strides, strict=True)
-    ]
-    return sum(terms[1:], terms[0])
-
-
-def _pick(x: Tensor, picks: list[Pick]) -> Tensor:
-    """Return a copy of the elements that indices name."""
-    if len(picks) == 1:
-        return GatherSlices.apply(x, *picks[0])
-    x, first = _neighbours(x, picks)
-    last = first + len(picks) - 1
-    offsets = _offsets(picks, strides_from_shape(x.shape[first : last + 1]))
-    return GatherSlices.apply(x.flatten(first, last), first, offsets)
-
-
-def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
-    """Store into the elements that indices name, through the row of memory that `x` lies in."""
-    if x._check_in_place(value):
-        x._replace(_put(x, picks, value))
-        return
-    if len(picks) == 1:
-        _store_slices(x.detach(), *picks[0], value)
-        return
-    indexed = _common_shape(picks)
-    x, first = _neighbours(x.detach(), picks)
-    end = first + len(picks)
-    before, after = x.shape[:first], x.shape[end:]
-    source = _source(x, (*before, *indexed, *after), value)
-    if not source.numel():
-        return
-    ones = (1,) * len(indexed)
-    rest = positions(
-        (*before, *ones, *after), (*x.stride()[:first], *ones, *x.stride()[end:])
-    )  # of the first element that the indices may name, over all other dimensions
-    offsets = _offsets(picks, x.stride()[first:end])
-    offsets = offsets.view(*offsets.shape, *(1,) * len(after))
-    data = x._tensor
-    reach = [stride * (extent - 1) for stride, extent in zip(x.stride(), x.shape, strict=True)]
-    start = sum(min(each, 0) for each in reach)
-    row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
-    places = offsets + x._uploaded(rest - start)
-    x.backend.scatter(source.reshape(-1)._tensor, 0, places.reshape(-1)._tensor, row)
-    data.changed()
-
-
-def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
-    """Store into the slices along a dimension that one tensor of indices names."""
-    before, after = x.shape[:dim], x.shape[dim + 1 :]
-    source = _source(x, (*before, *index.shape, *after), value)
-    if index.dtype is x.dtype:
-        index = index.clone()  # for it may lie in the memory that is written to
-    if index.ndim != 1:
-        source, index = source.reshape(*before, index.numel(), *after), index.reshape(-1)
-    places = along(index, dim, x.shape)
-    x.backend.scatter(source._tensor, dim, places._tensor, x._tensor)
-    x._tensor.changed()
-
-
-def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
-    """Return a copy of `x` with other elements where indices point; gradients flow into both."""
-    index = _pick(element_numbers(x), picks)
-    source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
-    source = source.expand(index.shape).reshape(-1)
-    return x._before_change().reshape(-1).scatter(0, index.reshape(-1), source).view(*x.shape)
-
-
-def _as_tensor(x: Tensor, value: Any) -> Tensor:
-    """Return a value to store as a tensor; numbers and nested lists are put where `x` is."""
-    if isinstance(value, Tensor):
-        return value
-    value = plain(value)
-    if isinstance(value, Number):
-        return constant(x.backend, x.dtype, x.dtype.checked(value))
-    try:
-        return x._uploaded(np.array(value))
-    except ValueError as error:
-        raise ShapeError(
-            f"nested sequences must have equal lengths at each level ({error})."
-        ) from None
-
-
-def _source(x: Tensor, shape: Shape, value: Tensor) -> Tensor:
-    """Return the elements to store: of the dtype of `x`, broadcast to `shape`, in other memory."""
-    source = value.detach().to(x.backend).to(x.dtype)
-    if x.backend.same_memory(source._tensor.storage, x._tensor.storage):
-        source = source.clone()
-    return _without_leading_ones(source, shape).expand(shape)
-
-
-def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
-    """Return a value that fits `shape`: like torch, drop leading extents of 1 that it lacks."""
-    if value.shape in ((), shape):
-        return value
-    extra = max(value.ndim - len(shape), 0)
-    if size_of(value.shape[:extra]) == 1:
-        value = value.reshape(value.shape[extra:])
-    fits = value.ndim <= len(shape) and all(
-        extent in (1, wanted)
-        for extent, wanted in zip(value.shape[::-1], shape[::-1], strict=False)
-    )
-    if not fits:
-        raise ShapeError(
-            f"a value of shape {value.shape} does not broadcast to {shape}, the shape of the "
-            "elements that the index names."
-        )
-    return value
-
-
-# --- x[...] -------------------------------------------------------------------------------------
-
-
-def get_item(x: Tensor, key: Any) -> Tensor:
-    """Return `x[key]`.
+@method
+def __getitem__(self: Tensor, key: Any) -> Tensor:
+    """Return the elements that a key names.
 
     Integers, slices with any step (negative ones too), None and Ellipsis give a view. With masks of
     any rank and tensors (or lists, or arrays) of integers the result is a copy.
@@ -412,44 +147,8 @@ def get_item(x: Tensor, key: Any) -> Tensor:
         IndexingError: too many indices, one out of range or of another kind, a mask of another
             shape than what it masks, or index tensors that do not broadcast.
     """
-    view, picks = _resolve(x, key)
-    if picks:
-        return _pick(view, picks)
-    return view
-
-
-def set_item(x: Tensor, key: Any, value: Any) -> None:
-    """Store `value`, broadcast and converted, into `x[key]`.
-
-    Where indices name an element several times, which of the values remains is open.
-
-    Raises:
-        IndexingError: as for `get_item`.
-        ShapeError: `value` does not broadcast to the shape of `x[key]`.
-        InPlaceError: `x` is a leaf that requires grad, or repeats elements.
-        DTypeError: `value` is a number out of the range of the dtype.
-    """
-    given = _as_tensor(x, value)
-    if not given.ndim and _is_mask(key) and key.shape == x.shape:
-        x.masked_fill_(key, given.to(x.backend))
-        return
-    view, picks = _resolve(x, key)
-    if picks:
-        _store(view, picks, given)
-    else:
-        view.copy_(_without_leading_ones(given, view.shape))
-
-
-@method
-def __getitem__(self: Tensor, key: Any) -> Tensor:
-    """Return the elements that an index names; see `get_item`."""
-    return get_item(self, key)
-
-
-@method
-def __setitem__(self: Tensor, key: Any, value: Any) -> None:
-    """Store into the elements that an index names; see `set_item`."""
-    set_item(self, key, value)
+    view = plain_view(self, key)
+    return self._picked(key) if view is None else view
 
 
 @method
@@ -457,5 +156,4 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
     """Iterate over the slices of the first dimension."""
     if not self.shape:
         raise TypeError("a 0-dimensional tensor cannot be iterated over.")
-    rest = [_EVERYTHING] * (self.ndim - 1)
-    return (Select.apply(self, [i, *rest]) for i in range(len(self)))
+    return (Select.apply(self, (i,)) for i in range(len(self)))

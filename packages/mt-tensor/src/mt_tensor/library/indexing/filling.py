@@ -11,10 +11,10 @@ from typing import Any
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, bool_, int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import along, check_1d_index, element_numbers, scatter_add
 from mt_tensor.library.arguments import existing_dim
 from mt_tensor.library.indexing.finding import nonzero
-from mt_tensor.library.indexing.scattering import check_slices, scatter
+from mt_tensor.library.indexing.scattering import check_slices, scatter, scatter_add
+from mt_tensor.library.indexing.slices import along, check_1d_index, element_numbers
 from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.library.movement.rearranging import broadcast_tensors
 from mt_tensor.library.movement.turning import select

@@ -18,22 +18,31 @@ from mt_tensor.arguments import (
 )
 from mt_tensor.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import (
-    Gather,
-    ScatterAdd,
-    along,
-    check_1d_index,
-    check_index,
-    check_source,
-    lowest_and_highest,
-    scatter_add,
-)
+from mt_tensor.indexing.gathering import ADD, Gather, check_index, lowest_and_highest
 from mt_tensor.library.arguments import check_choice
+from mt_tensor.library.indexing.slices import along, check_1d_index
 from mt_tensor.library.pointwise.functions import checked_factor
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.tensor import Tensor
+
+
+class ScatterAdd(Function):
+    """Elements added to a copy of a tensor along a dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(index)
+        out = x.clone()
+        x.backend.scatter(source._tensor, dim, index._tensor, out._tensor, ADD)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        return grad, None, None, Gather.apply(grad, ctx.dim, index)
 
 
 class Scatter(Function):
@@ -121,6 +130,44 @@ def _combined(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> 
 def _filled(like: Tensor, dtype: DType, value: Number) -> Tensor:
     """Return a tensor of the shape of `like` in which every element is `value`."""
     return like._full((), value, dtype).expand(like.shape)
+
+
+def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    """Return the part of a source for scatter that the index uses.
+
+    Raises:
+        DTypeError: it has another dtype than `input`.
+        ShapeError: it is smaller than the index.
+    """
+    require_tensors(name, source)
+    common_backend(input, source)
+    if source.dtype is not input.dtype:
+        raise DTypeError(
+            f"{name}() cannot bring {source.dtype.name} to {input.dtype.name}: convert one of them."
+        )
+    if source.ndim != index.ndim or any(
+        i > s for i, s in zip(index.shape, source.shape, strict=True)
+    ):
+        raise ShapeError(
+            f"{name}() needs a source at least as large as its index; shapes {source.shape} "
+            f"and {index.shape} were given."
+        )
+    if source.shape == index.shape:
+        return source
+    return source[tuple(slice(extent) for extent in index.shape)]
+
+
+@operation
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """Return a copy of `input` with `src[i][j][k]` added at `[i][index[i][j][k]][k]`.
+
+    Raises:
+        DTypeError: `index` is not int64, or `src` has another dtype than `input`.
+        ShapeError: `index` does not fit `input`, or is larger than `src`.
+        IndexingError: an index is out of range.
+    """
+    dim = check_index("scatter_add", input, dim, index)
+    return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
 
 
 @operation

@@ -9,8 +9,8 @@ import numpy as np
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import Array, DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
-from mt_tensor.indexing.gathering import gather_unchecked
 from mt_tensor.library.indexing.selection import ValuesAndIndices
+from mt_tensor.library.indexing.slices import gather_unchecked
 from mt_tensor.library.order.host import accumulator, on_host
 from mt_tensor.movement.joining import preceded, shifted
 from mt_tensor.pointwise.elementwise import elementwise

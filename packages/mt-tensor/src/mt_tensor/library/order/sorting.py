@@ -14,8 +14,8 @@ import numpy as np
 from mt_tensor.arguments import as_integer, check_flags, check_not_bool
 from mt_tensor.dtypes import Array, int64
 from mt_tensor.errors import DTypeError, ShapeError
-from mt_tensor.indexing.gathering import gather_unchecked
 from mt_tensor.library.indexing.selection import ValuesAndIndices
+from mt_tensor.library.indexing.slices import gather_unchecked
 from mt_tensor.library.order.host import on_host
 from mt_tensor.library.reductions.extremes import SharedByEqual
 from mt_tensor.pointwise.elementwise import elementwise

@@ -8,9 +8,10 @@ import numpy as np
 
 from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import int64
-from mt_tensor.indexing.gathering import Collect, along
+from mt_tensor.indexing.gathering import Collect
 from mt_tensor.library.fused import fused
 from mt_tensor.library.indexing.selection import ValuesAndIndices
+from mt_tensor.library.indexing.slices import along
 from mt_tensor.movement.views import View, squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation

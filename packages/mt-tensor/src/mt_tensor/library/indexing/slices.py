@@ -1,0 +1,103 @@
+"""Whole slices along a dimension, by tensors that name them: rows of an embedding, for example."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from mt_tensor.dtypes import int64
+from mt_tensor.errors import DTypeError, IndexingError
+from mt_tensor.exchange.conversion import cast
+from mt_tensor.indexing.gathering import Collect, Gather, check_range
+from mt_tensor.layout import REMEMBERED, Layout, layout_of
+from mt_tensor.public import operation
+from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.strides import Shape, normalize_dim
+from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
+
+
+class GatherSlices(Function):
+    """Slices along a dimension; the dimensions of the index take its place."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int, index: Tensor) -> Tensor:
+        data = x._tensor
+        ctx.dim, ctx.shape = dim, data.layout.shape
+        ctx.save_for_backward(index)
+        in_one_row = len(index._tensor.layout.shape) == 1
+        row = index if in_one_row else index.reshape(-1)
+        slices = x.backend.gather(data, dim, _spread(row._tensor, dim, ctx.shape))
+        if not in_one_row:
+            shape = (*ctx.shape[:dim], *index.shape, *ctx.shape[dim + 1 :])
+            slices = TensorData(slices.storage, shape, dtype=slices.dtype)
+        return x._with(slices)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        (index,) = ctx.saved_tensors
+        dim, shape = ctx.dim, ctx.shape
+        if index.ndim != 1:
+            grad = grad.reshape(*shape[:dim], index.numel(), *shape[dim + 1 :])
+            index = index.reshape(-1)
+        return Collect.apply(grad, dim, along(index, dim, shape), shape), None, None
+
+
+def along(index: Tensor, dim: int, shape: Shape) -> Tensor:
+    """Return a view of a 1-D index that names whole slices along `dim` of a tensor of `shape`."""
+    return index._with(_spread(index._tensor, dim, shape))
+
+
+def _spread(index: TensorData, dim: int, shape: Shape) -> TensorData:
+    return index.with_layout(_spread_layout(index.layout, dim, shape))
+
+
+@functools.lru_cache(REMEMBERED)
+def _spread_layout(index: Layout, dim: int, shape: Shape) -> Layout:
+    before, after = shape[:dim], shape[dim + 1 :]
+    strides = (*(0,) * len(before), *index.strides, *(0,) * len(after))
+    return layout_of(index.dtype, (*before, *index.shape, *after), strides, index.offset)
+
+
+def check_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> int:
+    """Check an index that names whole slices along `dim`, and return `dim` from the front.
+
+    Raises:
+        DTypeError: it is not an integer tensor.
+        IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
+    """
+    require_tensors(name, input, index)
+    common_backend(input, index)
+    if index.ndim != 1:
+        raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
+    if index.dtype.kind != "integer":
+        raise DTypeError(f"{name}() takes an index of integers; {index.dtype.name} was given.")
+    dim = normalize_dim(dim, input.ndim)
+    if input.ndim == 0:
+        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
+    check_range(index, input.shape[dim], f"dimension {dim}")
+    return dim
+
+
+@operation
+def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return the slices of `input` along `dim` that a 1-D tensor of indices names.
+
+    Raises:
+        DTypeError: `index` is not an integer tensor.
+        IndexingError: `index` is not 1-D, or an index is out of range.
+    """
+    dim = check_1d_index("index_select", input, dim, index)
+    return GatherSlices.apply(input, dim, cast(index, int64))
+
+
+def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Return the elements at valid indices along `dim`, to which the gradient then goes."""
+    return Gather.apply(x, dim, index) if x.ndim else x.clone()
+
+
+def element_numbers(x: Tensor) -> Tensor:
+    """Return the elements' numbers, row by row: what an index shows of them tells what it names."""
+    return x._uploaded(np.arange(x.numel()).reshape(x.shape))
