@@ -126,7 +126,14 @@ _APART = {uint16, uint32, uint64}
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
 _default = float32
 
-_PYTHON: dict[Any, DType] = {builtins.float: float32, builtins.int: int64, builtins.bool: bool_}
+_NAMED: dict[Any, DType] = {
+    **DTYPES,
+    **_BY_NUMPY,
+    builtins.float: float32,
+    builtins.int: int64,
+    builtins.bool: bool_,
+}
+"""What names an element type without NumPy's help."""
 
 
 def get_default_dtype() -> DType:
@@ -169,16 +176,11 @@ def as_dtype(value: Any) -> DType:
     """
     if isinstance(value, DType):
         return value
-    if isinstance(value, str) and value in DTYPES:
-        return DTYPES[value]
-    if isinstance(value, type) and value in _PYTHON:
-        return _PYTHON[value]
-    if isinstance(value, np.dtype) and value in _BY_NUMPY:
-        return _BY_NUMPY[value]
     try:
         if value is None:  # which NumPy takes for float64
             raise TypeError
-        return _BY_NUMPY[np.dtype(value).newbyteorder("=")]
+        known = _NAMED.get(value)
+        return known or _BY_NUMPY[np.dtype(value).newbyteorder("=")]
     except (TypeError, ValueError, KeyError):
         raise DTypeError(
             f"{value!r} is no element type of tensors; choose one of {', '.join(DTYPES)}."

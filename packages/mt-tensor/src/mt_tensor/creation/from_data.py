@@ -121,20 +121,23 @@ def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
         DTypeError: an element is no number, or does not fit the type.
     """
     leaves = _leaves(data)
+    if any(isinstance(leaf, Tensor) for leaf in leaves):
+        data = _with_arrays(data)
     try:
-        values = np.array(_without_tensors(data))
+        values = np.array(data)
     except ValueError as error:
         raise ShapeError(
             f"nested sequences must have equal lengths at each level ({error})."
         ) from None
     if values.dtype.kind not in "biuf":
-        wrong = next(filter(lambda leaf: not _is_number(leaf), leaves), data)
+        others = (leaf for leaf in leaves if not isinstance(leaf, Tensor))
+        wrong = next((leaf for leaf in others if np.asarray(leaf).dtype.kind not in "biuf"), data)
         raise DTypeError(
             f"a tensor is made of numbers of at most 64 bits; {wrong!r} of type "
             f"{type(wrong).__name__} was given."
         )
     if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f":
-        values = np.array(_without_tensors(data), object)  # floats are NumPy's way to [1, 2**63]
+        values = np.array(data, object)  # floats are NumPy's way to [1, 2**63]
     own = _common_type(leaves, values)
     kind = own if dtype is None else as_dtype(dtype)
     if values.size and kind.kind == "integer":
@@ -151,33 +154,20 @@ def _leaves(data: Any) -> list[Any]:
     return level
 
 
-def _is_number(leaf: Any) -> bool:
-    if isinstance(leaf, Tensor):
-        return True
-    if isinstance(leaf, np.ndarray | np.generic):
-        return leaf.dtype.kind in "biuf"
-    return isinstance(leaf, Number) and -(2**63) <= leaf < 2**64
-
-
-def _without_tensors(data: Any) -> Any:
+def _with_arrays(data: Any) -> Any:
     """Return the same nested sequences with arrays in the place of tensors."""
     if isinstance(data, Tensor):
         return data.backend.to_host(data._tensor)
-    if isinstance(data, list | tuple) and any(isinstance(leaf, Tensor) for leaf in _leaves(data)):
-        return [_without_tensors(each) for each in data]
-    return data
+    return [_with_arrays(each) for each in data] if isinstance(data, list | tuple) else data
 
 
 def _common_type(leaves: Iterable[Any], values: Array) -> DType:
     """Return the element type that torch gives to these numbers, arrays and tensors together."""
-    kinds: dict[Any, Any] = {}  # one of each type is enough
-    for leaf in leaves:
-        own = getattr(leaf, "dtype", None)
-        kinds.setdefault(type(leaf) if own is None else own, leaf)
+    one_of_each = {getattr(leaf, "dtype", type(leaf)): leaf for leaf in leaves}
     types = [
-        type_of_number(leaf) if isinstance(own, type) else as_dtype(own)
-        for own, leaf in kinds.items()
-        if not isinstance(own, type) or issubclass(own, Number)
+        type_of_number(leaf) if isinstance(kind, type) else as_dtype(kind)
+        for kind, leaf in one_of_each.items()
+        if not isinstance(kind, type) or issubclass(kind, Number)
     ]
     if not types:  # nothing at all, or something that only NumPy can read, such as a memoryview
         return as_dtype(values.dtype) if values.size else get_default_dtype()

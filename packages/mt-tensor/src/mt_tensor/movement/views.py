@@ -76,27 +76,23 @@ def squeeze_dims(x: Any, dims: tuple[int, ...]) -> Tensor:
     return View.apply(x, tuple([extent for d, extent in enumerate(x.shape) if d not in dims]))
 
 
-def resolve_shape(shape: Sequence[int], size: int) -> Shape:
+def resolve_shape(shape: Shape, size: int) -> Shape:
     """Return `shape` with -1 replaced by what makes it hold `size` elements.
 
     Raises:
-        ShapeError: no number does, or more than one extent is -1.
+        ShapeError: no number does, or more than one extent is negative.
     """
-    given = tuple(shape)
-    if given == (-1,):
+    if shape == (-1,):
         return (size,)
-    if -1 not in given and size_of(given) == size and min(given, default=0) >= 0:
-        return given
-    known = size_of(extent for extent in given if extent != -1)
-    if given.count(-1) > 1 or any(extent < -1 for extent in given):
-        raise ShapeError(f"shape {given} may hold a single -1, and no other negative number.")
-    if -1 in given:
-        if known == 0 or size % known:
-            raise ShapeError(f"{size} element(s) do not fit shape {given} for any value of -1.")
-        return tuple(size // known if extent == -1 else extent for extent in given)
-    if known != size:
-        raise ShapeError(f"{size} element(s) do not fit shape {given}, which holds {known}.")
-    return given
+    if -1 not in shape and size_of(shape) == size and min(shape, default=0) >= 0:
+        return shape
+    known = size_of(extent for extent in shape if extent != -1)
+    if shape.count(-1) == 1 and known > 0 and size % known == 0 and min(shape) == -1:
+        return tuple([size // known if extent == -1 else extent for extent in shape])
+    raise ShapeError(
+        f"{size} element(s) do not fit shape {shape}, whose extents are to hold as many; a single "
+        "-1 stands for what is missing."
+    )
 
 
 @method
