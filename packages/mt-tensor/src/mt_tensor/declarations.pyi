@@ -8,11 +8,11 @@ from mt_operators import Operator
 from mt_tensor.backends.devices import Backend
 from mt_tensor.backends.devices import Device
 from mt_tensor.backends.devices import device as Place
-from mt_tensor.creation.from_rules import Options
 from mt_tensor.dtypes import Array
 from mt_tensor.dtypes import DType
 from mt_tensor.dtypes import Number
 from mt_tensor.library.autograd.gradients import Tensors
+from mt_tensor.library.creation.from_tensors import Options
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.linalg.systems import SignAndLogarithm
 from mt_tensor.library.movement.rearranging import Ints
@@ -191,8 +191,6 @@ class Methods:
         """Return whether a change in place of this tensor, with others, is to be recorded."""
     def _check_integers(self, name: str, given: Any, other: Tensor) -> None:
         """Raise if the operator `name` of integers would have no integer as result."""
-    def _check_leaf(self) -> None:
-        ...
     def _computed(self, name: str, *args: Any, **options: Any) -> Tensor:
         """Replace this tensor's elements by what an operation makes of it, in the promoted dtype."""
     def _directly_with(self, other: Any) -> TensorData | None:
@@ -204,8 +202,6 @@ class Methods:
     def _index_in(self, base: Tensor) -> Tensor:
         """Return which elements of its base a view shows, as a row of int64."""
     def _initialize(self, sizes_or_data: tuple[Any, ...]) -> None:
-        ...
-    def _is_on_host(self) -> builtins.bool:
         ...
     def _moved_on(self, value: Tensor) -> None:
         """Take note that this tensor now holds the elements of `value`, and its history."""
@@ -219,8 +215,6 @@ class Methods:
         """Return a view of the same memory as elements of another type, without history."""
     def _replace(self, value: Tensor) -> Tensor:
         """Store the elements of a tensor of any dtype that broadcasts here, and record that."""
-    def _shared(self, what: str) -> Any:
-        """Return the elements, if they lie in an array that others can share."""
     def _stored(self, name: str, numbers: Iterable[Any]) -> Tensor:
         """Store numbers, row by row."""
     def _summed_in_place(self, name: str, other: Any, alpha: Number) -> Tensor:
