@@ -140,7 +140,7 @@ class ElementwiseOperation:
 
 def _common_type(values: tuple[Any, ...]) -> DType | None:
     """Return the one dtype of floating-point tensors among plain numbers; None if it is not so."""
-    types = {value.dtype if value.__class__ is Tensor else value.__class__ for value in values}
+    types = {value.dtype if isinstance(value, Tensor) else value.__class__ for value in values}
     types -= _PLAIN_NUMBERS
     if len(types) != 1:
         return None

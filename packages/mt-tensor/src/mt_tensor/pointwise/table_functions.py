@@ -42,7 +42,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
     computing, record, truth, direct = _facts(operation)
 
     def function(input: Any) -> Tensor:
-        if input.__class__ is not Tensor or input._tensor.layout.dtype.kind not in direct:
+        if not isinstance(input, Tensor) or input._tensor.layout.dtype.kind not in direct:
             return otherwise(input)  # type: ignore[no-any-return]
         data, backend = input._tensor, input.backend
         layout = data.layout
@@ -61,8 +61,8 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
     computing, record, truth, direct = _facts(operation)
 
     def function(input: Any, other: Any) -> Tensor:
-        x = input if input.__class__ is Tensor else _beside(input, other)
-        y = other if other.__class__ is Tensor else _beside(other, input)
+        x = input if isinstance(input, Tensor) else _beside(input, other)
+        y = other if isinstance(other, Tensor) else _beside(other, input)
         if x is None or y is None or x.backend is not y.backend:
             return otherwise(input, other)  # type: ignore[no-any-return]
         first, second, backend = x._tensor, y._tensor, x.backend
@@ -108,7 +108,7 @@ def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[str]]:
 
 def _beside(number: Any, tensor: Any) -> Tensor | None:
     """Return a number as a tensor like the one that it meets; None if it is not of its kind."""
-    if tensor.__class__ is not Tensor:
+    if not isinstance(tensor, Tensor):
         return None
     dtype = tensor._tensor.layout.dtype
     if number.__class__ is float:

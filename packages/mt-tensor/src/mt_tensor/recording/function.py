@@ -114,8 +114,8 @@ def changes(values: Iterable[Any]) -> int:
     """Return how often tensors, or their elements, among some values were changed in place."""
     total = 0
     for value in values:
-        data = value._tensor if value.__class__ is Tensor else value
-        if data.__class__ is TensorData and data._version is not None:
+        data = value._tensor if isinstance(value, Tensor) else value
+        if isinstance(data, TensorData) and data._version is not None:
             total += data._version[0]
     return total
 
