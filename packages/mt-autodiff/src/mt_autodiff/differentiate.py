@@ -50,11 +50,11 @@ def grad(
         scalar.check_recorded()
     start: Any = constant(1.0) if create_graph else 1.0
     with set_grad_enabled(create_graph):
-        found = dict(derivatives(output, start, retain_graph=True))
+        by_variable = dict(derivatives(output, start, retain_graph=True))
     for scalar in inputs:
-        if scalar not in found and not allow_unused:
+        if scalar not in by_variable and not allow_unused:
             raise NoGradientError(
                 f"{output!r} was not computed from {scalar!r}. Pass allow_unused=True if its "
                 "derivative is to be 0."
             )
-    return tuple(as_scalar(found.get(scalar, 0.0)) for scalar in inputs)
+    return tuple(as_scalar(by_variable.get(scalar, 0.0)) for scalar in inputs)

@@ -1,6 +1,6 @@
 """The errors of this stage, nearly all of differentiation.
 
-Here the lesson begins.
+Here the lesson begins: what can go wrong once values remember how they were computed.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """The recorded computation: variables, and how each one came about.
 
-The first idea of this stage: values remember. A variable that was computed from others has a
-`History`: the function that made it, what that function saved (its `Context`) and its inputs.
-Following histories backwards is all that backpropagation needs, whatever the values are.
+The first idea of this stage: values remember. `Variable` is all that backpropagation asks of a
+value, before there is any such value; `Scalar` comes three files on. A variable that was computed
+from others has a `History`: the function that made it, what that function saved (its `Context`) and
+its inputs. Following histories backwards is all that backpropagation needs, whatever the values
+are.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ class Variable(Protocol):
     def completed(self, derivative: Any) -> Any:
         """Return the derivative with which to go on, now that all shares of it are added up.
 
-        That is `derivative` itself, unless somebody who watches this variable replaces it.
+        That is `derivative` itself, unless a hook on this variable replaces it; Scalars have none,
+        tensors of stage 2 do.
         """
 
     def chain_rule(self, derivative: Any) -> Iterable[tuple[Variable, Any]]:
@@ -113,10 +116,10 @@ class History:
         return tuple(self.one_for_each(results, ctx.needs_input_grad))
 
     def one_for_each(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
-        """Return the derivatives that a backward returned.
+        """Return `results`, what a backward returned, if there is one for each of the inputs.
 
         Raises:
-            GradientError: there is not one for each input.
+            GradientError: there is not.
         """
         if len(results) != len(inputs):
             raise GradientError(

@@ -1,9 +1,9 @@
 """Whether computations are recorded at the moment: a setting of the running thread or task.
 
-Values remember unless they are told not to. Recording is on unless switched off, as in torch: `with
-no_grad():` for evaluation and parameter updates, `with enable_grad():` to switch it on again
-inside. Each thread begins with recording on. A task of asyncio begins as the one that made it, and
-what it switches no other task notices.
+Values remember unless they are told not to: this is what tells them. Recording is on unless
+switched off, as in torch: `with no_grad():` for evaluation and parameter updates, `with
+enable_grad():` to switch it on again inside. Each thread begins with recording on. A task of
+asyncio begins as the one that made it, and what it switches no other task notices.
 """
 
 from __future__ import annotations
@@ -27,12 +27,14 @@ def is_grad_enabled() -> bool:
 
 
 def undo(variable: ContextVar[T], tokens: list[Token[T]]) -> None:
-    """Undo the last setting of a variable that the running thread or task has made.
+    """Undo the last setting of a context variable that the running thread or task has made.
+
+    Threads and tasks may enter one `with` object at the same time, and each undoes its own setting.
 
     Args:
         variable: what was set.
-        tokens: what setting it returned, of all threads and tasks that share a `with` statement's
-            object; that of the undone setting is taken out.
+        tokens: what `variable.set` returned, the latest last, of all of them. That of the undone
+            setting is removed.
     """
     for token in reversed(tokens):
         try:

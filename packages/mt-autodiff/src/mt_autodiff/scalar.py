@@ -1,8 +1,9 @@
 """`Scalar`: a float that records how it was computed.
 
-The first value that remembers, and all that has been read is asked of it. The class itself, what
-backpropagation asks of it, and what it answers to Python's operators and to elementary functions.
-The operators of the table, which these stand for, are lifted in `mt_autodiff.lifted`.
+The first `Variable` (`graph.py`), which `backpropagation.py` can walk behind. Here are the class
+itself, what backpropagation asks of it, and what it answers to Python's operators and to elementary
+functions: it looks the operator up in `LIFTED`, a dictionary that the next file fills from the
+table.
 """
 
 from __future__ import annotations
@@ -253,6 +254,6 @@ def as_scalar(value: SupportsFloat) -> Scalar:
 
 
 LIFTED: dict[str, Callable[..., Scalar]] = {}
-"""Every operator of the table on Scalars, by name; `mt_autodiff.lifted` fills it."""
+"""Every operator of the table on Scalars, by name; `mt_autodiff.lifted` fills it in."""
 
 _NUMBERS = (Scalar, int, float)

@@ -238,11 +238,11 @@ def _inner_tile(rows: int, columns: int) -> Any:
         # The totals of a column become neighbours in memory, so many vectors of them.
         several = min(rows, v.lanes)
         length = rows // several
-        found = v.variables(columns * length)
+        gathered = v.variables(columns * length)
         for j, i in itertools.product(range(columns), range(length)):
             column = [b.load(row[j]) for row in sums[i * several : (i + 1) * several]]
-            v.store(v.totals(column), b.gep(found, [index(j * length + i)]))
-        totals = b.bitcast(found, out.type)
+            v.store(v.totals(column), b.gep(gathered, [index(j * length + i)]))
+        totals = b.bitcast(gathered, out.type)
         with v.loop(used) as i, v.loop(wanted) as j:
             place = b.add(b.mul(j, index(length * v.lanes)), i)
             result = b.gep(out, [b.add(b.add(at, b.mul(i, step)), j)])

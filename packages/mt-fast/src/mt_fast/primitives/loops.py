@@ -102,9 +102,9 @@ def transposed_views(layout: Layout, inputs: int, shortest: int) -> tuple[bool, 
     if layout.extents[-1] < shortest:
         return (False,) * len(layout.strides)
     columns = [_column(strides) for strides in layout.strides[:inputs]]
-    column = next((found for found in columns if found is not None), None)
-    places = [i for i, found in enumerate(columns) if found is not None and found == column]
-    return tuple(i in places[:MOST_TRANSPOSED] for i in range(len(layout.strides)))
+    column = next((d for d in columns if d is not None), None)
+    views = [i for i, d in enumerate(columns) if d is not None and d == column]
+    return tuple(i in views[:MOST_TRANSPOSED] for i in range(len(layout.strides)))
 
 
 def _column(strides: Strides) -> int | None:

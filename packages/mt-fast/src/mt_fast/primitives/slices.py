@@ -104,14 +104,14 @@ def read(source: TensorData, dim: int, index: TensorData, parallel: bool) -> Ten
 def add(source: TensorData, dim: int, index: TensorData, out: TensorData, parallel: bool) -> None:
     """Add slices to those that an index names; all lie in rows."""
     row = _numbers(dim, index)
-    given, sums = _pieces(source, dim), _pieces(out, dim)
+    parts, sums = _pieces(source, dim), _pieces(out, dim)
     outer, extent, inner = sums.shape
     if inner == 1:
         _ADD_ELEMENTS.run(
-            outer, parallel, given.reshape(outer, -1), row.view(np.uint64), sums.reshape(outer, -1)
+            outer, parallel, parts.reshape(outer, -1), row.view(np.uint64), sums.reshape(outer, -1)
         )
     else:
-        _ADD_PIECES.run(outer * extent, parallel, given, row, sums)
+        _ADD_PIECES.run(outer * extent, parallel, parts, row, sums)
 
 
 def _pieces(data: TensorData, dim: int) -> Any:

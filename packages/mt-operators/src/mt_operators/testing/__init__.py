@@ -64,7 +64,7 @@ def _ndtr(np: Any, x: Any) -> Any:
 def _erfinv(np: Any, y: Any) -> Any:
     """Return the inverse of erf by Newton's iteration, which approaches it from below."""
 
-    def found(y: float) -> float:
+    def inverse(y: float) -> float:
         size, x = abs(y), 0.0
         if not size < 1.0:
             return math.copysign(math.inf, y) if size == 1.0 else math.nan
@@ -73,7 +73,7 @@ def _erfinv(np: Any, y: Any) -> Any:
             x += math.sqrt(math.pi) / 2.0 * math.exp(x * x) * missed
         return math.copysign(x, y)
 
-    return np.vectorize(found, otypes=[np.float64])(y)
+    return np.vectorize(inverse, otypes=[np.float64])(y)
 
 
 def _sine_of_half_turns(np: Any, x: Any) -> Any:
@@ -88,13 +88,13 @@ def _sinc(np: Any, x: Any) -> Any:
 
 
 def _lgamma(np: Any, x: Any) -> Any:
-    def found(x: float) -> float:
+    def value(x: float) -> float:
         try:
             return math.lgamma(x)
         except (OverflowError, ValueError):  # too large, or a pole
             return math.inf
 
-    return np.vectorize(found, otypes=[np.float64])(x)
+    return np.vectorize(value, otypes=[np.float64])(x)
 
 
 def _digamma(np: Any, x: Any) -> Any:

@@ -110,9 +110,9 @@ def run_docstrings(package: ModuleType) -> int:
 
 def _modules(package: ModuleType) -> Iterator[ModuleType]:
     yield package
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        if "__main__" not in found.name and ".test_" not in found.name:
-            yield importlib.import_module(found.name)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if "__main__" not in module.name and ".test_" not in module.name:
+            yield importlib.import_module(module.name)
 
 
 if __name__ == "__main__":

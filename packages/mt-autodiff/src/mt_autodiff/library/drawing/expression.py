@@ -40,8 +40,8 @@ def to_svg(result: Scalar, *, max_nodes: int = 300) -> Svg:
     if not isinstance(result, Scalar):
         raise TypeError(f"to_svg draws a Scalar; {result!r} was given.")
     variables, inputs = recorded_graph(result, _parents, repr(result), max_nodes)
-    found = _derivatives(result)
-    nodes = [_node(variable, found.get(variable, 0.0)) for variable in variables]
+    derivatives = _derivatives(result)
+    nodes = [_node(variable, derivatives.get(variable, 0.0)) for variable in variables]
     nodes[0].kind += " result"
     return render(nodes, inputs, f"The computation of {_called(result)}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mt_tensor import Tensor, TensorData, float32, float64
@@ -22,6 +24,13 @@ def tensor_of(array: Array, like: Tensor) -> Tensor:
     if array.dtype is not dtype.numpy:
         dtype = as_dtype(array.dtype)
     return Tensor._make(TensorData.of(array, row_major(array.shape, dtype)), like.backend)
+
+
+def pieces_of(array: Array, dim: int) -> Array:
+    """Return a contiguous array as (outer, extent, inner), with a dimension in the middle."""
+    shape = array.shape
+    pieces: Array = array.reshape(math.prod(shape[:dim]), shape[dim], math.prod(shape[dim + 1 :]))
+    return pieces
 
 
 def is_compiled(*tensors: Tensor | None) -> bool:

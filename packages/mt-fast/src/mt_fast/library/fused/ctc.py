@@ -211,19 +211,19 @@ class _CTC(FusedKernel):
         rows = times + 1 if needs[0] else 2
         leaps, likely = np.empty((batch, states + BESIDE), dtype), np.empty(labels.shape, dtype)
         forward, losses = np.empty((batch, rows, BESIDE + states), dtype), np.empty(batch, dtype)
-        given = (scores, labels, durations, lengths, arguments[4])
+        inputs = (scores, labels, durations, lengths, arguments[4])
         parallel = shared(times * labels.size, arguments[0])
-        _FORWARD.run(batch, parallel, *given, leaps, likely, forward, losses)
+        _FORWARD.run(batch, parallel, *inputs, leaps, likely, forward, losses)
         return tensor_of(losses, arguments[0]), (leaps, likely, forward)
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the log-probabilities."""
-        given = scores, labels, _, _ = [*map(array_of, arguments[:4])]
+        inputs = scores, labels, _, _ = [*map(array_of, arguments[:4])]
         out, buffers = np.empty_like(scores), np.empty((2, *saved[0].shape), scores.dtype)
         parallel = shared(len(scores) * labels.size, arguments[0])
-        _BACKWARD.run(len(labels), parallel, *given, *saved, *buffers, array_of(grad), out)
+        _BACKWARD.run(len(labels), parallel, *inputs, *saved, *buffers, array_of(grad), out)
         return tensor_of(out, arguments[0]), None, None, None, None
 
 

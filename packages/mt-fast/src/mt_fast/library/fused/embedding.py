@@ -36,9 +36,9 @@ def _gradient_rows(lo: Any, hi: Any, grad: Any, numbers: Any, out: Any) -> None:
     for i in range(len(numbers)):
         number = numbers[i]
         if lo <= number < hi:
-            into, given = out[number], grad[i]
+            into, upstream = out[number], grad[i]
             for j in range(into.size):
-                into[j] += given[j]
+                into[j] += upstream[j]
 
 
 _LOOKUP, _GRADIENT = Kernel.of(_rows), Kernel.of(_gradient_rows)
@@ -58,20 +58,20 @@ class _Embedding(FusedKernel):
         Raises:
             IndexingError: there is no such row.
         """
-        table, given = arguments
-        rows, numbers = array_of(table), array_of(given).reshape(-1)
+        table, indices = arguments
+        rows, numbers = array_of(table), array_of(indices).reshape(-1)
         out, wrong = empty((len(numbers), rows.shape[1]), rows.dtype), np.zeros(1, np.bool_)
         _LOOKUP.run(len(numbers), shared(out.size, table), rows, numbers, out, wrong)
         if wrong[0]:
             FUSED["embedding"](*arguments)  # says which row there is not
-        return tensor_of(out.reshape(*given.shape, -1), table), ()
+        return tensor_of(out.reshape(*indices.shape, -1), table), ()
 
     def gradient(
         self, grad: Tensor, saved: tuple[Any, ...], needs: Sequence[bool], *arguments: Any
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the table."""
-        table, given = arguments
-        out, numbers = empty(table.shape, table.dtype.numpy), array_of(given).reshape(-1)
+        table, indices = arguments
+        out, numbers = empty(table.shape, table.dtype.numpy), array_of(indices).reshape(-1)
         upstream = array_of(grad).reshape(len(numbers), -1)
         _GRADIENT.run(len(out), shared(upstream.size, table), upstream, numbers, out)
         return tensor_of(out, table), None

@@ -13,11 +13,10 @@ import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
 from mt_fast.library.fused.arrays import array_of, shared, tensor_of
-from mt_fast.library.fused.normalization import filled, fits_kernel, two_sums
+from mt_fast.library.fused.normalization import Normalization, filled, two_sums
 from mt_fast.library.matrices.rows import sum_of, sum_of_squares
 from mt_fast.memory import empty_like
 from mt_tensor import Tensor
-from mt_tensor.extending import FusedKernel
 
 
 def _group_rows(
@@ -77,22 +76,18 @@ def _group_gradient_rows(
             product += second * factor * weight[channel]
         offset, slope = planes.dtype.type(total / count), planes.dtype.type(product / count)
         for i in range(group * members, (group + 1) * members):
-            plane, given, result = planes[i], grad[i], out[i]
+            plane, upstream, result = planes[i], grad[i], out[i]
             share = weight[i % len(weight)]
             for j in range(plane.size):
                 y = (plane[j] - center) * factor
-                result[j] = factor * (given[j] * share - offset - y * slope)
+                result[j] = factor * (upstream[j] * share - offset - y * slope)
 
 
 _GROUPS, _GRADIENT = Kernel.of(_group_rows), Kernel.of(_group_gradient_rows)
 
 
-class _GroupNorm(FusedKernel):
+class _GroupNorm(Normalization):
     """Groups of channels normalized: input, weight, bias, how many groups, eps."""
-
-    def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
-        return fits_kernel(*arguments[:3])
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result; the gradient reads mean and scale of each group."""
@@ -120,8 +115,8 @@ class _GroupNorm(FusedKernel):
         results = out, weights, biases
         _GRADIENT.run(len(saved[0]), parallel, planes, upstream, factors, *saved, *results)
         sums = [
-            None if given is None else tensor_of(parts.reshape(samples, channels).sum(0), x)
-            for given, parts in ((weight, weights), (bias, biases))
+            None if tensor is None else tensor_of(parts.reshape(samples, channels).sum(0), x)
+            for tensor, parts in ((weight, weights), (bias, biases))
         ]
         return tensor_of(out.reshape(x.shape), x), *sums, None, None
 

@@ -145,13 +145,13 @@ def _gradient_of_step(
     of_update, of_new = of_products[width : 2 * width], of_products[2 * width :]
     by_update, by_new = of_projected[width : 2 * width], of_projected[2 * width :]
     for j in range(width):
-        r, z, n, given = reset[j], update[j], new[j], carried[j]
-        of_n = given * (one - z) * _slope_of_tanh(n)
+        r, z, n, upstream = reset[j], update[j], new[j], carried[j]
+        of_n = upstream * (one - z) * _slope_of_tanh(n)
         of_r = of_n * recurrent[j] * _slope_of_sigmoid(r)
-        of_z = given * (earlier[j] - n) * _slope_of_sigmoid(z)
+        of_z = upstream * (earlier[j] - n) * _slope_of_sigmoid(z)
         of_products[j], of_update[j], of_new[j] = of_r, of_z, of_n * r
         of_projected[j], by_update[j], by_new[j] = of_r, of_z, of_n
-        carried[j] = given * z
+        carried[j] = upstream * z
 
 
 _FORWARD, _BACKWARD = Kernel.of(_gru), Kernel.of(_gru_gradient)
@@ -197,9 +197,8 @@ class _GRU(FusedKernel):
             of_weight = recurrent.gradient_of_weight(of_products, h, states, backwards)
         if needs[3]:
             of_bias = np.add.reduce(of_products, (0, 1))
-        found = (of_projected, of_hidden, of_weight, of_bias)
-        gradients = [None if array is None else tensor_of(array, projected) for array in found]
-        return *gradients, None, None
+        gradients = (of_projected, of_hidden, of_weight, of_bias)
+        return *recurrent.tensors_of(gradients, projected), None, None
 
 
 GRU = _GRU()

@@ -29,12 +29,12 @@ PLACES = range(4)
 def _windows(v: Vectors, row: Any, below: Any, place: Any, few: Any) -> Sequence[Any]:
     """Return four vectors, of the elements at the four places of the windows from `place` on."""
     b = v.builder
-    found = []
+    vectors = []
     for pointer in (row, below):
         first = b.gep(pointer, [b.mul(place, index(2))])
         left, right = (v.load(half, some) for half, some in _halves(v, first, few))
-        found += [v.every_second(left, right, start) for start in range(2)]
-    return found
+        vectors += [v.every_second(left, right, start) for start in range(2)]
+    return vectors
 
 
 def _write_rows(
@@ -130,10 +130,10 @@ def _give_to_chosen(
     above, under = b.gep(out, [row]), b.gep(out, [below])
 
     def write(place: Any, few: Any) -> None:
-        given = v.load(b.gep(source, [place]), few)
+        upstream = v.load(b.gep(source, [place]), few)
         choice = v.load(b.gep(choices, [place]), few)
         at_place = [b.icmp_unsigned("==", choice, _everywhere(v, i)) for i in PLACES]
-        parts = [b.select(here, given, v.zero) for here in at_place]
+        parts = [b.select(here, upstream, v.zero) for here in at_place]
         _write_rows(v, parts, above, under, place, few)
 
     v.neighbours(count, write)
@@ -148,8 +148,8 @@ def _give_to_all(
     source, above, under = b.gep(grad, [at]), b.gep(out, [row]), b.gep(out, [below])
 
     def write(place: Any, few: Any) -> None:
-        given = v.load(b.gep(source, [place]), few)
-        part = b.fmul(given, ir.Constant(given.type, [0.25] * v.lanes))
+        upstream = v.load(b.gep(source, [place]), few)
+        part = b.fmul(upstream, ir.Constant(upstream.type, [0.25] * v.lanes))
         _write_rows(v, [part] * 4, above, under, place, few)
 
     v.neighbours(count, write)
@@ -163,24 +163,17 @@ def _everywhere(v: Vectors, place: int) -> Any:
 # --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
 
 
-def _largest_of_fours(lo: Any, hi: Any, x: Any, out: Any) -> None:
-    """Write the largest element of each window; nan if there is one."""
+def _pool_fours(lo: Any, hi: Any, x: Any, largest: Any, out: Any) -> None:
+    """Write the largest element of each window, nan if there is one, or the mean."""
     _, height, width = x.shape
     _, rows, columns = out.shape
     for plane in range(lo, hi):
         for i in range(rows):
-            row = (plane * height + 2 * i) * width
-            _largest_of_row(x, row, row + width, out, (plane * rows + i) * columns, columns)
-
-
-def _means_of_fours(lo: Any, hi: Any, x: Any, out: Any) -> None:
-    """Write the mean of each window."""
-    _, height, width = x.shape
-    _, rows, columns = out.shape
-    for plane in range(lo, hi):
-        for i in range(rows):
-            row = (plane * height + 2 * i) * width
-            _mean_of_row(x, row, row + width, out, (plane * rows + i) * columns, columns)
+            row, start = (plane * height + 2 * i) * width, (plane * rows + i) * columns
+            if largest:
+                _largest_of_row(x, row, row + width, out, start, columns)
+            else:
+                _mean_of_row(x, row, row + width, out, start, columns)
 
 
 def _choices_in_fours(lo: Any, hi: Any, x: Any, out: Any, chosen: Any) -> None:
@@ -226,8 +219,7 @@ def _clear_rest(out: Any, plane: Any, rows: Any, columns: Any) -> None:
         clear(out, (plane * height + height - 1) * width, width)
 
 
-LARGEST, MEANS = Kernel.of(_largest_of_fours), Kernel.of(_means_of_fours)
-CHOICES = Kernel.of(_choices_in_fours)
+POOL, CHOICES = Kernel.of(_pool_fours), Kernel.of(_choices_in_fours)
 MAX_GRADIENT = Kernel.of(_max_gradient_of_fours)
 MEAN_GRADIENT = Kernel.of(_mean_gradient_of_fours)
 

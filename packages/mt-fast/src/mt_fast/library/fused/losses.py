@@ -103,13 +103,13 @@ class _CrossEntropy(FusedKernel):
         scores, target = _rows(x), array_of(classes).reshape(-1)
         losses, logarithms = np.empty((2, len(scores)), scores.dtype)
         wrong = np.zeros(1, np.bool_)
-        found = empty_like(scores) if needs[0] else scores[:0]
+        of_scores = empty_like(scores) if needs[0] else scores[:0]
         weight = scores.dtype.type(1 / len(scores) if reduction == "mean" else 1)
-        views = (scores, target, losses, logarithms, weight, found, wrong)
+        views = (scores, target, losses, logarithms, weight, of_scores, wrong)
         _LOSS.run(len(scores), shared(scores.size, x), *views)
         if wrong[0]:
             FUSED["cross_entropy"](*arguments)  # says which class there is not
-        saved = (logarithms, [found])
+        saved = (logarithms, [of_scores])
         if reduction == "none":
             return tensor_of(losses.reshape(classes.shape), x), saved
         total = losses.mean() if reduction == "mean" else losses.sum()
@@ -120,11 +120,11 @@ class _CrossEntropy(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the scores: what was saved, but that is gone if taken before."""
         x, classes, reduction = arguments
-        (logarithms, found), parallel = saved, shared(x.numel(), x)
+        (logarithms, of_scores), parallel = saved, shared(x.numel(), x)
         weights, count = array_of(grad).reshape(-1), len(logarithms)
         one = reduction != "none"  # weight, for all losses
-        if found:
-            out = found.pop()
+        if of_scores:
+            out = of_scores.pop()
             if not one or weights[0] != 1:
                 weights = np.full(count, weights[0]) if one else weights
                 _SCALE.run(count, parallel, out, weights)

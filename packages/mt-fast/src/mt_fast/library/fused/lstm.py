@@ -215,9 +215,8 @@ class _LSTM(FusedKernel):
         of_weight = None
         if needs[3]:
             of_weight = recurrent.gradient_of_weight(of_gates, h, states, backwards)
-        found = (of_gates, of_hidden, of_cell, of_weight)
-        gradients = [None if array is None else tensor_of(array, projected) for array in found]
-        return *gradients, None, None, None
+        gradients = (of_gates, of_hidden, of_cell, of_weight)
+        return *recurrent.tensors_of(gradients, projected), None, None, None
 
 
 LSTM = _LSTM()

@@ -100,16 +100,16 @@ def _layer_gradient_parts(
         of_weight[:] = 0
         of_bias[:] = 0
         for i in range(rows * part // parts, rows * (part + 1) // parts):
-            row, given, result = x[i], grad[i], out[i]
+            row, upstream, result = x[i], grad[i], out[i]
             center, factor = mean[i], scale[i]
-            first, second = _two_means(row, given, weight, center, factor)
+            first, second = _two_means(row, upstream, weight, center, factor)
             if not is_centered:
                 first = zero
             for j in range(row.size):
                 y = (row[j] - center) * factor
-                result[j] = factor * (given[j] * weight[j] - first - y * second)
-                of_weight[j] += given[j] * y
-                of_bias[j] += given[j]
+                result[j] = factor * (upstream[j] * weight[j] - first - y * second)
+                of_weight[j] += upstream[j] * y
+                of_bias[j] += upstream[j]
 
 
 # --- Batches: arrays of shape (samples, channels, n) --------------------------------------------
@@ -183,9 +183,9 @@ def _batch_gradient_channels(
         offset = x.dtype.type(total / count)
         slope = x.dtype.type(product * scale[channel] / count)
         for i in range(len(x)):
-            row, given, result = x[i, channel], grad[i, channel], out[i, channel]
+            row, upstream, result = x[i, channel], grad[i, channel], out[i, channel]
             for j in range(row.size):
-                result[j] = factor * (given[j] - offset - (row[j] - center) * slope)
+                result[j] = factor * (upstream[j] - offset - (row[j] - center) * slope)
 
 
 # --- Batches of single elements for each channel: arrays of shape (samples, channels) -------------
@@ -254,17 +254,17 @@ def _batch_gradient_columns(
         products[:] = 0
         totals[:] = 0
         for i in range(count):
-            row, given = x[i, first:end], grad[i, first:end]
+            row, upstream = x[i, first:end], grad[i, first:end]
             for j in range(row.size):
-                totals[j] += given[j]
-                products[j] += given[j] * ((row[j] - centers[j]) * factors[j])
+                totals[j] += upstream[j]
+                products[j] += upstream[j] * ((row[j] - centers[j]) * factors[j])
         share = 1.0 / count
         for i in range(count):
-            row, given, result = x[i, first:end], grad[i, first:end], out[i, first:end]
+            row, upstream, result = x[i, first:end], grad[i, first:end], out[i, first:end]
             for j in range(row.size):
                 y = (row[j] - centers[j]) * factors[j]
                 rest = (totals[j] + y * products[j]) * share
-                result[j] = shares[j] * factors[j] * (given[j] - rest)
+                result[j] = shares[j] * factors[j] * (upstream[j] - rest)
 
 
 _LAYER, _LAYER_GRADIENT = Kernel.of(_layer_rows), Kernel.of(_layer_gradient_parts)
@@ -274,24 +274,24 @@ _COLUMNS, _COLUMNS_GRADIENT = Kernel.of(_batch_columns), Kernel.of(_batch_gradie
 # --- Operations on tensors ----------------------------------------------------------------------
 
 
-def fits_kernel(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> bool:
-    """Leave nothing, float16 and mixed types to the composition."""
-    return is_compiled(x) and all(t is None or t.dtype is x.dtype for t in (weight, bias))
-
-
-def filled(given: Tensor | None, size: int, number: float, like: Tensor) -> Array:
-    """Return a row of weights, or of the number that stands for what is not given."""
-    if given is None:
-        return np.full(size, number, like.dtype.numpy)
-    return array_of(given).reshape(-1)
-
-
-class _LayerNorm(FusedKernel):
-    """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
+class Normalization(FusedKernel):
+    """An operation on an input, a weight and a bias."""
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
-        return fits_kernel(*arguments[:3])
+        x, weight, bias, *_ = arguments
+        return is_compiled(x) and all(t is None or t.dtype is x.dtype for t in (weight, bias))
+
+
+def filled(tensor: Tensor | None, size: int, number: float, like: Tensor) -> Array:
+    """Return a row of weights, or of the number that stands for what is not given."""
+    if tensor is None:
+        return np.full(size, number, like.dtype.numpy)
+    return array_of(tensor).reshape(-1)
+
+
+class _LayerNorm(Normalization):
+    """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result; the gradient reads mean and scale of each row."""
@@ -305,13 +305,13 @@ class _LayerNorm(FusedKernel):
         return *_of_layers(grad, saved, x, weight, bias, folded, is_centered=True), None, None
 
 
-class _RMSNorm(FusedKernel):
+class _RMSNorm(Normalization):
     """The last dimensions scaled: input, weight, how many dimensions, eps."""
 
     def fits(self, *arguments: Any) -> bool:
         """Leave nothing, float16 and mixed types to the composition."""
-        x, weight = arguments[:2]
-        return fits_kernel(x, weight, None)
+        x, weight, *_ = arguments
+        return super().fits(x, weight, None)
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result; the gradient reads the scale of each row."""
@@ -323,8 +323,8 @@ class _RMSNorm(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradients of the elements and the weight."""
         x, weight, folded, _ = arguments
-        found = _of_layers(grad, saved, x, weight, None, folded, is_centered=False)
-        return *found[:2], None, None
+        gradients = _of_layers(grad, saved, x, weight, None, folded, is_centered=False)
+        return *gradients[:2], None, None
 
 
 def _layers(
@@ -341,8 +341,8 @@ def _layers(
     size = rows.shape[1]
     out, (mean, scale) = empty_like(rows), np.empty((2, len(rows)), rows.dtype)
     factors, shifts = filled(weight, size, 1, x), filled(bias, size, 0, x)
-    given = rows, factors, shifts, eps, is_centered
-    _LAYER.run(len(rows), shared(rows.size, x), *given, out, mean, scale)
+    operands = rows, factors, shifts, eps, is_centered
+    _LAYER.run(len(rows), shared(rows.size, x), *operands, out, mean, scale)
     return tensor_of(out.reshape(x.shape), x), (mean, scale)
 
 
@@ -361,8 +361,8 @@ def _of_layers(
     size = rows.shape[1]
     out = empty_like(rows)
     weights, biases = np.empty((2, PARTS, size), rows.dtype)
-    given = rows, upstream, filled(weight, size, 1, x), *saved, is_centered
-    _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *given, out, weights, biases)
+    operands = rows, upstream, filled(weight, size, 1, x), *saved, is_centered
+    _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, weights, biases)
     return (
         tensor_of(out.reshape(x.shape), x),
         None if weight is None else tensor_of(weights.sum(0).reshape(weight.shape), x),
@@ -376,12 +376,8 @@ def _rows(x: Tensor, folded: int) -> Array:
     return array.reshape(-1, int(np.prod(x.shape[x.ndim - folded :])))
 
 
-class _BatchNorm(FusedKernel):
+class _BatchNorm(Normalization):
     """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
-
-    def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
-        return fits_kernel(*arguments[:3])
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the result; the gradient reads mean and variance of each channel."""

@@ -55,13 +55,13 @@ def _surround_gradient(
         for y in range(len(image)):
             image[y, :] = zero
         for y in range(rows.size):
-            given, target = grad[i, y], image[rows[y]]
+            upstream, target = grad[i, y], image[rows[y]]
             for j in range(target.size):
-                target[j] += given[before + j]
+                target[j] += upstream[before + j]
             for j in range(before):
-                target[columns[j]] += given[j]
-            for j in range(before + target.size, given.size):
-                target[columns[j]] += given[j]
+                target[columns[j]] += upstream[j]
+            for j in range(before + target.size, upstream.size):
+                target[columns[j]] += upstream[j]
 
 
 _FORWARD, _BACKWARD = Kernel.of(_surround), Kernel.of(_surround_gradient)
@@ -85,8 +85,8 @@ class _Surround(FusedKernel):
         rows, columns = _places(height, amounts[2:], mode), _places(width, amounts[:2], mode)
         images = array_of(x).reshape(-1, height, width)
         out = np.empty((len(images), rows.size, columns.size), images.dtype)
-        given = images, rows, columns, amounts[0]
-        _FORWARD.run(len(images), shared(out.size, x), *given, out)
+        operands = images, rows, columns, amounts[0]
+        _FORWARD.run(len(images), shared(out.size, x), *operands, out)
         ends = (rows.size, columns.size)[2 - padded :]
         result = tensor_of(out.reshape(*x.shape[: x.ndim - padded], *ends), x)
         return result, (rows, columns, images.shape)
@@ -98,8 +98,8 @@ class _Surround(FusedKernel):
         (x, amounts, _), (rows, columns, shape) = arguments, saved
         upstream = array_of(grad).reshape(-1, rows.size, columns.size)
         out = np.empty(shape, upstream.dtype)
-        given = upstream, rows, columns, amounts[0]
-        _BACKWARD.run(len(out), shared(upstream.size, x), *given, out)
+        operands = upstream, rows, columns, amounts[0]
+        _BACKWARD.run(len(out), shared(upstream.size, x), *operands, out)
         return tensor_of(out.reshape(x.shape), x), None, None
 
 

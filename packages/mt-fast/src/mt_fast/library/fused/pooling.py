@@ -124,11 +124,11 @@ def _mean_gradient_planes(
     for plane in range(lo, hi):
         out[plane] = 0
         for i in range(grad.shape[1]):
-            given = grad[plane, i]
+            upstream = grad[plane, i]
             spread[:] = 0
             for q in range(np.uintp(size[1])):  # windows do not wait for each other
                 for j in range(outputs):
-                    spread[j * step + q] += given[j] * share
+                    spread[j * step + q] += upstream[j] * share
             for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
                 if 0 <= h < height:
                     for j in range(width):
@@ -171,7 +171,7 @@ class _Pooling(FusedKernel):
             saved = (np.empty(out.shape, np.uint8 if halved else np.int32),)
             kernel, arguments = (halving.CHOICES, ()) if halved else (_POSITION, windows)
         elif halved:
-            kernel, arguments = halving.LARGEST if self.largest else halving.MEANS, ()
+            kernel, arguments = halving.POOL, (self.largest,)
         elif not self.largest and tiling.tiles(*windows):
             kernel, arguments = tiling.MEANS, (size,)
         else:
@@ -184,8 +184,8 @@ class _Pooling(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the images."""
         x, *settings = arguments
-        found = empty(x.shape, x.dtype.numpy)
-        targets, upstream, parallel = _planes(found), _planes(array_of(grad)), shared(x.numel(), x)
+        out = empty(x.shape, x.dtype.numpy)
+        targets, upstream, parallel = _planes(out), _planes(array_of(grad)), shared(x.numel(), x)
         if self.largest and halving.halves(*settings):
             halving.MAX_GRADIENT.run(len(targets), parallel, upstream, saved[0], targets)
         elif self.largest:
@@ -197,7 +197,7 @@ class _Pooling(FusedKernel):
             tiling.MEAN_GRADIENT.run(len(targets), parallel, upstream, settings[0], targets)
         else:
             _MEAN_GRADIENT.run(len(targets), parallel, upstream, *settings, targets)
-        return tensor_of(found, x), *[None] * len(settings)
+        return tensor_of(out, x), *[None] * len(settings)
 
 
 def _planes(images: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.library.fused.arrays import array_of, shared, tensor_of
+from mt_fast.library.fused.arrays import array_of, pieces_of, shared, tensor_of
 from mt_fast.memory import empty
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData, bool_, float16
@@ -68,7 +68,7 @@ def _position(name: str, operator: str) -> Callable[..., Tensor]:
         if x.dtype in (float16, bool_) or not x.numel():
             return FUSED[name](x, dim)
         array = array_of(x)
-        pieces = array.reshape(int(np.prod(x.shape[:dim])), x.shape[dim], -1)
+        pieces = pieces_of(array, dim)
         outer, _, inner = pieces.shape
         row = TensorData.of(array, row_major(x.shape, x.dtype))
         sought = x.backend.reduce(chosen, row, (dim,), True).array.reshape(outer, inner)

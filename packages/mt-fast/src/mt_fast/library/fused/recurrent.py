@@ -12,12 +12,13 @@ fewer than others keeps its state in those that it lacks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel, inner
-from mt_fast.library.fused.arrays import array_of, is_compiled
+from mt_fast.library.fused.arrays import array_of, is_compiled, tensor_of
 from mt_fast.library.matrices.panels import MULTIPLY, panels_of
 from mt_fast.matrices.gemm import PARALLEL_FROM
 from mt_fast.primitives.products import product
@@ -79,6 +80,11 @@ def copy_row(target: Any, source: Any) -> None:
     """Copy a row."""
     for j in range(target.size):
         target[j] = source[j]
+
+
+def tensors_of(arrays: Sequence[Array | None], like: Tensor) -> list[Tensor | None]:
+    """Return gradients as tensors; None where there is none."""
+    return [None if array is None else tensor_of(array, like) for array in arrays]
 
 
 def read_later(result: Tensor, steps: int) -> Tensor | None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.compilation.kernel import Kernel
-from mt_fast.library.fused.arrays import array_of, is_compiled, shared, tensor_of
+from mt_fast.library.fused.arrays import array_of, is_compiled, pieces_of, shared, tensor_of
 from mt_fast.memory import empty
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel
@@ -49,12 +49,12 @@ def _sums_of_rows(lo: Any, hi: Any, x: Any, taps: Any, weights: Any, out: Any) -
 def _gradient_in_rows(lo: Any, hi: Any, grad: Any, taps: Any, weights: Any, out: Any) -> None:
     """Write the gradients of rows."""
     for i in range(lo, hi):
-        given, result = grad[i], out[i]
+        upstream, result = grad[i], out[i]
         result[:] = 0
         for k in range(len(taps)):
             places, factors = taps[k], weights[k]
-            for j in range(given.size):
-                result[places[j]] += given[j] * factors[j]
+            for j in range(upstream.size):
+                result[places[j]] += upstream[j] * factors[j]
 
 
 def _gradient_of_rows(lo: Any, hi: Any, grad: Any, taps: Any, weights: Any, out: Any) -> None:
@@ -62,11 +62,11 @@ def _gradient_of_rows(lo: Any, hi: Any, grad: Any, taps: Any, weights: Any, out:
     for i in range(lo, hi):
         out[i] = 0
         for j in range(grad.shape[1]):
-            given = grad[i, j]
+            upstream = grad[i, j]
             for k in range(len(taps)):
                 result, factor = out[i, taps[k, j]], weights[k, j]
-                for n in range(given.size):
-                    result[n] += given[n] * factor
+                for n in range(upstream.size):
+                    result[n] += upstream[n] * factor
 
 
 _IN_ROWS, _OF_ROWS = Kernel.of(_sums_in_rows), Kernel.of(_sums_of_rows)
@@ -86,7 +86,7 @@ class _Resample(FusedKernel):
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
         """Return the sums."""
         x, dim, taps, weights = arguments
-        pieces = _pieces(array_of(x), dim)
+        pieces = pieces_of(array_of(x), dim)
         outer, _, inner = pieces.shape
         target = taps.shape[0]
         out = empty((*x.shape[:dim], target, *x.shape[dim + 1 :]), pieces.dtype)
@@ -104,24 +104,17 @@ class _Resample(FusedKernel):
     ) -> Sequence[Tensor | None]:
         """Return the gradient of the input."""
         x, dim, taps, weights = arguments
-        given = _pieces(array_of(grad), dim)
-        outer, _, inner = given.shape
-        out = empty(x.shape, given.dtype)
-        result, parallel = _pieces(out, dim), shared(given.size, x)
+        upstream = pieces_of(array_of(grad), dim)
+        outer, _, inner = upstream.shape
+        out = empty(x.shape, upstream.dtype)
+        result, parallel = pieces_of(out, dim), shared(upstream.size, x)
         places, factors = _by_tap(taps, weights)
         if inner == 1:
-            rows = given.reshape(outer, -1), places, factors, result.reshape(outer, -1)
+            rows = upstream.reshape(outer, -1), places, factors, result.reshape(outer, -1)
             _IN_ROWS_GRADIENT.run(outer, parallel, *rows)
         else:
-            _OF_ROWS_GRADIENT.run(outer, parallel, given, places, factors, result)
+            _OF_ROWS_GRADIENT.run(outer, parallel, upstream, places, factors, result)
         return tensor_of(out, x), None, None, None
-
-
-def _pieces(array: Array, dim: int) -> Array:
-    """Return an array as (outer, extent, inner), with the dimension in the middle."""
-    shape = array.shape
-    pieces: Array = array.reshape(int(np.prod(shape[:dim])), shape[dim], -1)
-    return pieces
 
 
 def _by_tap(taps: Tensor, weights: Tensor) -> tuple[Array, Array]:

@@ -98,18 +98,18 @@ def _rnn_gradient(
     for step in range(span.begin, span.end):
         time = steps - 1 - step if span.backwards else step
         for i in range(lo, hi):
-            state, given, out = states[time, i], carried[i], of_products[time, i]
-            add_up(given, grad[time, i], products[i])
+            state, upstream, out = states[time, i], carried[i], of_products[time, i]
+            add_up(upstream, grad[time, i], products[i])
             if time >= lengths[i]:
                 out[:] = zero
                 continue
             if is_relu:
                 for j in range(state.size):
-                    out[j] = given[j] * (one if state[j] > zero else zero)
+                    out[j] = upstream[j] * (one if state[j] > zero else zero)
             else:
                 for j in range(state.size):
-                    out[j] = given[j] * _slope_of_tanh(state[j])
-            given[:] = zero
+                    out[j] = upstream[j] * _slope_of_tanh(state[j])
+            upstream[:] = zero
         if span.multiplies:
             multiply(products, lo, hi, of_products[time], panels, 0, len(panels.elements))
 
@@ -148,9 +148,8 @@ class _RNN(FusedKernel):
         of_weight = None
         if needs[2]:
             of_weight = recurrent.gradient_of_weight(of_products, h, states, backwards)
-        found = (of_products, of_hidden, of_weight)
-        gradients = [None if array is None else tensor_of(array, projected) for array in found]
-        return *gradients, None, None, None
+        gradients = (of_products, of_hidden, of_weight)
+        return *recurrent.tensors_of(gradients, projected), None, None, None
 
 
 RNN = _RNN()

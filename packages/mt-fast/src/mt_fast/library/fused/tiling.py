@@ -48,9 +48,9 @@ def _mean_gradient_of_tiles(lo: Any, hi: Any, grad: Any, size: Any, out: Any) ->
     line = np.zeros(width, grad.dtype)
     for plane in range(lo, hi):
         for i in range(rows):
-            given = grad[plane, i]
+            upstream = grad[plane, i]
             for j in range(columns):
-                part = given[j] * share
+                part = upstream[j] * share
                 for q in range(across):
                     line[j * across + q] = part
             for row in range(i * down, (i + 1) * down):

@@ -469,7 +469,7 @@ def _image_gradient_by_windows(
         grad.dtype,
     )
     for i, j in np.ndindex(*kernel):
-        given = silently(np.matmul, weights[..., i, j], grads)
+        shares = silently(np.matmul, weights[..., i, j], grads)
         top, left = i * dilation[0], j * dilation[1]
         seen = padded[
             :,
@@ -477,7 +477,7 @@ def _image_gradient_by_windows(
             top : top + (rows - 1) * stride[0] + 1 : stride[0],
             left : left + (columns - 1) * stride[1] + 1 : stride[1],
         ]
-        silently(np.add, seen, given.reshape(n, channels * groups, rows, columns), out=seen)
+        silently(np.add, seen, shares.reshape(n, channels * groups, rows, columns), out=seen)
     (top, left), (height, width) = padding, image_shape
     return np.ascontiguousarray(padded[:, :, top : top + height, left : left + width])
 
@@ -535,8 +535,8 @@ def kernel_gradient(
     settings = (extents, tuple(windows), tuple(strips), (some, held))
     arguments = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1), *settings)
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arguments)
-    found: Array = totals[0] if parts == 1 else totals.sum(0)
-    return found.reshape(shape)
+    total: Array = totals[0] if parts == 1 else totals.sum(0)
+    return total.reshape(shape)
 
 
 def _kernel_gradients(
@@ -616,8 +616,8 @@ def bias_gradient(grad: Array) -> Array:
     totals = np.zeros((max(min(threads, n), 1), outputs), grad.dtype)
     rows = grad.reshape(n, outputs, math.prod(extents))
     _BIAS_GRADIENTS.run(len(totals), threads > 1, rows, totals)
-    found: Array = totals[0] if len(totals) == 1 else totals.sum(0)
-    return found
+    total: Array = totals[0] if len(totals) == 1 else totals.sum(0)
+    return total
 
 
 def _bias_gradients(lo: Any, hi: Any, grad: Any, totals: Any) -> None:

@@ -149,10 +149,10 @@ def expm1(x: Value) -> Value:
     """Return `exp(x) - 1`, exact for small x too: `(exp(r) - 1 + 1 - 2**-n) * 2**n`."""
     n, bits, r = _reduced(_bounded(x, (LEAST, RANGE[x.precision][1])), _offset(x))
     inverse = power_of_two(whole_bits(-at_most(n, MANY), x.format.bias), x)
-    found = fma(polynomial(r, EXP[r.precision]), r * r, (1.0 - inverse) + r)
+    result = fma(polynomial(r, EXP[r.precision]), r * r, (1.0 - inverse) + r)
     for power in _powers(bits, x):
-        found = found * power
-    return copysign(found, x)
+        result = result * power
+    return copysign(result, x)
 
 
 # --- Hyperbolic functions -----------------------------------------------------------------------

@@ -83,11 +83,11 @@ def _missing(f: Value, more: Value | float = 0.0) -> Value:
     return fma(s, fma(square, polynomial(square, LOG[f.precision]), h), -h) + more
 
 
-def with_ends(x: Value, found: Value) -> Value:
+def with_ends(x: Value, result: Value) -> Value:
     """Return the logarithm of x, which was found as if x were positive and finite."""
-    found = where(x < math.inf, found, x)  # also if x is nan
-    found = where(x.equals(0.0), x.like(-math.inf), found)
-    return where(x < 0.0, x.like(math.nan), found)
+    result = where(x < math.inf, result, x)  # also if x is nan
+    result = where(x.equals(0.0), x.like(-math.inf), result)
+    return where(x < 0.0, x.like(math.nan), result)
 
 
 def log(x: Value) -> Value:
@@ -118,8 +118,8 @@ def log1p(x: Value) -> Value:
     total = 1.0 + x
     lost = x - (total - 1.0)
     e, f = split(total)
-    found = with_ends(total, fma(e, float(LN_2), f + _missing(f, lost / total)))
-    return where(abs(x) > 0.0, found, x)
+    result = with_ends(total, fma(e, float(LN_2), f + _missing(f, lost / total)))
+    return where(abs(x) > 0.0, result, x)
 
 
 # --- Inverses of hyperbolic functions -----------------------------------------------------------
@@ -129,8 +129,8 @@ def log1p(x: Value) -> Value:
 def asinh(x: Value) -> Value:
     """Return the number whose hyperbolic sine is x: `log(|x| + sqrt(x x + 1))`."""
     size, square = abs(x), x * x
-    found = log1p(size + square / (1.0 + sqrt(1.0 + square)))
-    return copysign(where(size < math.inf, found, size), x)
+    result = log1p(size + square / (1.0 + sqrt(1.0 + square)))
+    return copysign(where(size < math.inf, result, size), x)
 
 
 @in_float64

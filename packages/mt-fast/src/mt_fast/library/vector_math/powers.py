@@ -75,8 +75,8 @@ def _log2(x: Value) -> Pair:
     log, log_low = _sum(2.0 * s, more, fma(s_low, 2.0, more_low))
     high, low = LOG2_E_PARTS
     log2, log2_low = _product(log, high, fma(log, low, log_low * high))
-    found, found_low = _sum(e, log2, log2_low)
-    return with_ends(x, found), found_low
+    result, result_low = _sum(e, log2, log2_low)
+    return with_ends(x, result), result_low
 
 
 def pow(x: Value, y: Value) -> Value:
@@ -97,16 +97,16 @@ def pow_of_float32(x: Value, y: Value) -> Value:
     return _with_sign(x, y, exp2(y * with_ends(abs(x), fma(log, float(LOG2_E), e))))
 
 
-def _with_sign(x: Value, y: Value, found: Value) -> Value:
+def _with_sign(x: Value, y: Value, result: Value) -> Value:
     """Return x to the power y, given that of |x|: nan where the product was one of 0."""
     half = 0.5 * y
     whole = nearest(y).equals(y)
     odd = whole & ~nearest(half).equals(half)
-    found = where(odd, copysign(found, x), found)
+    result = where(odd, copysign(result, x), result)
     inside = (x < 0.0) & (x > -math.inf)
-    found = where(inside & ~whole, x.like(math.nan), found)
+    result = where(inside & ~whole, x.like(math.nan), result)
     one = y.equals(0.0) | x.equals(1.0) | (x.equals(-1.0) & abs(y).equals(math.inf))
-    return where(one, x.like(1.0), found)
+    return where(one, x.like(1.0), result)
 
 
 @in_float64

@@ -81,8 +81,8 @@ def _of_quarters(n: Value, r: Value, rest: Value | None) -> Value:
     return n.of_pattern(builder.xor(size.pattern(), sign))
 
 
-def _if_finite(x: Value, found: Value) -> Value:
-    return where(abs(x) < math.inf, found, x - x)
+def _if_finite(x: Value, result: Value) -> Value:
+    return where(abs(x) < math.inf, result, x - x)
 
 
 def sin(x: Value) -> Value:
@@ -100,8 +100,8 @@ def cos(x: Value) -> Value:
 def tan(x: Value) -> Value:
     """Return the tangent of an angle in radians: nan at the infinities."""
     n, r, rest = reduced(x)
-    found = _of_quarters(n, r, rest) / _of_quarters(n + 1.0, r, rest)
-    return where(abs(x) < SMALL, x, found)
+    result = _of_quarters(n, r, rest) / _of_quarters(n + 1.0, r, rest)
+    return where(abs(x) < SMALL, x, result)
 
 
 # --- Their inverses -----------------------------------------------------------------------------

@@ -148,8 +148,8 @@ class Value:
         return self._compared("==", other)
 
     def _compared(self, how: str, other: Value | float) -> Truth:
-        found = self.builder.fcmp_ordered(how, self.value, self.like(other).value)
-        return Truth(self.builder, found)
+        holds = self.builder.fcmp_ordered(how, self.value, self.like(other).value)
+        return Truth(self.builder, holds)
 
     def called(self, function: str, *others: Value | float) -> Value:
         """Return what LLVM's own function of that name makes of this number and others."""
