@@ -17,8 +17,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mt_cuda.device import helpers, table
-from mt_cuda.kernel import Kernel, Lines, Parameter, define, indented, load, numbers, operand, store
-from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.kernel import (
+    Kernel,
+    Lines,
+    Parameter,
+    define,
+    indented,
+    load,
+    numbers,
+    operand,
+    over_grid,
+    store,
+)
+from mt_cuda.layout import extent_names, position, stride_names, take_apart, wide_suffix
 from mt_fast.extending import render
 from mt_operators.graph import Graph
 from mt_tensor import DType
@@ -61,15 +72,10 @@ def contiguous(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...]
         types: the element types.
         unit: for each operand, whether its elements follow each other; the others are one element.
     """
-    at = _row(types, unit, "i")
     body = [
         *_element(graph, types),
         *_single(types, unit),
-        "i = cuda.grid(1)",
-        "step = cuda.gridsize(1)",
-        "while i < n:",
-        *indented(_apply(types, at)),
-        "    i += step",
+        *over_grid(_apply(types, _row(types, unit, "i"))),
     ]
     return define(f"{name}_{types}_contiguous", [*numbers("n"), *_operands(types)], body)
 
@@ -88,19 +94,14 @@ def strided(name: str, graph: Graph, types: Signature, rank: int, index: str) ->
     """
     extents = extent_names(rank)
     strides = {each: stride_names(each, rank) for each in types.names}
-    at = {each: f"{each}[{position(f'{each}_at', strides[each])}]" for each in types.names}
+    elements = {each: f"{each}[{position(f'{each}_at', strides[each])}]" for each in types.names}
     body = [
         *_element(graph, types),
-        "i = cuda.grid(1)",
-        "step = cuda.gridsize(1)",
-        "while i < n:",
-        *indented(take_apart("i", extents, index)),
-        *indented(_apply(types, at)),
-        "    i += step",
+        *over_grid([*take_apart("i", extents, index), *_apply(types, elements)]),
     ]
     parameters = numbers("n", *extents, *(s for each in types.names for s in strides[each]))
-    wide = "" if index == "index32" else "_wide"
-    return define(f"{name}_{types}_strided{rank}{wide}", [*parameters, *_operands(types)], body)
+    name = f"{name}_{types}_strided{rank}{wide_suffix(index)}"
+    return define(name, [*parameters, *_operands(types)], body)
 
 
 def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], lanes: int) -> Kernel:
@@ -119,12 +120,12 @@ def vector(name: str, graph: Graph, types: Signature, unit: tuple[bool, ...], la
         f"{each}_lanes = load{lanes}({each}, {each}_at + i)" for each in inputs if each in streams
     ]
     for lane in range(lanes):
-        at = {
+        elements = {
             each: f"{each}_lanes[{lane}]" if each in streams else f"{each}_single"
             for each in inputs
         }
         results = ", ".join(f"{each}_{lane}" for each in outputs)
-        step.append(f"{results} = {_call(types, at)}")
+        step.append(f"{results} = {_call(types, elements)}")
     for each, dtype in zip(outputs, types.outputs, strict=True):
         values = ", ".join(store(f"{each}_{lane}", dtype) for lane in range(lanes))
         step.append(f"store{lanes}({each}, {each}_at + i, ({values}))")
@@ -180,28 +181,28 @@ def _element(graph: Graph, types: Signature) -> Lines:
     ]
 
 
-def _call(types: Signature, at: dict[str, str]) -> str:
+def _call(types: Signature, elements: dict[str, str]) -> str:
     """Return the call of `element` on the inputs, each read as the type of the computation."""
     values = (
-        load(at[name], dtype, types.computed)
+        load(elements[name], dtype, types.computed)
         for name, dtype in zip(types.names, types.inputs, strict=False)
     )
     return f"element({', '.join(values)})"
 
 
-def _apply(types: Signature, at: dict[str, str]) -> Lines:
+def _apply(types: Signature, elements: dict[str, str]) -> Lines:
     """Return the lines that compute one element of every output, and then store them.
 
     Nothing is stored before all is read: an output may be an input too.
     """
     outputs = types.names[len(types.inputs) :]
     if len(outputs) == 1:
-        return [f"{at['y0']} = {store(_call(types, at), types.outputs[0])}"]
+        return [f"{elements['y0']} = {store(_call(types, elements), types.outputs[0])}"]
     results = [f"r{k}" for k in range(len(outputs))]
     return [
-        f"{', '.join(results)} = {_call(types, at)}",
+        f"{', '.join(results)} = {_call(types, elements)}",
         *(
-            f"{at[name]} = {store(result, dtype)}"
+            f"{elements[name]} = {store(result, dtype)}"
             for name, result, dtype in zip(outputs, results, types.outputs, strict=True)
         ),
     ]

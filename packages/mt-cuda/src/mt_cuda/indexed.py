@@ -16,15 +16,18 @@ from __future__ import annotations
 from mt_cuda.device import helpers, table
 from mt_cuda.kernel import (
     Kernel,
+    Lines,
+    Parameter,
     computed,
     define,
     indented,
     load,
     numbers,
     operand,
+    over_grid,
     store,
 )
-from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.layout import extent_names, position, stride_names, take_apart, wide_suffix
 from mt_fast.extending import render
 from mt_operators.graph import Graph
 from mt_tensor import DType, int64
@@ -40,6 +43,10 @@ drops nan, which ours keeps.)"""
 _ATOMIC_CALL = {"add": "add", "maximum": "max", "minimum": "min"}
 
 
+VIEWS = ("source", "index", "out")
+"""The operands of every kernel here, in the order of its parameters."""
+
+
 def gather(dtype: DType, rank: int, index: str) -> Kernel:
     """Return the kernel of `out[c] = source[c, with index[c] in the indexed dimension]`.
 
@@ -48,22 +55,10 @@ def gather(dtype: DType, rank: int, index: str) -> Kernel:
         rank: the number of dimensions after merging.
         index: the type in which indices are taken apart.
     """
-    picked = f"index[{position('index_at', stride_names('index', rank))}]"
-    source = position("source_at", stride_names("source", rank))
-    out = position("out_at", stride_names("out", rank))
-    body = _visit(
-        rank,
-        index,
-        [f"picked = {picked}", f"out[{out}] = source[{source} + picked * picked_stride]"],
-    )
-    parameters = [
-        *numbers("n", "picked_stride", *extent_names(rank)),
-        *numbers(*(s for each in ("source", "index", "out") for s in stride_names(each, rank))),
-        *operand("source", dtype),
-        *operand("index", int64),
-        *operand("out", dtype),
-    ]
-    return define(f"gather_{dtype.name}_{rank}{_suffix(index)}", parameters, body)
+    source, picked, out = _positions(rank)
+    lines = [f"picked = index[{picked}]", f"out[{out}] = source[{source} + picked * picked_stride]"]
+    name = f"gather_{dtype.name}_{rank}{wide_suffix(index)}"
+    return define(name, _parameters(dtype, rank), _over_index(rank, index, lines))
 
 
 def scatter(dtype: DType, rank: int, index: str, operator: str | None) -> Kernel:
@@ -75,23 +70,15 @@ def scatter(dtype: DType, rank: int, index: str, operator: str | None) -> Kernel
         index: the type in which indices are taken apart.
         operator: a name from `ATOMIC` to combine with what is there; None to replace it.
     """
-    picked = f"index[{position('index_at', stride_names('index', rank))}]"
-    source = f"source[{position('source_at', stride_names('source', rank))}]"
-    out = f"{position('out_at', stride_names('out', rank))} + picked * picked_stride"
+    source, picked, out = _positions(rank)
+    target, value = f"{out} + picked * picked_stride", f"source[{source}]"
     if operator is None:
-        write = f"out[{out}] = {source}"
+        write = f"out[{target}] = {value}"
     else:
-        write = f"cuda.atomic.{_ATOMIC_CALL[operator]}(out, {out}, {source})"
-    body = _visit(rank, index, [f"picked = {picked}", write])
-    parameters = [
-        *numbers("n", "picked_stride", *extent_names(rank)),
-        *numbers(*(s for each in ("source", "index", "out") for s in stride_names(each, rank))),
-        *operand("source", dtype),
-        *operand("index", int64),
-        *operand("out", dtype, array=operator is not None),
-    ]
-    name = f"scatter_{operator or 'set'}_{dtype.name}_{rank}{_suffix(index)}"
-    return define(name, parameters, body)
+        write = f"cuda.atomic.{_ATOMIC_CALL[operator]}(out, {target}, {value})"
+    body = _over_index(rank, index, [f"picked = index[{picked}]", write])
+    name = f"scatter_{operator or 'set'}_{dtype.name}_{rank}{wide_suffix(index)}"
+    return define(name, _parameters(dtype, rank, atomic=operator is not None), body)
 
 
 def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) -> Kernel:
@@ -106,12 +93,8 @@ def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) 
     """
     compute = computed(dtype)
     rendered = render(graph, ("a", "b"), compute, (dtype,), table(compute))
-    starts = [
-        f"{each}_start = {position(f'{each}_at', stride_names(each, rank))}"
-        for each in ("source", "index", "out")
-    ]
     line = [
-        *starts,
+        *(f"{view}_start = {start}" for view, start in zip(VIEWS, _positions(rank), strict=True)),
         "for j in range(length):",
         "    at = out_start + index[index_start + j * index_step] * picked_stride",
         f"    a = {load('out[at]', dtype, compute)}",
@@ -119,29 +102,28 @@ def scatter_lines(name: str, graph: Graph, dtype: DType, rank: int, index: str) 
         *indented(rendered.statements),
         f"    out[at] = {store(rendered.results[0], dtype)}",
     ]
-    parameters = [
-        *numbers("n", "length", "source_step", "index_step", "picked_stride"),
-        *numbers(*extent_names(rank)),
-        *numbers(*(s for each in ("source", "index", "out") for s in stride_names(each, rank))),
+    steps = ("length", "source_step", "index_step")
+    body = [*helpers(graph, compute), *_over_index(rank, index, line)]
+    name = f"scatter_lines_{name}_{dtype.name}_{rank}{wide_suffix(index)}"
+    return define(name, _parameters(dtype, rank, *steps), body)
+
+
+def _positions(rank: int) -> list[str]:
+    """Return the expressions of the positions of `VIEWS` at the coordinates of an index."""
+    return [position(f"{view}_at", stride_names(view, rank)) for view in VIEWS]
+
+
+def _parameters(dtype: DType, rank: int, *steps: str, atomic: bool = False) -> list[Parameter]:
+    """Return the parameters of a kernel; `steps` are numbers that only some have."""
+    return [
+        *numbers("n", *steps, "picked_stride", *extent_names(rank)),
+        *numbers(*(stride for view in VIEWS for stride in stride_names(view, rank))),
         *operand("source", dtype),
         *operand("index", int64),
-        *operand("out", dtype),
+        *operand("out", dtype, array=atomic),
     ]
-    body = [*helpers(graph, compute), *_visit(rank, index, line)]
-    return define(f"scatter_lines_{name}_{dtype.name}_{rank}{_suffix(index)}", parameters, body)
 
 
-def _visit(rank: int, index: str, lines: list[str]) -> list[str]:
+def _over_index(rank: int, index: str, lines: Lines) -> Lines:
     """Return a loop over the grid that takes every index apart and runs `lines` on it."""
-    return [
-        "i = cuda.grid(1)",
-        "step = cuda.gridsize(1)",
-        "while i < n:",
-        *indented(take_apart("i", extent_names(rank), index)),
-        *indented(lines),
-        "    i += step",
-    ]
-
-
-def _suffix(index: str) -> str:
-    return "" if index == "index32" else "_wide"
+    return over_grid([*take_apart("i", extent_names(rank), index), *lines])

@@ -66,6 +66,17 @@ def indented(lines: Iterable[str]) -> Lines:
     return [f"    {line}" if line else "" for line in lines]
 
 
+def over_grid(lines: Iterable[str]) -> Lines:
+    """Return a loop in which the threads of the grid run `lines` for every `i` below `n`."""
+    return [
+        "i = cuda.grid(1)",
+        "step = cuda.gridsize(1)",
+        "while i < n:",
+        *indented(lines),
+        "    i += step",
+    ]
+
+
 def numbers(*names: str) -> list[Parameter]:
     """Return parameters that are whole numbers."""
     return [Parameter(name) for name in names]

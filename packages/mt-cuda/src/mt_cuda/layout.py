@@ -98,6 +98,11 @@ def index_type(size: int) -> str:
     return "index32" if size < NARROW_LIMIT else "int64"
 
 
+def wide_suffix(index: str) -> str:
+    """Return what ends the name of a kernel whose indices are taken apart in this type."""
+    return "" if index == "index32" else "_wide"
+
+
 def take_apart(
     ordinal: str, extents: Sequence[str], index: str, coordinate: str = "c"
 ) -> list[str]:

@@ -32,7 +32,7 @@ from mt_cuda.kernel import (
     store,
     stored_type,
 )
-from mt_cuda.layout import extent_names, position, stride_names, take_apart
+from mt_cuda.layout import extent_names, position, stride_names, take_apart, wide_suffix
 from mt_fast.extending import constant, converted, render
 from mt_operators.graph import Graph, Number
 from mt_tensor import DType
@@ -70,8 +70,8 @@ class Fold:
     def kernel(self, way: str, body: Lines) -> Kernel:
         """Put a kernel together; all reduction kernels have the same parameters."""
         types = "_".join(dict.fromkeys((self.source.name, self.out.name)))
-        wide = "" if self.index == "index32" else "_wide"
-        name = f"{self.name}_{types}_{way}_{self.kept}_{self.folded}{wide}"
+        ranks = f"{self.kept}_{self.folded}{wide_suffix(self.index)}"
+        name = f"{self.name}_{types}_{way}_{ranks}"
         return define(name, self.parameters(), [*self.combine(), *body])
 
     def parameters(self) -> list[Parameter]:
