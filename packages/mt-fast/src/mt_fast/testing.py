@@ -123,8 +123,8 @@ def max_pool2d(x: Any, size: Any, stride: Any, padding: Any) -> Any:
 
 
 @composed
-def surround(x: Any, amounts: Any, mode: Any) -> Any:
-    """Return images surrounded by what they hold."""
+def pad(x: Any, amounts: Any, mode: Any) -> Any:
+    """Return images padded with what they hold."""
     numpys: Any = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
     for number, amount in enumerate(zip(amounts[::2], amounts[1::2], strict=True)):
         dim = x.ndim - 1 - number
@@ -241,16 +241,16 @@ def ctc(scores: Any, labels: Any, durations: Any, lengths: Any, blank: Any) -> A
 
 
 def recurrence(projected: Any, states: Any, lengths: Any, backwards: Any, step: Any) -> Any:
-    """Return what is shown after each step, and the last states; one that has ended stays."""
-    shown: list[Any] = [None] * len(projected)
+    """Return the hidden state after each step, and the last states; one that has ended stays."""
+    hidden_states: list[Any] = [None] * len(projected)
     for time in range(len(projected))[:: -1 if backwards else 1]:
         after = step(projected[time], *states)
         if lengths is not None:
             goes_on = (lengths > time).unsqueeze(1)
             after = [mt.where(goes_on, a, b) for a, b in zip(after, states, strict=True)]
         states = after
-        shown[time] = states[0]
-    return mt.stack(shown), states
+        hidden_states[time] = states[0]
+    return mt.stack(hidden_states), states
 
 
 @composed
@@ -283,16 +283,16 @@ def gru(projected: Any, hidden: Any, weight: Any, bias: Any, lengths: Any, backw
 def lstm(
     projected: Any, hidden: Any, cell: Any, weight: Any, shrink: Any, lengths: Any, backwards: Any
 ) -> Any:
-    """Return what is shown after each step, and what is remembered after the last, in a row."""
+    """Return the hidden state after each step, and the cell state after the last, in a row."""
 
     def step(x: Any, h: Any, c: Any) -> Any:
         i, f, g, o = (x + h @ weight.T).chunk(4, 1)
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        shown = o.sigmoid() * c.tanh()
-        return [shown if shrink is None else shown @ shrink.T, c]
+        output = o.sigmoid() * c.tanh()
+        return [output if shrink is None else output @ shrink.T, c]
 
-    shown, (_, last) = recurrence(projected, [hidden, cell], lengths, backwards, step)
-    return mt.cat([shown.flatten(), last.flatten()])
+    hidden_states, (_, last) = recurrence(projected, [hidden, cell], lengths, backwards, step)
+    return mt.cat([hidden_states.flatten(), last.flatten()])
 
 
 # --- Samples --------------------------------------------------------------------------------------
@@ -339,7 +339,7 @@ SAMPLES: dict[str, list[tuple[Any, ...]]] = {
             ((3, 2), (1, 2), (0, 1)),
         )
     ],
-    "surround": [
+    "pad": [
         (draw(2, 3, 5, 7), (2, 3, 4, 1), "reflect"),
         (draw(2, 3, 5, 7), (0, 6, 0, 0), "replicate"),
         (draw(3, 5, 7), (1, 2), "circular"),

@@ -125,8 +125,8 @@ def windows() -> Iterator[Arguments]:
 SAMPLES["avg_pool2d"] = SAMPLES["max_pool2d"] = windows
 
 
-@of("surround")
-def surroundings() -> Iterator[Arguments]:
+@of("pad")
+def paddings() -> Iterator[Arguments]:
     """Images, how much is added before and after the last dimensions, and the mode."""
     for mode, dtype in itertools.product(
         ("reflect", "replicate", "circular"), ("float32", "float64")

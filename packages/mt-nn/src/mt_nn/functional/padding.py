@@ -54,7 +54,7 @@ def pad(
     for dim in range(dims):
         before, after = amounts[2 * dim : 2 * dim + 2]
         _check(input, input.ndim - 1 - dim, before, after, mode)
-    return apart(_surrounded(input, amounts, mode), given)
+    return apart(_padded(input, amounts, mode), given)
 
 
 def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:
@@ -67,8 +67,8 @@ def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:
         )
 
 
-@fused("surround")
-def _surrounded(input: Tensor, amounts: tuple[int, ...], mode: str) -> Tensor:
+@fused("pad")
+def _padded(input: Tensor, amounts: tuple[int, ...], mode: str) -> Tensor:
     """Surround a tensor with its own elements; the arguments are those of `pad`, checked."""
     for dim in range(len(amounts) // 2):
         before, after = amounts[2 * dim : 2 * dim + 2]

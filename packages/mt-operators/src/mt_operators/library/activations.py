@@ -152,7 +152,7 @@ define(
 # --- x on the right, something less on the left -------------------------------------------------
 
 
-def left(x: float) -> float:
+def negative_part(x: float) -> float:
     """Return the negative part of `x`: 0 on the right; zeros keep their sign, and nan stays."""
     return where(x > 0.0, 0.0, x)
 
@@ -161,14 +161,14 @@ define_real(
     "leaky_relu",
     lambda x, slope: where(x > 0.0, x, slope * x),
     lambda x, slope, out: where(x > 0.0, 1.0, slope),
-    lambda x, slope, out: left(x),
+    lambda x, slope, out: negative_part(x),
     note="x, and `slope` x on the left; the left derivative at 0",
 )
 define_real(
     "elu",
-    lambda x, alpha: where(x > 0.0, x, alpha * expm1(left(x))),
-    lambda x, alpha, out: where(x > 0.0, 1.0, alpha * exp(left(x))),
-    lambda x, alpha, out: expm1(left(x)),
+    lambda x, alpha: where(x > 0.0, x, alpha * expm1(negative_part(x))),
+    lambda x, alpha, out: where(x > 0.0, 1.0, alpha * exp(negative_part(x))),
+    lambda x, alpha, out: expm1(negative_part(x)),
     note="x, and alpha (exp(x) - 1) on the left; the left derivative at 0",
 )
 
@@ -180,9 +180,9 @@ def celu_by_alpha(scaled: float) -> float:
 
 define_real(
     "celu",
-    lambda x, alpha: where(x > 0.0, x, alpha * expm1(div(left(x), alpha))),
-    lambda x, alpha, out: where(x > 0.0, 1.0, exp(div(left(x), alpha))),
-    lambda x, alpha, out: celu_by_alpha(div(left(x), alpha)),
+    lambda x, alpha: where(x > 0.0, x, alpha * expm1(div(negative_part(x), alpha))),
+    lambda x, alpha, out: where(x > 0.0, 1.0, exp(div(negative_part(x), alpha))),
+    lambda x, alpha, out: celu_by_alpha(div(negative_part(x), alpha)),
     domain=((-math.inf, math.inf), (0.0, math.inf)),
     note="x, and alpha (exp(x / alpha) - 1) on the left; smooth at 0",
 )
@@ -192,7 +192,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 define_real(
     "selu",
-    lambda x: where(x > 0.0, SELU_SCALE * x, SELU_SCALE * SELU_ALPHA * expm1(left(x))),
-    lambda x, out: where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(left(x))),
+    lambda x: where(x > 0.0, SELU_SCALE * x, SELU_SCALE * SELU_ALPHA * expm1(negative_part(x))),
+    lambda x, out: where(x > 0.0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(negative_part(x))),
     note="elu scaled so that mean 0 and variance 1 stay; the left derivative at 0",
 )

@@ -18,7 +18,7 @@ from mt_fast.library.fused.linear import LINEAR
 from mt_fast.library.fused.losses import CROSS_ENTROPY
 from mt_fast.library.fused.lstm import LSTM
 from mt_fast.library.fused.normalization import BATCH_NORM, LAYER_NORM, RMS_NORM
-from mt_fast.library.fused.padding import SURROUND
+from mt_fast.library.fused.padding import PAD
 from mt_fast.library.fused.pooling import MAX_POOL, MEAN_POOL
 from mt_fast.library.fused.positions import ARGMAX, ARGMIN
 from mt_fast.library.fused.regularization import DROPOUT
@@ -51,6 +51,6 @@ KERNELS: dict[str, FusedKernel | Callable[..., Tensor]] = {
     "rms_norm": RMS_NORM,
     "rnn": RNN,
     "softmax": SOFTMAX,
-    "surround": SURROUND,
+    "pad": PAD,
 }
 """The fused operations by name."""

@@ -44,35 +44,35 @@ def _lstm(
         span: see `recurrent.Span`.
         panels: of the weight.
         products: with them, shape (batch, panels.columns).
-        hidden: what is shown at first, shape (batch, width).
-        states: what is shown after each step, shape (steps, batch, width).
+        hidden: the first hidden state, shape (batch, width).
+        states: the hidden states after each step, shape (steps, batch, width).
         projected: the products with the inputs, shape (steps, batch, 4 width).
         lengths: how many steps each sequence has.
-        cell: what is remembered at first, shape (batch, width).
-        cells: what is remembered after each step, in the order in which they are done, shape
+        cell: the first cell state, shape (batch, width).
+        cells: the cell states after each step, in the order in which they are done, shape
             (steps, batch, width), or in turn that after one of the last two steps.
         gates: after their activations, likewise, shape (steps or 1, batch, 4 width).
     """
     steps = len(projected)
     for step in range(span.begin, span.end):
         time, before = (steps - 1 - step, steps - step) if span.backwards else (step, step - 1)
-        shown = hidden if step == 0 else states[before]
-        remembered = cell if step == 0 else cells[(step - 1) % len(cells)]
+        earlier = hidden if step == 0 else states[before]
+        previous = cell if step == 0 else cells[(step - 1) % len(cells)]
         if span.multiplies:
-            multiply(products, lo, hi, shown, panels, 0, len(panels.elements))
+            multiply(products, lo, hi, earlier, panels, 0, len(panels.elements))
         for i in range(lo, hi):
-            kept, state = cells[step % len(cells), i], states[time, i]
+            new_cell, state = cells[step % len(cells), i], states[time, i]
             if time < lengths[i]:
-                opened = gates[step % len(gates), i]
-                _open(opened, projected[time, i], products[i])
-                _remember(kept, state, opened, remembered[i])
+                activated = gates[step % len(gates), i]
+                _activate(activated, projected[time, i], products[i])
+                _update(new_cell, state, activated, previous[i])
             else:
-                copy_row(kept, remembered[i])
-                copy_row(state, shown[i])
+                copy_row(new_cell, previous[i])
+                copy_row(state, earlier[i])
 
 
 @inner
-def _open(gates: Any, projected: Any, products: Any) -> None:
+def _activate(gates: Any, projected: Any, products: Any) -> None:
     """Write the gates after their activations, from the products with input and state."""
     width = gates.size // 4
     for j in range(2 * width):
@@ -86,15 +86,15 @@ def _open(gates: Any, projected: Any, products: Any) -> None:
 
 
 @inner
-def _remember(kept: Any, shown: Any, gates: Any, before: Any) -> None:
-    """Write what is remembered and shown."""
-    width = kept.size
+def _update(cell: Any, hidden: Any, gates: Any, previous: Any) -> None:
+    """Write the next cell state and hidden state."""
+    width = cell.size
     input, forget = gates[:width], gates[width : 2 * width]
     new, output = gates[2 * width : 3 * width], gates[3 * width :]
     for j in range(width):
-        value = forget[j] * before[j] + input[j] * new[j]
-        kept[j] = value
-        shown[j] = output[j] * _tanh(value)
+        value = forget[j] * previous[j] + input[j] * new[j]
+        cell[j] = value
+        hidden[j] = output[j] * _tanh(value)
 
 
 def _lstm_gradient(
@@ -120,28 +120,28 @@ def _lstm_gradient(
         span: see `recurrent.Span`.
         panels: of the weight.
         products: of the gradients of the step done before with them, shape (batch, panels.columns).
-        carried: gradients that reach what is shown past the products, shape (batch, width).
+        carried: gradients that reach the hidden state past the products, shape (batch, width).
         of_products: the gradients of the gates before activations, shape (steps, batch, 4 width).
-        grad: those of what is shown after each step, shape (steps, batch, width).
+        grad: those of the hidden states after each step, shape (steps, batch, width).
         lengths: how many steps each sequence has.
-        cell: what is remembered at first, shape (batch, width).
-        cells: what is remembered after each step, in their order, shape (steps, batch, width).
+        cell: the first cell state, shape (batch, width).
+        cells: the cell states after each step, in their order, shape (steps, batch, width).
         gates: after their activations, likewise, shape (steps, batch, 4 width).
-        of_cell: gradients of what is remembered, shape (batch, width).
+        of_cell: gradients of the cell state, shape (batch, width).
     """
     steps = len(of_products)
     for step in range(span.begin, span.end):
         time, order = steps - 1 - step if span.backwards else step, steps - 1 - step
-        remembered = cell if order == 0 else cells[order - 1]
+        previous = cell if order == 0 else cells[order - 1]
         for i in range(lo, hi):
-            of_shown = carried[i]
-            add_up(of_shown, grad[time, i], products[i])
+            of_hidden = carried[i]
+            add_up(of_hidden, grad[time, i], products[i])
             if time < lengths[i]:
                 _gradient_of_gates(
-                    of_products[time, i], of_shown, of_cell[i], gates[order, i], cells[order, i],
-                    remembered[i],
+                    of_products[time, i], of_hidden, of_cell[i], gates[order, i], cells[order, i],
+                    previous[i],
                 )  # fmt: skip
-                of_shown[:] = 0
+                of_hidden[:] = 0
             else:
                 of_products[time, i, :] = 0
         if span.multiplies:
@@ -150,22 +150,22 @@ def _lstm_gradient(
 
 @inner
 def _gradient_of_gates(
-    out: Any, of_shown: Any, of_cell: Any, gates: Any, kept: Any, before: Any
+    out: Any, of_hidden: Any, of_cell: Any, gates: Any, cell: Any, previous: Any
 ) -> None:
-    """Write the gradients of the gates before activations, and that of what was remembered."""
-    width = kept.size
+    """Write the gradients of the gates before activations, and of the previous cell state."""
+    width = cell.size
     input, forget = gates[:width], gates[width : 2 * width]
     new, output = gates[2 * width : 3 * width], gates[3 * width :]
     of_input, of_forget = out[:width], out[width : 2 * width]
     of_new, of_output = out[2 * width : 3 * width], out[3 * width :]
     for j in range(width):
-        i, f, g, o, shown = input[j], forget[j], new[j], output[j], _tanh(kept[j])
-        of_output[j] = of_shown[j] * shown * _slope_of_sigmoid(o)
-        of_kept = of_cell[j] + of_shown[j] * o * _slope_of_tanh(shown)
-        of_input[j] = of_kept * g * _slope_of_sigmoid(i)
-        of_forget[j] = of_kept * before[j] * _slope_of_sigmoid(f)
-        of_new[j] = of_kept * i * _slope_of_tanh(g)
-        of_cell[j] = of_kept * f
+        i, f, g, o, squashed = input[j], forget[j], new[j], output[j], _tanh(cell[j])
+        of_output[j] = of_hidden[j] * squashed * _slope_of_sigmoid(o)
+        total = of_cell[j] + of_hidden[j] * o * _slope_of_tanh(squashed)
+        of_input[j] = total * g * _slope_of_sigmoid(i)
+        of_forget[j] = total * previous[j] * _slope_of_sigmoid(f)
+        of_new[j] = total * i * _slope_of_tanh(g)
+        of_cell[j] = total * f
 
 
 _FORWARD, _BACKWARD = Kernel.of(_lstm), Kernel.of(_lstm_gradient)
@@ -177,12 +177,12 @@ class _LSTM(FusedKernel):
     """Products with inputs, both first states, weights, lengths, and whether it runs backwards."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Leave what is shown in fewer features, other types and single steps to others."""
+        """Leave hidden states of fewer features, other types and single steps to others."""
         projected, hidden, cell, weight, shrink, lengths, _ = arguments
         return shrink is None and recurrent.fits(projected, hidden, weight, lengths, cell)
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Tensor, tuple[Any, ...]]:
-        """Return what is shown after each step, and what is remembered after the last."""
+        """Return the hidden state after each step, and the cell state after the last."""
         projected, hidden, cell, weight, _, lengths, backwards = arguments
         steps, batch, products = projected.shape
         x, h, c, w = map(array_of, (projected, hidden, cell, weight))

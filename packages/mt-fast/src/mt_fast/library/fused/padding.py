@@ -1,4 +1,4 @@
-"""Images surrounded by what they hold, in one pass, and their gradient in another.
+"""Images padded with what they hold, in one pass, and their gradient in another.
 
 The composition joins slices dimension by dimension, and its gradient adds each of them up. Here the
 places are listed that rows and columns come from, of which all but the outermost are in order.
@@ -22,7 +22,7 @@ NUMPYS = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 # --- Kernels: units are images, arrays of shape (images, height, width) -------------------------
 
 
-def _surround(lo: Any, hi: Any, x: Any, rows: Any, columns: Any, before: Any, out: Any) -> None:
+def _pad(lo: Any, hi: Any, x: Any, rows: Any, columns: Any, before: Any, out: Any) -> None:
     """Write images with rows and columns of their own around them.
 
     Args:
@@ -45,7 +45,7 @@ def _surround(lo: Any, hi: Any, x: Any, rows: Any, columns: Any, before: Any, ou
                 target[j] = source[columns[j]]
 
 
-def _surround_gradient(
+def _pad_gradient(
     lo: Any, hi: Any, grad: Any, rows: Any, columns: Any, before: Any, out: Any
 ) -> None:
     """Add up the gradients of all places that an element was written to."""
@@ -64,12 +64,12 @@ def _surround_gradient(
                 target[columns[j]] += upstream[j]
 
 
-_FORWARD, _BACKWARD = Kernel.of(_surround), Kernel.of(_surround_gradient)
+_FORWARD, _BACKWARD = Kernel.of(_pad), Kernel.of(_pad_gradient)
 
 # --- The operation on tensors -------------------------------------------------------------------
 
 
-class _Surround(FusedKernel):
+class _Pad(FusedKernel):
     """Images, how much is added before and after each of the last dimensions, and the mode."""
 
     def fits(self, *arguments: Any) -> bool:
@@ -109,4 +109,4 @@ def _places(extent: int, amounts: Sequence[int], mode: str) -> Array:
     return places
 
 
-SURROUND = _Surround()
+PAD = _Pad()
