@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -23,42 +23,8 @@ def settings_among(scope: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check(name: str, value: Any, holds: bool, what: str) -> None:
-    if not holds:
-        raise SettingError(f"{name} must be {what}; got {value!r}.")
-
-
 def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def check_rate(settings: Mapping[str, Any]) -> None:
-    """Raise SettingError unless `lr` is a number from 0 on, or a tensor that holds one."""
-    rate = settings["lr"]
-    if isinstance(rate, Tensor):
-        _check("lr", rate, rate.numel() == 1, "a number, or a tensor of one element")
-        rate = rate.item()
-    _check("lr", rate, _is_number(rate) and rate >= 0, "at least 0")
-
-
-def check_not_negative(settings: Mapping[str, Any], *names: str) -> None:
-    """Raise SettingError unless all of these are numbers from 0 on."""
-    for name in names:
-        value = settings[name]
-        _check(name, value, _is_number(value) and value >= 0, "at least 0")
-
-
-def check_numbers(settings: Mapping[str, Any], *names: str) -> None:
-    """Raise SettingError unless all of these are numbers."""
-    for name in names:
-        _check(name, settings[name], _is_number(settings[name]), "a number")
-
-
-def check_fractions(settings: Mapping[str, Any], *names: str) -> None:
-    """Raise SettingError unless all of these are numbers from 0 to 1."""
-    for name in names:
-        value = settings[name]
-        _check(name, value, _is_number(value) and 0 <= value <= 1, "from 0 to 1")
 
 
 def is_pair(value: Any) -> bool:
@@ -67,17 +33,55 @@ def is_pair(value: Any) -> bool:
     return pair and _is_number(value[0]) and _is_number(value[1])
 
 
-def check_betas(settings: Mapping[str, Any]) -> None:
-    """Raise SettingError unless `betas` are two numbers from 0 up to, but not, 1."""
-    betas = settings["betas"]
-    holds = is_pair(betas) and all(0 <= beta < 1 for beta in betas)
-    _check("betas", betas, holds, "from 0 up to, but not, 1, both of them")
+Kind = tuple[Callable[[Any], bool], str]
+"""What a setting must be: a test of it, and how a message says it."""
+
+NUMBER: Kind = _is_number, "a number"
+NOT_NEGATIVE: Kind = lambda value: _is_number(value) and value >= 0, "at least 0"
+FRACTION: Kind = lambda value: _is_number(value) and 0 <= value <= 1, "from 0 to 1"
+SWITCH: Kind = lambda value: isinstance(value, bool), "True or False"
+BETAS: Kind = (
+    lambda value: is_pair(value) and all(0 <= beta < 1 for beta in value),
+    "from 0 up to, but not, 1, both of them",
+)
+
+USUAL: dict[str, Kind] = {
+    "betas": BETAS,
+    **dict.fromkeys(("eps", "weight_decay", "momentum"), NOT_NEGATIVE),
+    **dict.fromkeys(
+        ("amsgrad", "centered", "decoupled_weight_decay", "maximize", "nesterov"), SWITCH
+    ),
+}
+"""What settings are that mean the same in all optimizers that have them."""
 
 
-def check_switches(settings: Mapping[str, Any], *names: str) -> None:
-    """Raise SettingError unless all of these are True or False."""
-    for name in names:
-        _check(name, settings[name], isinstance(settings[name], bool), "True or False")
+def check(settings: Mapping[str, Any], **kinds: Kind) -> None:
+    """Raise SettingError unless settings are of these kinds."""
+    for name, (holds, what) in kinds.items():
+        if not holds(settings[name]):
+            raise SettingError(f"{name} must be {what}; got {settings[name]!r}.")
+
+
+def check_usual(settings: Mapping[str, Any], **kinds: Kind) -> None:
+    """Raise SettingError unless the rate and the usual settings make sense, and those of `kinds`.
+
+    Args:
+        settings: those of a group.
+        kinds: what settings are that no other optimizer has, or that are different here.
+    """
+    check_rate(settings)
+    usual = {name: kind for name, kind in USUAL.items() if name in settings}
+    check(settings, **{**usual, **kinds})
+
+
+def check_rate(settings: Mapping[str, Any]) -> None:
+    """Raise SettingError unless `lr` is a number from 0 on, or a tensor that holds one."""
+    rate = settings["lr"]
+    if isinstance(rate, Tensor):
+        if rate.numel() != 1:
+            raise SettingError(f"lr must be a number, or a tensor of one element; got {rate!r}.")
+        rate = rate.item()
+    check({"lr": rate}, lr=NOT_NEGATIVE)
 
 
 def check_how(settings: Mapping[str, Any]) -> None:
@@ -87,8 +91,8 @@ def check_how(settings: Mapping[str, Any]) -> None:
     only torch can do is refused.
     """
     for name in ("foreach", "fused"):
-        value = settings.get(name)
-        _check(name, value, value in (None, True, False), "None, True or False")
+        if settings.get(name) not in (None, True, False):
+            raise SettingError(f"{name} must be None, True or False; got {settings[name]!r}.")
     if settings.get("foreach") and settings.get("fused"):
         raise SettingError("foreach and fused cannot be True together: leave one of them out.")
     for name, why in (

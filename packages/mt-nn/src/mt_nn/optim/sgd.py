@@ -8,13 +8,7 @@ from typing import Any
 from mt_nn.errors import SettingError
 from mt_nn.optim.formulas import Decay, decay_of, decayed, follow
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import (
-    check_not_negative,
-    check_numbers,
-    check_rate,
-    check_switches,
-    settings_among,
-)
+from mt_nn.optim.settings import NUMBER, check_usual, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
@@ -55,10 +49,7 @@ class SGD(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless all are numbers from 0 on, but for the switches."""
-        check_rate(settings)
-        check_not_negative(settings, "momentum", "weight_decay")
-        check_numbers(settings, "dampening")
-        check_switches(settings, "nesterov", "maximize")
+        check_usual(settings, dampening=NUMBER)
         if settings["nesterov"] and (settings["momentum"] == 0 or settings["dampening"] != 0):
             raise SettingError("nesterov needs a momentum above 0 and no dampening.")
 

@@ -10,14 +10,13 @@ import numpy as np
 
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import (
-    check_not_negative,
-    check_numbers,
-    check_rate,
-    check_switches,
-    settings_among,
-)
+from mt_nn.optim.settings import NOT_NEGATIVE, NUMBER, Kind, check, check_usual, settings_among
 from mt_tensor import Tensor, zeros_like
+
+EPSILONS: Kind = (
+    lambda value: isinstance(value, tuple | list) and len(value) == 2,
+    "two numbers, of which the first may be None",
+)
 
 
 class Adafactor(Optimizer):
@@ -56,21 +55,13 @@ class Adafactor(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        check_not_negative(settings, "weight_decay")
-        check_numbers(settings, "beta2_decay", "d")
-        check_switches(settings, "maximize")
+        check_usual(settings, eps=EPSILONS, beta2_decay=NUMBER, d=NUMBER)
         if settings["beta2_decay"] > 0:
             raise SettingError(f"beta2_decay must be at most 0; got {settings['beta2_decay']}.")
         if settings["d"] < 1:
             raise SettingError(f"d must be at least 1; got {settings['d']}.")
-        eps = settings["eps"]
-        if not isinstance(eps, tuple | list) or len(eps) != 2:
-            raise SettingError(
-                f"eps must be two numbers, of which the first may be None; got {eps!r}."
-            )
-        given = {"eps[0]": eps[0] or 0.0, "eps[1]": eps[1]}
-        check_not_negative(given, *given)
+        eps = {"eps[0]": settings["eps"][0] or 0.0, "eps[1]": settings["eps"][1]}
+        check(eps, **dict.fromkeys(eps, NOT_NEGATIVE))
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps and the averages: of rows and columns, or of elements."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_nn.optim.formulas import Decay, decay_of, decayed
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import check_not_negative, check_rate, check_switches, settings_among
+from mt_nn.optim.settings import NOT_NEGATIVE, check_usual, settings_among
 from mt_tensor import Tensor, full_like, fuse_in_place
 
 
@@ -47,10 +47,7 @@ class Adagrad(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        names = ("lr_decay", "eps", "weight_decay", "initial_accumulator_value")
-        check_not_negative(settings, *names)
-        check_switches(settings, "maximize")
+        check_usual(settings, lr_decay=NOT_NEGATIVE, initial_accumulator_value=NOT_NEGATIVE)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps and the sum of squares."""

@@ -7,13 +7,7 @@ from typing import Any
 
 from mt_nn.optim.formulas import Decay, decay_of, decayed
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import (
-    check_not_negative,
-    check_numbers,
-    check_rate,
-    check_switches,
-    settings_among,
-)
+from mt_nn.optim.settings import NUMBER, check_usual, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
@@ -53,10 +47,7 @@ class ASGD(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        check_not_negative(settings, "weight_decay")
-        check_numbers(settings, "lambd", "alpha", "t0")
-        check_switches(settings, "maximize")
+        check_usual(settings, lambd=NUMBER, alpha=NUMBER, t0=NUMBER)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the rate and share of the next one, and the mean."""

@@ -8,7 +8,7 @@ from typing import Any
 from mt_nn.errors import SettingError
 from mt_nn.library.optim.line_search import Place, strong_wolfe
 from mt_nn.optim.optimizer import Optimizer, with_plain_rate
-from mt_nn.optim.settings import check_not_negative, check_rate, settings_among
+from mt_nn.optim.settings import NOT_NEGATIVE, check_usual, settings_among
 from mt_nn.settings import integer
 from mt_tensor import Tensor, cat, enable_grad, no_grad, zeros_like
 
@@ -65,8 +65,7 @@ class LBFGS(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        check_not_negative(settings, "tolerance_grad", "tolerance_change")
+        check_usual(settings, tolerance_grad=NOT_NEGATIVE, tolerance_change=NOT_NEGATIVE)
         for name in ("max_iter", "max_eval", "history_size"):
             integer(name, settings[name], 1)
         search = settings["line_search_fn"]

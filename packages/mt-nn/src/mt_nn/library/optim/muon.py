@@ -8,13 +8,7 @@ from typing import Any
 
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import (
-    check_not_negative,
-    check_numbers,
-    check_rate,
-    check_switches,
-    settings_among,
-)
+from mt_nn.optim.settings import NUMBER, check, check_usual, settings_among
 from mt_nn.settings import integer
 from mt_tensor import Tensor, addmm, float16, zeros_like
 
@@ -71,16 +65,14 @@ class Muon(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        check_not_negative(settings, "weight_decay", "momentum", "eps")
-        check_switches(settings, "nesterov")
+        check_usual(settings)
         if integer("ns_steps", settings["ns_steps"], 0) > MOST_STEPS:
             raise SettingError(f"ns_steps must be less than 100; got {settings['ns_steps']}.")
         factors = settings["ns_coefficients"]
         if not isinstance(factors, tuple | list) or len(factors) != 3:
             raise SettingError(f"ns_coefficients must be three numbers; got {factors!r}.")
         named = {f"ns_coefficients[{i}]": factor for i, factor in enumerate(factors)}
-        check_numbers(named, *named)
+        check(named, **dict.fromkeys(named, NUMBER))
         if settings["adjust_lr_fn"] not in _ADJUSTMENTS:
             raise SettingError(
                 "adjust_lr_fn must be 'original', 'match_rms_adamw' or None; got "

@@ -7,13 +7,7 @@ from typing import Any
 
 from mt_nn.optim.formulas import Decay, decay_of, decayed, follow
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import (
-    check_betas,
-    check_not_negative,
-    check_rate,
-    check_switches,
-    settings_among,
-)
+from mt_nn.optim.settings import NOT_NEGATIVE, check_usual, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
@@ -55,10 +49,7 @@ class NAdam(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        check_not_negative(settings, "eps", "weight_decay", "momentum_decay")
-        check_betas(settings)
-        check_switches(settings, "decoupled_weight_decay", "maximize")
+        check_usual(settings, momentum_decay=NOT_NEGATIVE)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the product of all `mu`, and both averages."""

@@ -7,13 +7,7 @@ from typing import Any
 
 from mt_nn.optim.formulas import Decay, decay_of, decayed, follow
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import (
-    check_fractions,
-    check_not_negative,
-    check_rate,
-    check_switches,
-    settings_among,
-)
+from mt_nn.optim.settings import FRACTION, check_usual, settings_among
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
 
@@ -55,10 +49,7 @@ class RMSprop(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        check_not_negative(settings, "eps", "weight_decay", "momentum")
-        check_fractions(settings, "alpha")
-        check_switches(settings, "centered", "maximize")
+        check_usual(settings, alpha=FRACTION)
 
     def initial_state(self, parameter: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """Return the number of steps, the average, and the velocity and the mean if they count."""

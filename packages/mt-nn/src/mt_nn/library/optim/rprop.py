@@ -7,7 +7,7 @@ from typing import Any
 
 from mt_nn.errors import SettingError
 from mt_nn.optim.optimizer import Optimizer
-from mt_nn.optim.settings import check_rate, check_switches, is_pair, settings_among
+from mt_nn.optim.settings import check_usual, is_pair, settings_among
 from mt_tensor import Tensor, full_like, fuse_in_place, maximum, minimum, where, zeros_like
 
 
@@ -44,8 +44,7 @@ class Rprop(Optimizer):
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
         """Raise SettingError unless the settings are what the class says."""
-        check_rate(settings)
-        check_switches(settings, "maximize")
+        check_usual(settings)
         etas, sizes = settings["etas"], settings["step_sizes"]
         if not is_pair(etas) or not 0 < etas[0] < 1 < etas[1]:
             raise SettingError(f"etas must be one between 0 and 1, and one above 1; got {etas!r}.")
