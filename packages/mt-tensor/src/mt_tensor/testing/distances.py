@@ -7,7 +7,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import row
+from mt_tensor.testing.specs import row, single
 
 # --- Distances ----------------------------------------------------------------------------------
 
@@ -56,9 +56,7 @@ for _p in (1, 2, 3, 1.5, np.inf):
         "pdist",
         lambda x, p=_p: mt.pdist(x * x, p),
         lambda x, p=_p: _length(_pairs(x * x), p),
-        ((4, 2),),
-        ((2, 3),),
-        ((1, 3),),
+        *single((4, 2), (2, 3), (1, 3)),
         errors=(
             (lambda x: mt.pdist(x[0]), ShapeError, "takes a matrix"),
             (lambda x: mt.pdist(x.long()), DTypeError, "int64 was given"),
@@ -80,9 +78,7 @@ row(
     "cov",
     lambda x: x.cov(),
     np.cov,
-    ((3, 4),),
-    ((5,),),
-    ((2, 2),),
+    *single((3, 4), (5,), (2, 2)),
     errors=(
         (lambda x: x[None].cov(), ShapeError, "up to two dimensions"),
         (lambda x: (x > 0).cov(), DTypeError, "not defined on bool"),
@@ -115,8 +111,7 @@ row(
     "corrcoef",
     lambda x: (x * x).corrcoef(),
     lambda x: np.corrcoef(x * x),
-    ((3, 4),),
-    ((5,),),
+    *single((3, 4), (5,)),
     errors=(
         (lambda x: x[None].corrcoef(), ShapeError, "up to two dimensions"),
         (lambda x: (x > 0).corrcoef(), DTypeError, "not defined on bool"),

@@ -21,7 +21,7 @@ from mt_tensor.testing.linalg import (
     positive_array,
     varied,
 )
-from mt_tensor.testing.specs import row
+from mt_tensor.testing.specs import row, single
 
 _row = partial(row, dtypes="wide float")
 """A row of an operation on float32 and float64, as most of linear algebra is."""
@@ -72,8 +72,7 @@ _row(
     # The signs of eigenvectors are open: only what does not vary with them is compared.
     lambda x: _recomposed(mt.linalg.eigh(positive(x)), lambda values: values.exp()),
     lambda x: _recomposed(np.linalg.eigh(positive_array(x)), np.exp),
-    ((2, 2),),
-    ((2, 3, 2),),
+    *single((2, 2), (2, 3, 2)),
     errors=(
         not_square("eigh"),
         not_floating("eigh"),
@@ -85,8 +84,7 @@ for _triangle in ("L", "U"):
         "eigvalsh",
         lambda x, uplo=_triangle: mt.linalg.eigvalsh(leaning(x), uplo),
         lambda x, uplo=_triangle: np.linalg.eigvalsh(leaning_array(x), uplo),
-        ((2, 2),),
-        ((1, 1),),
+        *single((2, 2), (1, 1)),
         differentiable=False,
         errors=(not_square("eigvalsh"),),
     )
@@ -94,8 +92,7 @@ _row(
     "eigvalsh",
     lambda x: mt.linalg.eigvalsh(positive(x)),
     lambda x: np.linalg.eigvalsh(positive_array(x)),
-    ((2, 2),),
-    ((2, 2, 2),),
+    *single((2, 2), (2, 2, 2)),
 )
 
 
@@ -103,10 +100,7 @@ _row(
     "svd",
     lambda x: _swapped(mt.linalg.svd(varied(x), full_matrices=False)),
     lambda x: _swapped(np.linalg.svd(varied(x), full_matrices=False)),
-    ((2, 3),),
-    ((3, 2),),
-    ((2, 2),),
-    ((2, 2, 3),),
+    *single((2, 3), (3, 2), (2, 2), (2, 2, 3)),
     errors=(
         (lambda x: mt.linalg.svd(x[0]), ShapeError, "takes matrices"),
         not_floating("svd"),

@@ -21,6 +21,7 @@ from mt_tensor.testing.specs import (
     BadCall,
     places,
     row,
+    single,
 )
 
 
@@ -203,8 +204,7 @@ row(
     "float_power_",
     lambda x: x.detach().clone().double().float_power_(3),
     lambda x: x**3,
-    ((2, 3),),
-    ((0,),),
+    *single((2, 3), (0,)),
     errors=((lambda x: x.float_power_(2), DTypeError, "cannot be stored in place in float32"),),
     dtypes="double",
 )

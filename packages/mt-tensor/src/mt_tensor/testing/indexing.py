@@ -22,6 +22,7 @@ from mt_tensor.testing.specs import (
     own_row,
     places,
     row,
+    single,
 )
 
 # --- Indexing -----------------------------------------------------------------------------------
@@ -29,8 +30,7 @@ from mt_tensor.testing.specs import (
 own_row(
     "getitem",
     lambda x: x[1, ..., None, -1],
-    ((2, 3),),
-    ((2, 3, 4),),
+    *single((2, 3), (2, 3, 4)),
     errors=(
         (lambda x: x[2], IndexingError, "index 2 is out of range for dimension 0"),
         (lambda x: x[0, 0, 0], IndexingError, "3 indices were given"),
@@ -44,8 +44,7 @@ own_row(
 own_row(
     "getitem",
     lambda x: x[::-2, 1:],
-    ((5, 3),),
-    ((1, 2),),
+    *single((5, 3), (1, 2)),
     torch=lambda x: x.flip(0)[::2, 1:],  # it has no negative steps
 )
 own_row("getitem", lambda x: x[5:, :0], ((2, 3),))
@@ -55,14 +54,13 @@ own_row("getitem", lambda x: x[[True, False, True]], ((3, 2),))
 own_row("getitem", lambda x: x[[0, 1], :, [1, -1]], ((2, 3, 4),))
 own_row("getitem", lambda x: x[:, [[0], [1]], [1, 0]], ((2, 3, 4),))
 own_row("getitem", lambda x: x[..., x[0, 0] > 0], ((2, 3, 4),))
-own_row("getitem", lambda x: x[x > 0.2], ((2, 3),), ((4,),), ((2, 1, 3),))
+own_row("getitem", lambda x: x[x > 0.2], *single((2, 3), (4,), (2, 1, 3)))
 _POINTS = [[0, 1, 1], [2, 0, 2]]
 row(
     "gather",
     lambda x: x.gather(1, mt.tensor(_POINTS, backend=x.backend)),
     lambda x: np.take_along_axis(x[:2], np.array(_POINTS), 1),
-    ((2, 3),),
-    ((4, 5),),
+    *single((2, 3), (4, 5)),
     errors=(
         (lambda x: x.gather(1, x), DTypeError, "int64"),
         (lambda x: x.gather(1, mt.tensor([[3]])), IndexingError, "index 3 is out of range"),
@@ -92,8 +90,7 @@ row(
     "index_select",
     lambda x: x.index_select(1, mt.tensor([2, 0, 2], backend=x.backend)),
     lambda x: x[:, [2, 0, 2]],
-    ((2, 3),),
-    ((1, 3, 2),),
+    *single((2, 3), (1, 3, 2)),
     errors=((lambda x: x.index_select(0, mt.tensor([[0]])), IndexingError, "1-D index"),),
 )
 row(
@@ -148,8 +145,7 @@ row(
     "scatter_reduce",
     lambda x: x.scatter_reduce(1, x.detach().long() * 0, x, "sum"),
     lambda x: x + np.concatenate([x.sum(1, keepdims=True), 0 * x[:, 1:]], 1),
-    ((2, 3),),
-    ((3, 0),),
+    *single((2, 3), (3, 0)),
     errors=(
         (lambda x: x.scatter_reduce(1, x.long() * 0, x, "max"), DomainError, "'max' was given"),
         (
@@ -327,8 +323,7 @@ row(
     "take",
     lambda x: x.T.take(mt.tensor([[0, -1], [1, 1]], backend=x.backend)),
     lambda x: x.T.reshape(-1)[[[0, -1], [1, 1]]],
-    ((2, 3),),
-    ((2,),),
+    *single((2, 3), (2,)),
     errors=(
         (lambda x: x.take(x), DTypeError, "index of int64; float32"),
         (lambda x: x.take(x.long()), IndexingError, "index 6 is out of range"),

@@ -9,7 +9,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
-from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, Shapes, row
+from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, row, single
 
 # --- Joined -------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ row(
         (lambda x: mt.cartesian_prod(x[0], x[0].long()), DTypeError, "float32, int64"),
     ),
 )
-_CHOICES: tuple[Shapes, ...] = (((4,),), ((2,),), ((0,),))
+_CHOICES = single((4,), (2,), (0,))
 for _r, _again in ((2, False), (3, True), (1, False), (5, False)):
     row(
         "combinations",
@@ -107,9 +107,7 @@ row(
     "hsplit",
     lambda x: x.hsplit(2)[1],
     lambda x: np.hsplit(x, 2)[1],
-    ((2, 4),),
-    ((4,),),
-    ((3, 2, 1),),
+    *single((2, 4), (4,), (3, 2, 1)),
     errors=(
         (lambda x: x.hsplit(2), ShapeError, "2 of 3"),
         (lambda x: x.hsplit(0), DomainError, "integer from 1 on; 0"),
@@ -121,8 +119,7 @@ row(
     "vsplit",
     lambda x: x.vsplit(2)[1],
     lambda x: np.vsplit(x, 2)[1],
-    ((2, 3),),
-    ((4, 1),),
+    *single((2, 3), (4, 1)),
     errors=((lambda x: x[0].vsplit(1), ShapeError, r"at least 2 dimension\(s\)"),),
 )
 row(
@@ -143,18 +140,15 @@ row(
     "narrow_copy",
     lambda x: x.narrow_copy(0, -3, 2),
     lambda x: x[-3:-1],
-    ((4, 2),),
-    ((3,),),
+    *single((4, 2), (3,)),
     errors=((lambda x: x.narrow_copy(0, -3, 2), IndexingError, "does not lie in"),),
 )
-row("narrow", lambda x: x.narrow(-1, -2, 2), lambda x: x[..., -2:], ((4, 2),), ((3,),))
+row("narrow", lambda x: x.narrow(-1, -2, 2), lambda x: x[..., -2:], *single((4, 2), (3,)))
 row(
     "unravel_index",
     lambda x: mt.stack(mt.unravel_index(x.reshape(-1).argsort(), (2, 0 * x.numel() + 3, 4))),
     lambda x: np.stack(np.unravel_index(np.argsort(x, None), (2, 3, 4))),
-    ((2, 3),),
-    ((5,),),
-    ((0,),),
+    *single((2, 3), (5,), (0,)),
     errors=(
         (lambda x: mt.unravel_index(x, (9,)), DTypeError, "integers; float32"),
         (lambda x: mt.unravel_index(x.long(), (2, 3)), IndexingError, "with 6 element"),

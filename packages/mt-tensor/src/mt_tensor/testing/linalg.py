@@ -10,13 +10,13 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import DomainError, DTypeError, IndexingError, LinAlgError, ShapeError
-from mt_tensor.testing.specs import BadCall, Shapes, row
+from mt_tensor.testing.specs import BadCall, row, single
 
 _row = partial(row, dtypes="wide float")
 """A row of an operation on float32 and float64, as most of linear algebra is."""
 
-SQUARE: tuple[Shapes, ...] = (((2, 2),), ((1, 1),), ((3, 3),), ((2, 1, 3, 3),))
-OBLONG: tuple[Shapes, ...] = (((2, 3),), ((3, 2),), ((2, 2),), ((2, 1, 3),))
+SQUARE = single((2, 2), (1, 1), (3, 3), (2, 1, 3, 3))
+OBLONG = single((2, 3), (3, 2), (2, 2), (2, 1, 3))
 
 # --- Matrices to compute with, for tensors and for the oracle -----------------------------------
 
@@ -80,7 +80,7 @@ _row(
     lambda x: np.linalg.inv(leaning_array(x)),
     ((2, 2),),
 )
-_FLAT: tuple[Shapes, ...] = (((2, 3),), ((3, 2),), ((2, 2),), ((2, 0),))
+_FLAT = single((2, 3), (3, 2), (2, 2), (2, 0))
 _row(
     "pinverse",
     lambda x: varied(x).pinverse(),
@@ -154,8 +154,7 @@ _row(
     "det",
     lambda x: x.det(),
     lambda x: np.ones(x.shape[:-2]) + x.sum((-1, -2)),
-    ((0, 0),),
-    ((2, 0, 0),),
+    *single((0, 0), (2, 0, 0)),
     torch=_OF_NOTHING,
 )
 _row("solve", mt.linalg.solve, lambda x, y: y + 0 * x.sum(), ((0, 0), (0, 2)), torch=_OF_NOTHING)
@@ -188,9 +187,7 @@ for _ord in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
         "matrix_norm",
         lambda x, o=_ord: mt.linalg.matrix_norm(varied(x), o, (-1, 0), keepdim=True),
         lambda x, o=_ord: np.linalg.norm(varied(x), o, (-1, 0), keepdims=True),
-        ((2, 3),),
-        ((3, 2),),
-        ((3, 1, 2),),
+        *single((2, 3), (3, 2), (3, 1, 2)),
         errors=(
             (lambda x: mt.linalg.matrix_norm(x, 3), DomainError, "3 was given"),
             (lambda x: mt.linalg.matrix_norm(x[0]), ShapeError, "takes matrices"),
@@ -203,8 +200,7 @@ row(
     "matrix_norm",
     lambda x: mt.linalg.matrix_norm(x, np.inf),
     lambda x: x.sum((-1, -2)),
-    ((0, 3),),
-    ((2, 3, 0),),
+    *single((0, 3), (2, 3, 0)),
     dtypes="float",
     torch="of no elements it returns a constant",
 )
@@ -250,8 +246,7 @@ row(
     "norm",
     lambda x: mt.linalg.norm(x, 1, 0),
     lambda x: np.linalg.norm(x, 1, 0),
-    ((2, 3),),
-    ((3, 1, 2),),
+    *single((2, 3), (3, 1, 2)),
     dtypes="float",
 )
 row(
@@ -275,8 +270,7 @@ row(
     "vander",
     lambda x: mt.linalg.vander(x, N=3),
     lambda x: x[..., None] ** np.arange(3),
-    ((4,),),
-    ((2, 3),),
+    *single((4,), (2, 3)),
     errors=(
         (lambda x: mt.linalg.vander(x, N=1), DomainError, "1 was given"),
         (lambda x: mt.linalg.vander(x.sum()), IndexingError, "at least one dimension"),
@@ -288,7 +282,6 @@ for _power in (-1, -2):
         "matrix_power",
         lambda x, n=_power: leaning(x).matrix_power(n),
         lambda x, n=_power: np.linalg.matrix_power(leaning_array(x), n),
-        ((2, 2),),
-        ((1, 3, 3),),
+        *single((2, 2), (1, 3, 3)),
         errors=((lambda x: (x @ x.T * 0).matrix_power(-1), LinAlgError, "singular"),),
     )

@@ -16,9 +16,9 @@ from mt_tensor.testing.specs import (
     MATRIX,
     WITH_EMPTY,
     BadCall,
-    Shapes,
     own_row,
     row,
+    single,
 )
 
 # --- Movement -----------------------------------------------------------------------------------
@@ -27,8 +27,7 @@ row(
     "view",
     lambda x: x.view(3, -1),
     lambda x: x.reshape(3, -1),
-    ((2, 3),),
-    ((3, 2, 2),),
+    *single((2, 3), (3, 2, 2)),
     errors=(
         (lambda x: x.view(4, 2), ShapeError, "6 element"),
         (lambda x: x.view(-1, -1), ShapeError, "single -1"),
@@ -57,8 +56,7 @@ row(
     "expand",
     lambda x: x.expand(4, -1, 3),
     lambda x: np.broadcast_to(x, (4, x.shape[0], 3)),
-    ((2, 1),),
-    ((2, 3),),
+    *single((2, 1), (2, 3)),
     errors=((lambda x: x.expand(4, 3), ShapeError, "only extents of 1"),),
 )
 row("broadcast_to", lambda x: x.broadcast_to((2, 3)), lambda x: np.broadcast_to(x, (2, 3)), ((3,),))
@@ -71,7 +69,7 @@ own_row(
         (lambda x: x.squeeze(2), IndexingError, "dimension 2 is out of range"),
     ),
 )
-row("squeeze", lambda x: x.squeeze((0, -1)), lambda x: x.reshape(-1), ((1, 3, 1),), ((1, 3),))
+row("squeeze", lambda x: x.squeeze((0, -1)), lambda x: x.reshape(-1), *single((1, 3, 1), (1, 3)))
 row("unsqueeze", lambda x: x.unsqueeze(-1), lambda x: x[..., None], *WITH_EMPTY)
 row("flip", lambda x: x.flip(0), lambda x: x[::-1], *MATRIX)
 row(
@@ -85,8 +83,7 @@ row(
     "unfold",
     lambda x: x.unfold(-1, 3, 2),
     lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, -1)[..., ::2, :],
-    ((8,),),
-    ((2, 5),),
+    *single((8,), (2, 5)),
     errors=((lambda x: x.unfold(1, 4, 1), ShapeError, "size from 0 to 3"),),
 )
 row(
@@ -156,8 +153,7 @@ row(
     "unflatten",
     lambda x: x.unflatten(1, (2, -1)),
     lambda x: x.reshape(x.shape[0], 2, -1, *x.shape[2:]),
-    ((3, 4),),
-    ((1, 2, 3),),
+    *single((3, 4), (1, 2, 3)),
     errors=((lambda x: x.unflatten(1, (2, -1)), ShapeError, r"do not fit shape \(2, -1\)"),),
 )
 row(
@@ -177,9 +173,7 @@ row(
     "repeat",
     lambda x: x.repeat(2, 1, 3),
     lambda x: np.tile(x, (2, 1, 3)),
-    ((2, 3),),
-    ((3,),),
-    ((),),
+    *single((2, 3), (3,), ()),
     errors=((lambda x: x.repeat(2), ShapeError, "each of the 2"),),
 )
 row("tile", lambda x: x.tile(2), lambda x: np.tile(x, 2), *WITH_EMPTY)
@@ -188,8 +182,7 @@ row(
     "repeat_interleave",
     lambda x: x.repeat_interleave(mt.tensor([2, 0, 1], backend=x.backend), 1),
     lambda x: x.repeat([2, 0, 1], 1),
-    ((2, 3),),
-    ((1, 3, 2),),
+    *single((2, 3), (1, 3, 2)),
     errors=(
         (lambda x: x.repeat_interleave(-1), ShapeError, "must not be negative"),
         (lambda x: x.repeat_interleave(x), DTypeError, "must be int32 or int64"),
@@ -259,10 +252,7 @@ row(
     "diag",
     lambda x: x.diag(1),
     lambda x: np.diag(x, 1),
-    ((3,),),
-    ((0,),),
-    ((2, 3),),
-    ((3, 1),),
+    *single((3,), (0,), (2, 3), (3, 1)),
     errors=((lambda x: x.sum().diag(), ShapeError, "1-D or 2-D"),),
 )
 row(
@@ -297,14 +287,12 @@ row("contiguous", lambda x: x.T.contiguous(), lambda x: x.T, *ANY)
 
 # --- Mirrors and turns, single slices, diagonals ------------------------------------------------
 
-_FROM_MATRIX: tuple[Shapes, ...] = (((2, 3),), ((3, 1),), ((2, 0),), ((2, 3, 2),))
+_FROM_MATRIX = single((2, 3), (3, 1), (2, 0), (2, 3, 2))
 row(
     "t",
     lambda x: x.t(),
     lambda x: x.T,
-    ((2, 3),),
-    ((3,),),
-    ((),),
+    *single((2, 3), (3,), ()),
     errors=((lambda x: x[None].t(), ShapeError, "up to two dimensions"),),
 )
 row("t_", lambda x: x.detach().t_(), lambda x: x.T, ((2, 3),))
@@ -327,9 +315,7 @@ row(
     "select",
     lambda x: x.select(-1, -1),
     lambda x: x[..., -1],
-    ((2, 3),),
-    ((4,),),
-    ((3, 1, 2),),
+    *single((2, 3), (4,), (3, 1, 2)),
     errors=(
         (lambda x: x.select(0, 2), IndexingError, "index 2 is out of range"),
         (lambda x: x.select(2, 0), IndexingError, "dimension 2 is out of range"),
@@ -371,9 +357,7 @@ row(
     lambda x: np.pad(
         x[..., None] * np.eye(x.shape[-1]), [(0, 0)] * (x.ndim - 1) + [(0, 1), (1, 0)]
     ),
-    ((3,),),
-    ((2, 3),),
-    ((2, 0),),
+    *single((3,), (2, 3), (2, 0)),
     errors=(
         (lambda x: x.diag_embed(0, 1, -2), IndexingError, "are the same"),
         (lambda x: x.sum().diag_embed(), IndexingError, r"at least one dimension"),

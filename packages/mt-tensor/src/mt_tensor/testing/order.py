@@ -19,6 +19,7 @@ from mt_tensor.testing.specs import (
     NOT_A_NUMBER,
     WITH_EMPTY,
     row,
+    single,
 )
 
 # --- Running folds ------------------------------------------------------------------------------
@@ -28,8 +29,7 @@ row(
     lambda x: x.cumsum(0),
     lambda x: np.cumsum(x, 0).reshape(x.shape),
     *MATRIX,
-    ((),),
-    ((0, 3),),
+    *single((), (0, 3)),
     errors=(
         (lambda x: x.cumsum(2), IndexingError, "dimension 2 is out of range"),
         (lambda x: x.cumsum(0, "bool"), DTypeError, "cannot be computed in bool"),
@@ -41,8 +41,7 @@ row(
     lambda x: x.cumprod(-1),
     lambda x: np.cumprod(x, -1).reshape(x.shape),
     *MATRIX,
-    ((),),
-    ((0, 3),),
+    *single((), (0, 3)),
     errors=((lambda x: x.cumprod(0, "bool"), DTypeError, "cannot be computed in bool"),),
     dtypes="sum",
 )
@@ -50,18 +49,14 @@ row(
     "cumprod",
     lambda x: (x * x.gt(0)).cumprod(0),  # with zeros
     lambda x: np.cumprod(x * (x > 0), 0),
-    ((3, 2),),
-    ((4,),),
+    *single((3, 2), (4,)),
     dtypes="sum",
 )
 row(
     "logcumsumexp",
     lambda x: x.logcumsumexp(-1),
     lambda x: np.logaddexp.accumulate(x, -1) if x.ndim else x,
-    ((2, 4),),
-    ((3, 1, 2),),
-    ((),),
-    ((0, 3),),
+    *single((2, 4), (3, 1, 2), (), (0, 3)),
     errors=((lambda x: x.long().logcumsumexp(0), DTypeError, "int64 was given"),),
     dtypes="float",
 )
@@ -91,8 +86,7 @@ row(
     "topk",
     lambda x: x.topk(2).values,
     lambda x: -np.sort(-x, -1)[..., :2],
-    ((2, 3),),
-    ((3, 1, 2),),
+    *single((2, 3), (3, 1, 2)),
     errors=(
         (lambda x: x.topk(4), ShapeError, "4 of the 3 element"),
         (lambda x: x.topk(-1), ShapeError, "-1 of the 3 element"),
@@ -134,16 +128,14 @@ row(
     "unique_consecutive",
     lambda x: (x > 0).long().unique_consecutive(dim=0),
     lambda x: (x > 0)[np.r_[True, ((x > 0)[1:] != (x > 0)[:-1]).reshape(len(x) - 1, -1).any(1)]],
-    ((5,),),
-    ((4, 1),),
+    *single((5,), (4, 1)),
     dtypes="index",
 )
 row(
     "bincount",
     lambda x: (x > 0).long().bincount(minlength=3),
     lambda x: np.bincount((x > 0).astype(int), minlength=3),
-    ((5,),),
-    ((0,),),
+    *single((5,), (0,)),
     errors=(
         (lambda x: x.bincount(), ShapeError, "takes 1-D tensors"),
         (lambda x: x[0].bincount(), DTypeError, "counts integers; float32"),
@@ -157,8 +149,7 @@ row(
     "kthvalue",
     lambda x: x.kthvalue(2).values,
     lambda x: np.sort(x)[..., 1],
-    ((2, 3),),
-    ((4,),),
+    *single((2, 3), (4,)),
     errors=(
         (lambda x: x.kthvalue(4), ShapeError, "number 4 of 3"),
         (lambda x: x.kthvalue(1.0), TypeError, "k is an integer; 1.0"),
@@ -193,9 +184,7 @@ row(
     "diff",
     lambda x: x.diff(2, 0),
     lambda x: np.diff(x, 2, 0),
-    ((4, 2),),
-    ((3,),),
-    ((2, 2),),
+    *single((4, 2), (3,), (2, 2)),
     errors=(
         (lambda x: x.sum().diff(), IndexingError, "at least one dimension"),
         (lambda x: x.diff(-1), DomainError, "-1 was given"),
@@ -219,9 +208,7 @@ row(
     "mode",
     lambda x: (x > 0).float().mode().values,
     lambda x: np.apply_along_axis(_mode, -1, (x > 0) * 1.0),
-    ((2, 3),),
-    ((4,),),
-    ((5, 1, 7),),
+    *single((2, 3), (4,), (5, 1, 7)),
     differentiable=False,
     errors=((lambda x: x[:, :0].mode(), IndexingError, r"mode\(\) of no elements"),),
     dtypes="single",
@@ -236,17 +223,14 @@ row(
     "mode",
     lambda x: (x > 0).mode(0).indices,
     lambda x: np.apply_along_axis(lambda v: np.flatnonzero(v == _mode(v))[-1], 0, x > 0),
-    ((5, 3),),
-    ((4, 2, 2),),
-    ((1,),),
+    *single((5, 3), (4, 2, 2), (1,)),
     dtypes="index",
 )
 row(
     "nanmedian",
     lambda x: NOT_A_NUMBER[0](x).nanmedian(),
     lambda x: np.sort(x[x > 0])[((x > 0).sum() - 1) // 2],
-    ((2, 3),),
-    ((7,),),
+    *single((2, 3), (7,)),
     errors=(
         (lambda x: (x > 0).nanmedian(), DTypeError, r"nanmedian\(\) is not defined on bool"),
         (lambda x: x[:0].nanmedian(0), IndexingError, "no elements"),
@@ -280,9 +264,7 @@ row(
     "histc",
     lambda x: x.histc(3),
     lambda x: np.histogram(x, 3)[0],
-    ((2, 3),),
-    ((5,),),
-    ((1,),),
+    *single((2, 3), (5,), (1,)),
     differentiable=False,
     dtypes="float",
 )

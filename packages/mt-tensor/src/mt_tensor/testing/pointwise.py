@@ -25,6 +25,7 @@ from mt_tensor.testing.specs import (
     Shapes,
     first_with_nan,
     row,
+    single,
 )
 
 _real = partial(row, dtypes="real")
@@ -260,9 +261,7 @@ _real(
     "glu",
     lambda x: x.glu(0),
     lambda x: x[: len(x) // 2] / (1 + np.exp(-x[len(x) // 2 :])),
-    ((2, 3),),
-    ((4,),),
-    ((0, 3),),
+    *single((2, 3), (4,), (0, 3)),
     errors=(
         (lambda x: x.glu(), ShapeError, r"dimension -1 of a tensor of shape \(2, 3\)"),
         (lambda x: x.sum().glu(), ShapeError, "even extent"),

@@ -19,6 +19,7 @@ from mt_tensor.testing.specs import (
     Shapes,
     own_row,
     row,
+    single,
 )
 
 # --- Products -----------------------------------------------------------------------------------
@@ -157,9 +158,7 @@ row(
     "trace",
     lambda x: x.trace(),
     np.trace,
-    ((3, 3),),
-    ((2, 4),),
-    ((0, 2),),
+    *single((3, 3), (2, 4), (0, 2)),
     errors=(
         (lambda x: x[0].trace(), ShapeError, "takes 2-D tensors"),
         (lambda x: (x > 0).trace(), DTypeError, "not defined on bool"),
@@ -171,8 +170,7 @@ for _power in (0, 1, 2, 5):
         "matrix_power",
         lambda x, n=_power: (x * 0.5).matrix_power(n),
         lambda x, n=_power: np.linalg.matrix_power(x * 0.5, n),
-        ((2, 2),),
-        ((3, 2, 2),),
+        *single((2, 2), (3, 2, 2)),
         errors=(
             (lambda x: x.matrix_power(2), ShapeError, "takes square matrices"),
             (lambda x: x[:, :2].matrix_power(1.5), TypeError, "n is an integer; 1.5"),
@@ -324,9 +322,7 @@ row(
     "vander",
     mt.vander,
     np.vander,
-    ((3,),),
-    ((1,),),
-    ((0,),),
+    *single((3,), (1,), (0,)),
     errors=(
         (mt.vander, ShapeError, "takes a 1-D tensor"),
         (lambda x: mt.vander(x[0], -1), DomainError, "-1 was given"),

@@ -19,6 +19,7 @@ from mt_tensor.testing.specs import (
     BadCall,
     own_row,
     row,
+    single,
 )
 
 # --- Reductions ---------------------------------------------------------------------------------
@@ -36,7 +37,7 @@ row(
     ((2, 0),),
     dtypes="sum",
 )
-own_row("sum", lambda x: x.sum((0, 2)), ((2, 3, 4),), ((2, 1, 3, 2, 1),), dtypes="sum")
+own_row("sum", lambda x: x.sum((0, 2)), *single((2, 3, 4), (2, 1, 3, 2, 1)), dtypes="sum")
 own_row(
     "mean",
     lambda x: x.mean(-1),
@@ -45,13 +46,12 @@ own_row(
     dtypes="float",
 )
 own_row("mean", lambda x: x.mean(), *ANY, dtypes="float")
-row("var", lambda x: x.var(), lambda x: x.var(ddof=1), ((2, 3),), ((7,),), dtypes="float")
+row("var", lambda x: x.var(), lambda x: x.var(ddof=1), *single((2, 3), (7,)), dtypes="float")
 row(
     "var",
     lambda x: x.var(1, correction=0),
     lambda x: x.var(1),
-    ((2, 3),),
-    ((2, 4, 3),),
+    *single((2, 3), (2, 4, 3)),
     dtypes="float",
 )
 row("std", lambda x: x.std(0), lambda x: x.std(0, ddof=1), ((4, 3),), dtypes="float")
@@ -113,13 +113,12 @@ row(
     errors=((lambda x: x.logsumexp(0.5), TypeError, "0.5 was given"),),
     dtypes="real",
 )
-own_row("prod", lambda x: x.prod(), ((2, 3),), ((),), ((0,),), dtypes="sum")
+own_row("prod", lambda x: x.prod(), *single((2, 3), (), (0,)), dtypes="sum")
 row(
     "prod",
     lambda x: (x * x.gt(0)).prod(0),  # with zeros
     lambda x: (x * (x > 0)).prod(0),
-    ((3, 2),),
-    ((4, 1, 2),),
+    *single((3, 2), (4, 1, 2)),
     errors=((lambda x: x.prod((0, 1)), TypeError, "is an integer"),),
     dtypes="sum",
 )
@@ -150,8 +149,7 @@ row(
     "std_mean",
     lambda x: mt.std_mean(x, -1, False)[0],
     lambda x: x.std(-1),
-    ((2, 3),),
-    ((3, 1, 2),),
+    *single((2, 3), (3, 1, 2)),
     dtypes="float",
 )
 row(
@@ -199,8 +197,7 @@ for _p in (1, 3, 1.5, 0.5, -1, np.inf, -np.inf):
         "norm",
         lambda x, p=_p: x.norm(p, 0, keepdim=True),
         lambda x, p=_p: np.linalg.norm(x, p, 0, keepdims=True),
-        ((3, 2),),
-        ((4, 1),),
+        *single((3, 2), (4, 1)),
         dtypes="float",
     )
 row(

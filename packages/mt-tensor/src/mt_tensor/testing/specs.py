@@ -79,9 +79,15 @@ class TensorOpSpec:
 TENSOR_SPECS: list[TensorOpSpec] = []
 """The rows. A name may have several, for different arguments."""
 
-MATRIX: tuple[Shapes, ...] = (((2, 3),), ((1, 4),), ((3, 1, 2),))
-ANY: tuple[Shapes, ...] = (((),), ((1,),), ((5,),), ((2, 3),), ((2, 1, 3, 1, 2),))
-WITH_EMPTY: tuple[Shapes, ...] = (*ANY, ((0,),), ((2, 0, 3),))
+
+def single(*shapes: tuple[int, ...]) -> tuple[Shapes, ...]:
+    """Return samples of one argument, one for each shape."""
+    return tuple((shape,) for shape in shapes)
+
+
+MATRIX = single((2, 3), (1, 4), (3, 1, 2))
+ANY = single((), (1,), (5,), (2, 3), (2, 1, 3, 1, 2))
+WITH_EMPTY = (*ANY, *single((0,), (2, 0, 3)))
 PAIRS: tuple[Shapes, ...] = (((2, 3), (3,)), ((5,), ()), ((0, 3), (3,)))
 
 
