@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mt_operators.elementary import where
@@ -86,14 +86,17 @@ class Formula:
             self._graph = trace(self.name, self.function, self.arity, outputs)
         return self._graph
 
-    def narrowed(self) -> tuple[Formula, tuple[int, ...]]:
+    def narrowed(self, always: Iterable[int] = (0,)) -> tuple[Formula, tuple[int, ...]]:
         """Return a formula that takes only the arguments that this one reads, and which these are.
 
         A gradient takes the upstream gradient, all arguments of its operator and the output, but
-        seldom reads them all: that of a product does not read the output. The first argument stays
-        even if it is not read, for without arguments nothing says how many elements there are.
+        seldom reads them all: that of a product does not read the output.
+
+        Args:
+            always: arguments that stay even if they are not read. One does, for without arguments
+                nothing says how many elements there are.
         """
-        reads = (0, *(i for i in self.graph.reads if i > 0))
+        reads = tuple(sorted({*always, *self.graph.reads}))
         indices = [reads.index(i) if i in reads else None for i in range(self.arity)]
         function = self.function
 

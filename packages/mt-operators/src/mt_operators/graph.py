@@ -87,11 +87,6 @@ class Graph:
         used = {operand for expression in self.expressions for operand in expression.operands}
         return tuple(i for i in range(self.arity) if i in used or i in self.outputs)
 
-    def narrowed(self, arguments: Sequence[int]) -> Graph:
-        """Return the same of some of its arguments, among which are all that it reads."""
-        chosen = (*arguments, *range(self.arity, len(self.expressions)))
-        return _renumbered(self.expressions, self.outputs, chosen, len(arguments))
-
     def only(self, output: int) -> Graph:
         """Return the graph of one of its outputs."""
         return pruned(self.expressions, [self.outputs[output]], self.arity)
@@ -119,17 +114,9 @@ def pruned(expressions: Sequence[Expression], outputs: Sequence[int], arity: int
         if position not in needed:
             needed.add(position)
             waiting.extend(expressions[position].operands)
-    return _renumbered(expressions, outputs, sorted(needed), arity)
-
-
-def _renumbered(
-    expressions: Sequence[Expression], outputs: Sequence[int], chosen: Sequence[int], arity: int
-) -> Graph:
-    """Return the graph of the expressions at chosen positions; the first are the arguments."""
-    new = {old: position for position, old in enumerate(chosen)}
-    arguments = [Expression("argument", number=i) for i in range(arity)]
-    rest = [
+    new = {old: position for position, old in enumerate(sorted(needed))}
+    chosen = [
         replace(expressions[old], operands=tuple(new[i] for i in expressions[old].operands))
-        for old in chosen[arity:]
+        for old in new
     ]
-    return Graph(arity, (*arguments, *rest), tuple(new[i] for i in outputs))
+    return Graph(arity, tuple(chosen), tuple(new[i] for i in outputs))

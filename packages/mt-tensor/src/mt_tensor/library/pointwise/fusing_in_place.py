@@ -138,12 +138,11 @@ class Change:
             )
         graph = recorder.graph([value_of(result) for result in results if result is not None])
         changed = [place for place in places if not absent[place]]
-        self.reads = sorted({*changed, *(present[i] for i in graph.reads)})
+        computed = Evaluation(name, [names[place] for place in present], graph)
+        whole = Formula(name, graph.arity, len(graph.outputs), computed)
+        self.formula, reads = whole.narrowed([present.index(place) for place in changed])
+        self.reads = [present[i] for i in reads]
         self.changed = tuple([self.reads.index(place) for place in changed])
-        graph = graph.narrowed([present.index(place) for place in self.reads])
-        parameters = [names[place] for place in self.reads]
-        computed = Evaluation(name, parameters, graph)
-        self.formula = Formula(name, graph.arity, len(graph.outputs), computed)
         self.computing = Computing(self.formula)
 
     def __call__(self, args: Sequence[Any]) -> None:
