@@ -55,10 +55,14 @@ def _attached(cls: type, library: Library) -> Iterator[tuple[str, Any]]:
 
 
 def _declared(name: str, method: Any, names: Names) -> Iterator[str]:
-    """Yield the lines that declare a method or a property."""
+    """Yield the lines that declare a method, or a property and how it is set."""
     if isinstance(method, property):
         yield "    @property"
-        method = method.fget
+        yield from _declared(name, method.fget, names)
+        if method.fset is not None:
+            yield f"    @{name}.setter"
+            yield f"    def {name}{_signature(name, method.fset, names)}: ..."
+        return
     ignored = "  # type: ignore[override]" if name in UNLIKE_OBJECT else ""
     yield f"    def {name}{_signature(name, method, names)}:{ignored}"
     text = (method.__doc__ or "").partition("\n")[0]

@@ -18,12 +18,14 @@ from mt_tensor.library.linalg.systems import SignAndLogarithm
 from mt_tensor.library.movement.rearranging import Ints
 from mt_tensor.library.pointwise.integers import RoundingMode
 from mt_tensor.library.randomness.generator import Generator
+from mt_tensor.library.recording.hooks import Hook
+from mt_tensor.library.recording.hooks import RemovableHandle
 from mt_tensor.library.reductions.extremes import MinMax
 from mt_tensor.pointwise.table_functions import Operand
-from mt_tensor.recording.graph import Hook
 from mt_tensor.recording.graph import Node
-from mt_tensor.recording.graph import RemovableHandle
+from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.reductions.sums import Dims
+from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 from typing import Any
@@ -187,6 +189,8 @@ class Methods:
         """Return what this tensor and, on its right, what is neither tensor nor number give."""
     def _change_is_recorded(self, *others: Any) -> builtins.bool:
         """Return whether a change in place of this tensor, with others, is to be recorded."""
+    def _check_gradient(self, grad: Any) -> None:
+        """Raise unless a tensor could be the gradient of this one."""
     def _check_in_place(self, *others: Any) -> builtins.bool:
         """Return whether a change in place of this tensor, with others, is to be recorded."""
     def _check_integers(self, name: str, given: Any, other: Tensor) -> None:
@@ -207,6 +211,10 @@ class Methods:
         """Take note that this tensor now holds the elements of `value`, and its history."""
     def _moved_to(self, node: Node | None) -> None:
         """Let another node stand for this tensor; what keeps its gradient goes along."""
+    def _note_base(self, args: Sequence[Any]) -> None:
+        """Take note of which argument a function's result is a view of: one whose memory it shares."""
+    def _part_of(self, shape: Shape, view: builtins.type[ViewFunction], *settings: Any) -> Any:
+        """Return, from the gradient of a view, that of the whole."""
     def _picked(self, key: Any) -> Tensor:
         """Return the elements that a key names which holds more than integers, slices and None."""
     def _refresh(self) -> None:
@@ -445,6 +453,11 @@ class Methods:
         """Return running sums along `dim`, in the shape of the input."""
     def cumsum_(self, dim: builtins.int, dtype: Any = ...) -> Self:
         """Store the result of `cumsum` in place, and return self."""
+    @property
+    def data(self) -> Tensor:
+        """A tensor with the same memory and no history; setting it exchanges the elements."""
+    @data.setter
+    def data(self, data: Tensor) -> None: ...
     def data_ptr(self) -> builtins.int:
         """Return the address of the first element; 0 if there is none."""
     def deg2rad(self) -> Tensor:
@@ -453,6 +466,8 @@ class Methods:
         """Store the result of `deg2rad` in place, and return self."""
     def det(self) -> Tensor:
         """Return the determinants of square matrices."""
+    def detach_(self) -> Self:
+        """Forget how the tensor was computed, and return it, a leaf that does not require grad."""
     @property
     def device(self) -> Place:
         """Where the elements are, by torch's word for it."""

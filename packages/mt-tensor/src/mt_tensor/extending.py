@@ -85,10 +85,8 @@ from mt_tensor.library.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 
 # The recorded graph.
-from mt_tensor.recording.graph import (
-    Node as Node,
-    RemovableHandle as RemovableHandle,
-)
+from mt_tensor.library.recording.hooks import RemovableHandle as RemovableHandle
+from mt_tensor.recording.graph import Node as Node
 
 # Random numbers, beside `Generator` and `manual_seed`.
 from mt_tensor.library.randomness.generator import (

@@ -71,9 +71,11 @@ function = _Offer(as_function=True, as_method=False)
 method = _Offer(as_function=False, as_method=True)
 
 
-def attribute(made: Callable[[Tensor], Any]) -> Callable[[Tensor], Any]:
-    """Offer what a function makes of a tensor as an attribute of it."""
-    setattr(Tensor, made.__name__, property(made))
+def attribute(
+    made: Callable[[Tensor], Any], store: Callable[[Tensor, Any], None] | None = None
+) -> Callable[[Tensor], Any]:
+    """Offer what a function makes of a tensor as an attribute of it, which `store` sets."""
+    setattr(Tensor, made.__name__, property(made, store))
     return made
 
 

@@ -1,17 +1,17 @@
 """`Tensor`: elements on a backend, and a place in a recorded computation.
 
-This file holds what a tensor is, and what backpropagation asks of one. What can be done with it
-are operations: functions in files by subject, which import `Tensor` from here, and which are its
-methods, too. A Tensor holds a `TensorData` (storage, shape and strides) and the backend that the
-storage belongs to; it is a `Variable` of stage 1, and is differentiated by stage 1's
-`backpropagate`, unchanged. Its names, arguments and rules are torch's.
+All above comes together here. A Tensor holds a `TensorData` (storage, shape and strides) and the
+backend that the storage belongs to; it is a `Variable` of stage 1, and is differentiated by stage
+1's `backpropagate`, unchanged. What can be done with it are operations: functions in the files that
+follow, which import `Tensor` from here, and which are its methods, too. Its names, arguments and
+rules are torch's.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
@@ -19,9 +19,8 @@ from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number
-from mt_tensor.errors import BackendMismatchError, DTypeError, IndexingError, ShapeError
-from mt_tensor.recording.graph import Hook, Node, run_hooks
-from mt_tensor.recording.part import Part
+from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.recording.graph import Node
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor_data import TensorData
 
@@ -53,34 +52,32 @@ class Tensor(Methods):
 
     __slots__ = (
         "__weakref__",
-        "_after_accumulation",
         "_base",
         "_fresh",
         "_grad",
-        "_hooks",
         "_lock",
         "_node",
         "_requires_grad",
         "_seen",
         "_tensor",
+        "_watch",
         "backend",
         "name",
     )
 
-    _after_accumulation: dict[int, Callable[[Any], None]] | None
     _base: Tensor | None  # what this tensor is a view of
     _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep
     _grad: Tensor | None
-    _hooks: dict[int, Hook] | None
     _lock: threading.RLock  # see `_alone`; missing until it is first needed
     _node: Node | None
     _requires_grad: bool | int  # or VIEW, which must count as true: ask `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
     _tensor: TensorData
+    _watch: Any  # who asked to see its gradient, None if nobody did: see library/recording/hooks
     backend: TensorBackend
     name: str | None
 
-    __array_priority__ = 1000.0  # `array * tensor` asks the tensor: see pointwise.beside_arrays
+    __array_priority__ = 1000.0  # `array * tensor` asks the tensor
 
     def __init__(self, *sizes_or_data: Any) -> None:
         self._initialize(sizes_or_data)
@@ -89,8 +86,7 @@ class Tensor(Methods):
         """Take over the elements of another tensor, as a leaf."""
         self._tensor = other._tensor
         self.backend = other.backend
-        self._after_accumulation = self._base = self._grad = None
-        self._hooks = self._node = self.name = None
+        self._node = self._base = self._grad = self._watch = self.name = None
         self._requires_grad = self._fresh = False
 
     @staticmethod
@@ -99,8 +95,7 @@ class Tensor(Methods):
         result: Tensor = _new(Tensor)
         result._tensor = data
         result.backend = backend
-        result._node = result._base = result._grad = None
-        result._hooks = result._after_accumulation = result.name = None
+        result._node = result._base = result._grad = result._watch = result.name = None
         result._requires_grad = result._fresh = False
         return result
 
@@ -193,7 +188,7 @@ class Tensor(Methods):
     @property
     def variable(self) -> Any:
         """What stands for this tensor in the graph: its node, or itself if it is a leaf."""
-        node = self.history if self._requires_grad is VIEW else self._node
+        node = self.history
         return self if node is None else node
 
     # --- What backpropagation asks of a leaf (stage 1's Variable) -------------------------------
@@ -205,8 +200,7 @@ class Tensor(Methods):
 
     def is_constant(self) -> bool:
         """Whether no gradient is wanted with respect to this tensor."""
-        wanted = self._requires_grad
-        return not (self.requires_grad if wanted is VIEW else wanted)
+        return not self.requires_grad
 
     def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it.
@@ -214,32 +208,29 @@ class Tensor(Methods):
         Raises:
             GradientError: it has another shape, for the tensor's was changed in place since.
         """
-        if derivative.__class__ is Part:
-            derivative = derivative.whole()
+        derivative = derivative._whole()
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(
                 f"a tensor that was of shape {derivative.shape} when it was used has shape "
                 f"{self.shape} by now; change no shape in place before backward."
             )
-        return derivative if self._hooks is None else run_hooks(self._hooks, self, derivative)
+        return derivative if self._watch is None else self._watch.completed(self, derivative)
+
+    def _whole(self) -> Tensor:
+        """Return this gradient itself; a sum of parts may stand for one until it is complete."""
+        return self
 
     def chain_rule(self, derivative: Tensor) -> Iterable[tuple[Any, Tensor]]:
         """Return no parents: a leaf has none."""
         return ()
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
-        """Add to `grad`, and tell those who wait for it before another thread adds to it, too."""
-        wanted = self._requires_grad  # it may have been switched off since
-        if wanted is VIEW:
-            wanted = self.requires_grad
-        if wanted:
-            if self._after_accumulation is None:
+        """Add to `grad`, unless that has been switched off since."""
+        if self.requires_grad:
+            if self._watch is None:
                 self.add_to_grad(derivative)
-                return
-            with self._alone():
-                self.add_to_grad(derivative)
-                for hook in tuple(self._after_accumulation.values()):
-                    hook(self)
+            else:
+                self._watch.accumulate(self, derivative)
 
     def _alone(self) -> threading.RLock:
         """Return what a thread must hold while it changes `_grad`, or the node of a view."""
@@ -278,9 +269,7 @@ class Tensor(Methods):
     def requires_grad(self) -> bool:
         """Whether a gradient with respect to this tensor is wanted."""
         wanted = self._requires_grad
-        if wanted is VIEW:
-            return self.history is not None
-        return wanted  # type: ignore[return-value]
+        return self.history is not None if wanted is VIEW else bool(wanted)
 
     @requires_grad.setter
     def requires_grad(self, requires_grad: bool) -> None:
@@ -305,29 +294,6 @@ class Tensor(Methods):
     @grad.deleter
     def grad(self) -> None:
         self._grad = None
-
-    def _check_gradient(self, grad: Any) -> None:
-        """Raise unless a tensor could be the gradient of this one."""
-        if not isinstance(grad, Tensor):
-            raise TypeError(
-                f"grad is a tensor or None; {grad!r} of type {type(grad).__name__} was given."
-            )
-        if grad is self:
-            raise GradientError("a tensor cannot be its own gradient: clone() it first.")
-        if grad.shape != self.shape:
-            raise ShapeError(
-                f"grad has shape {grad.shape}; it must have the tensor's, {self.shape}."
-            )
-        if grad.dtype is not self.dtype:
-            raise DTypeError(
-                f"grad is {grad.dtype.name}; it must be {self.dtype.name}, like the tensor. "
-                "Convert it with grad.to(x.dtype)."
-            )
-        if grad.backend is not self.backend:
-            raise BackendMismatchError(
-                f"grad is on backend {grad.backend.name!r}; it must be on that of the tensor, "
-                f"{self.backend.name!r}. Move it with grad.to(x.backend)."
-            )
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether a gradient is wanted, and return self.
@@ -419,34 +385,6 @@ class Tensor(Methods):
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
         return _make(self._tensor, self.backend)
-
-    def detach_(self) -> Self:
-        """Forget how the tensor was computed, and return it, a leaf that does not require grad.
-
-        Raises:
-            NoGradientError: it is a view, whose base would still have its history.
-        """
-        if self._base is not None and self.requires_grad:
-            raise NoGradientError("a view cannot be detached from its base: use detach().")
-        self._node, self._requires_grad = None, False
-        return self
-
-    @property
-    def data(self) -> Tensor:
-        """A tensor with the same memory and no history; setting it exchanges the elements."""
-        return self.detach()
-
-    @data.setter
-    def data(self, data: Tensor) -> None:
-        if not isinstance(data, Tensor):
-            raise TypeError(f"data is a tensor; {data!r} of type {type(data).__name__} was given.")
-        if data.dtype is not self.dtype or data.backend is not self.backend:
-            raise DTypeError(
-                f"data is {data.dtype.name} on backend {data.backend.name!r}; it must be "
-                f"{self.dtype.name} on {self.backend.name!r}, like the tensor."
-            )
-        self._requires_grad = self.requires_grad
-        self._tensor, self._base = data._tensor, None
 
 
 def _extent(extents: tuple[int, ...], dim: int) -> int:

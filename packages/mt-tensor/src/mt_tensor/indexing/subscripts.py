@@ -17,8 +17,7 @@ from mt_autodiff.extending import recording
 from mt_tensor.errors import DomainError, IndexingError
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function
-from mt_tensor.recording.part import Part, shown
-from mt_tensor.recording.view import ViewFunction
+from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -58,10 +57,10 @@ class Select(ViewFunction):
         return data.like(tuple(shape), (*strides, *steps[dim:]), offset)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor | Part:
+    def undone(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
         if recording.get():
             return Unselect.apply(grad, shape, entries)
-        return Part(grad, shape, Select.moved, (entries,))
+        return grad._part_of(shape, Select, entries)  # type: ignore[no-any-return]
 
 
 class Unselect(Function):
@@ -71,7 +70,7 @@ class Unselect(Function):
     def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
         ctx.entries = entries
         data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, shown(data, x._tensor, Select.moved, (entries,)))
+        x.backend.copy(x._tensor, Select.shown(data, x.shape, entries))
         return x._with(data)
 
     @staticmethod

@@ -41,6 +41,11 @@ class DeferredMethod:
         import_module(self.module)
         return getattr(owner if instance is None else instance, self._name)
 
+    def __set__(self, instance: Any, value: Any) -> None:
+        """Import the file, and set what may be an attribute."""
+        import_module(self.module)
+        setattr(instance, self._name, value)
+
 
 for _module, _names in deferred_names.METHODS.items():
     for _name in _names.split():

@@ -28,6 +28,7 @@ Name = Callable[[tuple[Any, ...]], str]
 _NO_METHODS_FROM = (
     "mt_tensor.library.exchange.printing",
     "mt_tensor.library.questions",
+    "mt_tensor.library.recording",
     "mt_tensor.recording",
     "mt_tensor.tensor",
 )

@@ -13,7 +13,7 @@ from mt_tensor.arguments import as_integers
 from mt_tensor.dtypes import DType
 from mt_tensor.errors import ShapeError
 from mt_tensor.public import attribute, method
-from mt_tensor.recording.view import ViewFunction
+from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData

@@ -15,7 +15,7 @@ from mt_autodiff.extending import Differentiable, recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.recording.graph import Node, connect
-from mt_tensor.tensor import VIEW, Tensor
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 
@@ -83,7 +83,7 @@ class Function:
                 result = result.detach()
             record(cls, ctx, args, result, cls.__name__)
         if result._tensor._version is not None:  # otherwise nobody shares its memory
-            _note_base(result, args, enabled)
+            result._note_base(args)
         return result
 
 
@@ -145,24 +145,6 @@ def record(
     node.last_fn, node.ctx, node.name = function, ctx, name
     needed = zip(args, ctx.needs_input_grad, strict=True)
     connect(result, node, [arg.variable for arg, need in needed if need])
-
-
-def _note_base(result: Tensor, args: Sequence[Any], enabled: bool) -> None:
-    """Take note of which argument a result is a view of: one whose memory it shares."""
-    data = result._tensor
-    shared = data._version
-    if shared is None or not data.dtype.is_floating_point:
-        return
-    if True in [result is arg for arg in args]:
-        return  # an argument as it was, which is no view of itself
-    result._base = None
-    for arg in args:
-        if isinstance(arg, Tensor) and arg._tensor._version is shared:
-            result._base = arg if arg._base is None else arg._base
-            result._seen = shared[0]
-            if enabled:
-                result._requires_grad = VIEW
-            return
 
 
 def require_tensors(name: str, *values: Any) -> None:

@@ -1,26 +1,21 @@
 """The recorded graph of tensors: nodes, and the edges that gradients flow along.
 
-Edges lead to nodes, not to tensors: what stands for a computed tensor is its `Node`, and only a
-leaf stands for itself. So a result that no gradient reads is freed as soon as nobody uses it, and a
-tensor that is changed in place moves on to another node, while all that was computed from its old
+Stage 1's `History` and `backpropagate` serve tensors as they are; here is what a tensor's history
+adds. Edges lead to nodes, not to tensors: what stands for a computed tensor is its `Node`, and only
+a leaf stands for itself. So a result that no gradient reads is freed as soon as nobody uses it, and
+a tensor that is changed in place moves on to another node, while all that was computed from its old
 elements keeps the old one.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
-from typing import Any, Self
-from weakref import ReferenceType
+from collections.abc import Sequence
+from typing import Any
 
 from mt_autodiff import GradientError, History
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType
-from mt_tensor.recording.part import Part
 from mt_tensor.strides import Shape
-
-Hook = Callable[[Any], Any]
-"""What is called with a gradient once it is complete; it may return another in its place."""
 
 
 class Node(History):
@@ -34,16 +29,13 @@ class Node(History):
         shape: that of the tensor, and so of its gradient.
         dtype: the tensor's element type.
         backend: where the tensor lives.
-        hooks: what to call with the gradient once it is complete, by number; or None.
-        retained: the tensor, if its gradient is to be kept in `grad`; or None.
     """
 
-    __slots__ = ("backend", "dtype", "hooks", "retained", "shape")
+    __slots__ = ("_watch", "backend", "dtype", "shape")
 
+    _watch: Any  # who asked to see its gradient, None if nobody did: see library/recording/hooks
     backend: TensorBackend
     dtype: DType
-    hooks: dict[int, Hook] | None
-    retained: ReferenceType[Any] | None
     shape: Shape
 
     parents = History.inputs  # type: ignore[misc]
@@ -55,10 +47,9 @@ class Node(History):
 
     def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it; it will be read, and may be passed on."""
-        if derivative.__class__ is Part:
-            derivative = derivative.whole()
-        if self.hooks is not None:
-            derivative = run_hooks(self.hooks, self, derivative)
+        derivative = derivative._whole()
+        if self._watch is not None:
+            derivative = self._watch.completed(self, derivative)
         derivative._fresh = False
         return derivative
 
@@ -80,11 +71,9 @@ class Node(History):
         ]
 
     def accumulate_derivative(self, derivative: Any) -> None:
-        """Add to `grad` of the tensor, if that was asked for."""
-        if self.retained is not None:
-            tensor = self.retained()
-            if tensor is not None:
-                tensor.add_to_grad(derivative)
+        """Keep nothing, unless `grad` of the tensor is wanted though it is no leaf."""
+        if self._watch is not None:
+            self._watch.accumulate(self, derivative)
 
     def free_graph(self) -> None:
         """Forget operation, saved values and inputs."""
@@ -108,7 +97,7 @@ def connect(tensor: Any, node: Node, inputs: Sequence[Any]) -> None:
     node.shape = layout.shape
     node.dtype = layout.dtype
     node.backend = tensor.backend
-    node.hooks = node.retained = None
+    node._watch = None
     tensor._node = node
     tensor._requires_grad = True
 
@@ -119,7 +108,7 @@ def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
     Args:
         gradient: what was returned.
         variable: a Node, or a leaf.
-        name: the operation whose backward returned it, or None for a hook.
+        name: the operation whose backward returned it; None for a hook.
 
     Raises:
         GradientError: it is no tensor, or has another shape or backend than the variable.
@@ -140,41 +129,3 @@ def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
 
 def _origin(name: str | None) -> str:
     return "a hook" if name is None else f"the backward of {name!r}"
-
-
-_numbers = itertools.count()
-
-
-class RemovableHandle:
-    """What registering a hook returns; `remove()` takes the hook away again.
-
-    In a `with` block the hook is there only for that block.
-    """
-
-    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
-        """Add a hook to others."""
-        self._hooks = hooks
-        self._number = next(_numbers)
-        hooks[self._number] = hook
-
-    def remove(self) -> None:
-        """Take the hook away; nothing happens if it has gone already."""
-        self._hooks.pop(self._number, None)
-
-    def __enter__(self) -> Self:
-        """Leave the hook where it is."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Take the hook away."""
-        self.remove()
-
-
-def run_hooks(hooks: dict[int, Hook], variable: Any, gradient: Any) -> Any:
-    """Call hooks in the order in which they were registered; each may replace the gradient."""
-    for hook in tuple(hooks.values()):
-        replaced = hook(gradient)
-        if replaced is not None:
-            gradient = fitting(replaced, variable)
-    gradient._fresh = False  # a hook may have kept it
-    return gradient

@@ -1,18 +1,19 @@
 """`LinearFunction`: an operation whose derivative needs to know none of the elements.
 
-What is linear in its one tensor, a sum or a view, has the same derivative everywhere: an operation
-that leads back. So nothing is saved but the settings that it was called with.
+What is linear in its one tensor has the same derivative everywhere: an operation that leads back.
+So, unlike a `Function`, it saves nothing but the settings that it was called with. Sums are linear,
+and so is every `ViewFunction`, which only looks at elements otherwise and copies none.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from mt_autodiff import GradientError
 from mt_autodiff.extending import recording
 from mt_tensor.recording.graph import Node, connect
-from mt_tensor.recording.part import Part
 from mt_tensor.strides import Shape
-from mt_tensor.tensor import Tensor
+from mt_tensor.tensor import VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
 
 _make = Tensor._make
@@ -28,7 +29,7 @@ class LinearFunction:
         raise NotImplementedError
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, *settings: Any) -> Tensor | Part:
+    def undone(grad: Tensor, shape: Shape, *settings: Any) -> Tensor:
         """Return the gradient of the argument, which has `shape`, from that of the result."""
         raise NotImplementedError
 
@@ -70,3 +71,46 @@ class LinearNode(Node):
             raise self.freed()
         (parent,) = inputs
         return [(parent, function.undone(derivative, parent.shape, *settings))]
+
+
+class ViewFunction(LinearFunction):
+    """Another view of the same elements: its forward is arithmetic on shape and strides.
+
+    A view knows its base, the tensor whose memory it shows. A change in place of one shows in all
+    that share the memory, and so does its gradient (`library/recording/aliasing.py`).
+    """
+
+    @staticmethod
+    def moved(data: TensorData, *settings: Any) -> TensorData:
+        """Return another view of the same storage (`TensorData.like`)."""
+        raise NotImplementedError
+
+    @classmethod
+    def apply(cls, x: Tensor, *settings: Any) -> Tensor:
+        """Return the view of `x` that some settings give, and record it."""
+        data = cls.moved(x._tensor, *settings)
+        result = _make(data, x.backend)
+        if data.dtype.is_floating_point:
+            base = x._base
+            result._base = x if base is None else base
+            result._seen = data.version
+            if recording.get():
+                cls.record(x, settings, result)
+                result._requires_grad = VIEW
+        return result
+
+    @classmethod
+    def shown(cls, whole: TensorData, shape: Shape, *settings: Any) -> TensorData:
+        """Return the elements of a whole that the view shows, where its gradient belongs.
+
+        Raises:
+            GradientError: the gradient has another `shape`, for that of the whole was changed in
+                place after the view had been taken.
+        """
+        part = cls.moved(whole, *settings)
+        if part.shape != shape:
+            raise GradientError(
+                f"a view has a gradient of shape {shape}, but shows {part.shape} of its tensor, "
+                f"which has shape {whole.shape} by now; change no shape in place before backward."
+            )
+        return part

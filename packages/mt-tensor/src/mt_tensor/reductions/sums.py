@@ -14,8 +14,7 @@ from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.recording.linear import LinearFunction
-from mt_tensor.recording.view import ViewFunction
+from mt_tensor.recording.linear import LinearFunction, ViewFunction
 from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData

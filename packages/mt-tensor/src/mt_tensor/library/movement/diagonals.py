@@ -10,30 +10,26 @@ from mt_tensor.arguments import as_integer
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.recording.part import shown
-from mt_tensor.recording.view import ViewFunction
+from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 
-def _diagonal_view(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:
-    """Return the diagonal as a new last dimension: one step in it is one in both others."""
-    down, right = max(-offset, 0), max(offset, 0)
-    length = max(min(data.shape[dim1] - down, data.shape[dim2] - right), 0)
-    rest = [d for d in range(data.ndim) if d not in (dim1, dim2)]
-    start = down * data.strides[dim1] + right * data.strides[dim2] if length else 0
-    return data.like(
-        (*(data.shape[d] for d in rest), length),
-        (*(data.strides[d] for d in rest), data.strides[dim1] + data.strides[dim2]),
-        data.offset + start,
-    )
-
-
 class Diagonal(ViewFunction):
-    """The elements along the diagonal of two dimensions."""
+    """The elements along the diagonal of two dimensions, as a new last one."""
 
-    moved = staticmethod(_diagonal_view)
+    @staticmethod
+    def moved(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:
+        down, right = max(-offset, 0), max(offset, 0)
+        length = max(min(data.shape[dim1] - down, data.shape[dim2] - right), 0)
+        rest = [d for d in range(data.ndim) if d not in (dim1, dim2)]
+        start = down * data.strides[dim1] + right * data.strides[dim2] if length else 0
+        return data.like(
+            (*(data.shape[d] for d in rest), length),
+            (*(data.strides[d] for d in rest), data.strides[dim1] + data.strides[dim2]),
+            data.offset + start,
+        )
 
     @staticmethod
     def undone(grad: Tensor, shape: Shape, *where: int) -> Tensor:
@@ -47,7 +43,7 @@ class OnDiagonal(Function):
     def forward(ctx: Any, x: Tensor, shape: Shape, offset: int, dim1: int, dim2: int) -> Tensor:
         ctx.where = (offset, dim1, dim2)
         data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, shown(data, x._tensor, _diagonal_view, ctx.where))
+        x.backend.copy(x._tensor, Diagonal.shown(data, x.shape, *ctx.where))
         return x._with(data)
 
     @staticmethod

@@ -14,8 +14,7 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.public import function
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.recording.part import Part
-from mt_tensor.recording.view import ViewFunction
+from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -29,12 +28,10 @@ class Slice(ViewFunction):
         return data.slice(starts, steps, lengths)
 
     @staticmethod
-    def undone(
-        grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape
-    ) -> Tensor | Part:
+    def undone(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
         if recording.get():
             return Embed.apply(grad, shape, starts, steps, 0)
-        return Part(grad, shape, Slice.moved, (starts, steps, lengths))
+        return grad._part_of(shape, Slice, starts, steps, lengths)  # type: ignore[no-any-return]
 
 
 class Embed(Function):

@@ -10,7 +10,7 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import existing_dim
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function
-from mt_tensor.recording.view import ViewFunction
+from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData

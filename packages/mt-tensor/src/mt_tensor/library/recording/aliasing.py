@@ -9,15 +9,17 @@ nodes know of; each moves on to a new node, as a view of the changed base, when 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from mt_autodiff import enable_grad, no_grad
+from mt_autodiff import NoGradientError, enable_grad, no_grad
 from mt_autodiff.extending import recording
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import InPlaceError
 from mt_tensor.library.memory import positions
+from mt_tensor.library.recording.hooks import Watch
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.graph import Node
@@ -104,6 +106,38 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
 
 
 @method
+def _note_base(self: Tensor, args: Sequence[Any]) -> None:
+    """Take note of which argument a function's result is a view of: one whose memory it shares."""
+    data = self._tensor
+    shared = data._version
+    if shared is None or not data.dtype.is_floating_point:
+        return
+    if True in [self is arg for arg in args]:
+        return  # an argument as it was, which is no view of itself
+    self._base = None
+    for arg in args:
+        if isinstance(arg, Tensor) and arg._tensor._version is shared:
+            self._base = arg if arg._base is None else arg._base
+            self._seen = shared[0]
+            if recording.get():
+                self._requires_grad = VIEW
+            return
+
+
+@method
+def detach_(self: Tensor) -> Tensor:
+    """Forget how the tensor was computed, and return it, a leaf that does not require grad.
+
+    Raises:
+        NoGradientError: it is a view, whose base would still have its history.
+    """
+    if self._base is not None and self.requires_grad:
+        raise NoGradientError("a view cannot be detached from its base: use detach().")
+    self._node, self._requires_grad = None, False
+    return self
+
+
+@method
 def _index_in(self: Tensor, base: Tensor) -> Tensor:
     """Return which elements of its base a view shows, as a row of int64."""
     index = shown_elements(base._tensor, self._tensor)
@@ -165,10 +199,10 @@ def _before_change(self: Tensor) -> Tensor:
 def _moved_to(self: Tensor, node: Node | None) -> None:
     """Let another node stand for this tensor; what keeps its gradient goes along."""
     old = self._node
-    if old is not None and old.retained is not None and old.retained() is self:
+    if old is not None and old._watch is not None and old._watch.retains(self):
         if node is not None:
-            node.retained = old.retained
-        old.retained = None
+            Watch.of(node).retained = old._watch.retained
+        old._watch.retained = None
     self._node = node
     self._seen = self._tensor.version
 

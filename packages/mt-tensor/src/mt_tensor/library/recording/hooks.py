@@ -1,18 +1,105 @@
-"""Watching gradients on their way: hooks, and gradients of tensors that are no leaves."""
+"""Watching gradients on their way: hooks, and gradients of tensors that are no leaves.
+
+What has been asked of a leaf or of a node is in its `_watch`, which backpropagation tells of each
+gradient.
+"""
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from mt_autodiff import NoGradientError
 from mt_tensor.public import attribute, method
-from mt_tensor.recording.graph import Hook, RemovableHandle
+from mt_tensor.recording.graph import Node, fitting
 from mt_tensor.tensor import Tensor
 
-_registering = threading.Lock()
+Hook = Callable[[Any], Any]
+"""What is called with a gradient once it is complete; it may return another in its place."""
+
+
+class Watch:
+    """Who asked to see the gradient of a variable, a leaf or a node.
+
+    Attributes:
+        hooks: what to call with the gradient once it is complete, by number.
+        after: what to call with a leaf once the gradient has been added to its `grad`, by number.
+        retained: of a node the tensor, if its gradient is to be kept in `grad`; or None.
+    """
+
+    __slots__ = ("after", "hooks", "retained")
+
+    def __init__(self) -> None:
+        self.hooks: dict[int, Hook] = {}
+        self.after: dict[int, Callable[[Any], None]] = {}
+        self.retained: weakref.ReferenceType[Tensor] | None = None
+
+    @staticmethod
+    def of(variable: Any) -> Watch:
+        """Return that of a variable, made if there is none."""
+        with _making:
+            if variable._watch is None:
+                variable._watch = Watch()
+            watch: Watch = variable._watch
+            return watch
+
+    def completed(self, variable: Any, gradient: Any) -> Any:
+        """Call the hooks in the order in which they came; each may replace the gradient."""
+        for hook in tuple(self.hooks.values()):
+            replaced = hook(gradient)
+            if replaced is not None:
+                gradient = fitting(replaced, variable)
+        if self.hooks:
+            gradient._fresh = False  # a hook may have kept it
+        return gradient
+
+    def accumulate(self, variable: Any, gradient: Any) -> None:
+        """Add to `grad`, and tell those who wait for it before another thread adds to it, too."""
+        if isinstance(variable, Node):
+            tensor = None if self.retained is None else self.retained()
+        else:
+            tensor = variable
+        if tensor is not None:
+            with tensor._alone():
+                tensor.add_to_grad(gradient)
+                for hook in tuple(self.after.values()):
+                    hook(tensor)
+
+    def retains(self, tensor: Tensor) -> bool:
+        """Whether the gradient is kept in `grad` of this tensor."""
+        return self.retained is not None and self.retained() is tensor
+
+
+_making = threading.Lock()
+_numbers = itertools.count()
+
+
+class RemovableHandle:
+    """What registering a hook returns; `remove()` takes the hook away again.
+
+    In a `with` block the hook is there only for that block.
+    """
+
+    def __init__(self, hooks: dict[int, Any], hook: Any) -> None:
+        """Add a hook to others."""
+        self._hooks = hooks
+        self._number = next(_numbers)
+        hooks[self._number] = hook
+
+    def remove(self) -> None:
+        """Take the hook away; nothing happens if it has gone already."""
+        self._hooks.pop(self._number, None)
+
+    def __enter__(self) -> Self:
+        """Leave the hook where it is."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Take the hook away."""
+        self.remove()
 
 
 @method
@@ -40,10 +127,7 @@ def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
             "requires_grad_() first."
         )
     _check_callable(hook)
-    node = self.history
-    if node is None:
-        return _registered(self, "_hooks", hook)
-    return _registered(node, "hooks", hook)
+    return RemovableHandle(Watch.of(self.variable).hooks, hook)
 
 
 @method
@@ -62,7 +146,7 @@ def register_post_accumulate_grad_hook(
             "sees the gradient pass."
         )
     _check_callable(hook)
-    return _registered(self, "_after_accumulation", hook)
+    return RemovableHandle(Watch.of(self).after, hook)
 
 
 @method
@@ -76,22 +160,14 @@ def retain_grad(self: Tensor) -> None:
         raise NoGradientError("a tensor that does not require grad gets no gradient to retain.")
     node = self.history
     if node is not None:
-        node.retained = weakref.ref(self)
+        Watch.of(node).retained = weakref.ref(self)
 
 
 @attribute
 def retains_grad(self: Tensor) -> bool:
     """Whether `grad` of this tensor, which is no leaf, is kept."""
     node = self.history
-    return node is not None and node.retained is not None and node.retained() is self
-
-
-def _registered(place: Any, name: str, hook: Callable[..., Any]) -> RemovableHandle:
-    """Enter a hook after the others that an attribute holds, or as the first of them."""
-    with _registering:
-        if getattr(place, name) is None:
-            setattr(place, name, {})
-    return RemovableHandle(getattr(place, name), hook)
+    return node is not None and node._watch is not None and node._watch.retains(self)
 
 
 def _check_callable(hook: Any) -> None:

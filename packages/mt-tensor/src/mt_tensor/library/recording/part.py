@@ -8,13 +8,14 @@ added to the elements that its view showed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from mt_autodiff import GradientError
 from mt_operators import OPERATORS
 from mt_tensor.backends.computing import Computing
+from mt_tensor.public import method
+from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 _ADD = Computing(OPERATORS["add"].value)
@@ -26,36 +27,31 @@ class Part:
     Attributes:
         grad: the gradient of the view, which names no element twice.
         shape: that of the whole.
-        moved: what makes the view: a function of the whole and of settings.
-        settings: these.
+        view: what makes the view of the whole.
+        settings: those of `view`.
     """
 
-    __slots__ = ("grad", "moved", "settings", "shape")
+    __slots__ = ("grad", "settings", "shape", "view")
 
     def __init__(
-        self,
-        grad: Any,
-        shape: Shape,
-        moved: Callable[..., TensorData],
-        settings: tuple[Any, ...],
+        self, grad: Tensor, shape: Shape, view: type[ViewFunction], settings: tuple[Any, ...]
     ) -> None:
         self.grad = grad
         self.shape = shape
-        self.moved = moved
+        self.view = view
         self.settings = settings
 
-    def whole(self) -> Any:
+    def _whole(self) -> Tensor:
         """Return the gradient as a tensor."""
-        grad = self.grad
-        whole = grad._full(self.shape, 0)
-        grad.backend.copy(grad._tensor, self._shown(whole))
+        whole = self.grad._full(self.shape, 0)
+        self.grad.backend.copy(self.grad._tensor, self._shown(whole))
         whole._fresh = True
         return whole
 
     def __add__(self, other: Any) -> Any:
         """Return the sum of this and what came later."""
         if isinstance(other, Part):
-            return other.__radd__(self.whole())
+            return other.__radd__(self._whole())
         return self.__radd__(other)
 
     def __radd__(self, total: Any) -> Any:
@@ -68,26 +64,11 @@ class Part:
         _ADD[total.backend]((shown,), shown, self.grad._tensor)
         return total
 
-    def _shown(self, whole: Any) -> TensorData:
-        return shown(whole._tensor, self.grad._tensor, self.moved, self.settings)
+    def _shown(self, whole: Tensor) -> TensorData:
+        return self.view.shown(whole._tensor, self.grad._tensor.shape, *self.settings)
 
 
-def shown(
-    whole: TensorData,
-    grad: TensorData,
-    moved: Callable[..., TensorData],
-    settings: tuple[Any, ...],
-) -> TensorData:
-    """Return the elements of a whole that a view shows, where the gradient of the view belongs.
-
-    Raises:
-        GradientError: the gradient has another shape, for that of the whole was changed in place
-            after the view had been taken.
-    """
-    part = moved(whole, *settings)
-    if part.shape != grad.shape:
-        raise GradientError(
-            f"a view has a gradient of shape {grad.shape}, but shows {part.shape} of its tensor, "
-            f"which has shape {whole.shape} by now; change no shape in place before backward."
-        )
-    return part
+@method
+def _part_of(self: Tensor, shape: Shape, view: type[ViewFunction], *settings: Any) -> Any:
+    """Return, from the gradient of a view, that of the whole."""
+    return Part(self, shape, view, settings)
