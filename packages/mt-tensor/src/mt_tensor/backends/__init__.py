@@ -4,24 +4,13 @@
 two that are built in. `python -m mt_tensor.backends --probe` lists what is installed.
 """
 
-from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.backends.kernels import register_kernels
+from mt_tensor.backends.contract import TensorBackend as TensorBackend
+from mt_tensor.backends.kernels import register_kernels as register_kernels
 from mt_tensor.backends.registry import (
-    BackendInfo,
-    backends,
-    current_backend,
-    get_backend,
-    register_backend,
-    use_backend,
+    BackendInfo as BackendInfo,
+    backends as backends,
+    current_backend as current_backend,
+    get_backend as get_backend,
+    register_backend as register_backend,
+    use_backend as use_backend,
 )
-
-__all__ = [
-    "BackendInfo",
-    "TensorBackend",
-    "backends",
-    "current_backend",
-    "get_backend",
-    "register_backend",
-    "register_kernels",
-    "use_backend",
-]

@@ -15,9 +15,11 @@ import contextvars
 import functools
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import ContextDecorator
-from typing import TYPE_CHECKING, Self
+from importlib import import_module
+from typing import Any, NamedTuple, Self
 
 from mt_autodiff.extending import undo
 from mt_operators.extending import nearest
@@ -34,6 +36,12 @@ GROUP = "mt_tensor.backends"
 DEFAULT = "numpy"
 VARIABLE = "MT_BACKEND"
 
+BUILT_IN = {
+    "simple": "mt_tensor.backends.simple:SimpleOps",
+    "numpy": "mt_tensor.library.backends.numpy.backend:NumpyOps",
+}
+"""The factories of the backends of this package, said as in an entry point."""
+
 ELSEWHERE = {
     "fast": "pip install mt-fast",
     "cuda": "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)",
@@ -42,11 +50,8 @@ ELSEWHERE = {
 
 Factory = Callable[[], TensorBackend]
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
-
-class BackendInfo:
+class BackendInfo(NamedTuple):
     """What is known of a backend without importing it.
 
     Attributes:
@@ -56,13 +61,10 @@ class BackendInfo:
         load: returns its factory; this is where the import happens.
     """
 
-    def __init__(
-        self, name: str, distribution: str, version: str, load: Callable[[], Factory]
-    ) -> None:
-        self.name = name
-        self.distribution = distribution
-        self.version = version
-        self.load = load
+    name: str
+    distribution: str
+    version: str
+    load: Callable[[], Factory]
 
     def status(self) -> str:
         """Try the backend: `"ready"`, `"unavailable: reason"` or `"broken: reason"`."""
@@ -75,19 +77,6 @@ class BackendInfo:
         return "ready"
 
 
-def _simple() -> Factory:
-    from mt_tensor.backends.simple import SimpleOps
-
-    return SimpleOps
-
-
-def _numpy() -> Factory:
-    from importlib import import_module
-
-    factory: Factory = import_module("mt_tensor.library.backends.numpy.backend").NumpyOps
-    return factory
-
-
 _registered: dict[str, BackendInfo] = {}
 _created: dict[str, TensorBackend] = {}
 _creating = threading.RLock()
@@ -97,34 +86,30 @@ _chosen: contextvars.ContextVar[TensorBackend | None] = contextvars.ContextVar(
 
 
 @functools.cache
-def _builtin() -> dict[str, BackendInfo]:
+def _built_in() -> dict[str, BackendInfo]:
     from mt_tensor import __version__
 
+    def load(place: str) -> Any:
+        module, _, factory = place.partition(":")
+        return getattr(import_module(module), factory)
+
     return {
-        name: BackendInfo(name, "mt-tensor", __version__, load)
-        for name, load in (("simple", _simple), ("numpy", _numpy))
+        name: BackendInfo(name, "mt-tensor", __version__, functools.partial(load, place))
+        for name, place in BUILT_IN.items()
     }
 
 
 @functools.cache
 def _installed() -> dict[str, list[BackendInfo]]:
+    """Return who claims each name. A distribution that lies on the path twice does so once."""
     from importlib.metadata import entry_points  # slow to import, and often not needed
 
-    found: dict[str, dict[tuple[str, str, str], BackendInfo]] = {}
+    claims: defaultdict[str, dict[tuple[str, ...], BackendInfo]] = defaultdict(dict)
     for entry in entry_points(group=GROUP):
-        distribution = entry.dist.name if entry.dist else "unknown"
-        version = entry.dist.version if entry.dist else "unknown"
-        # A distribution that lies on the path twice is one claim, not two.
-        claim = (distribution, version, entry.value)
-        found.setdefault(entry.name, {})[claim] = BackendInfo(
-            entry.name, distribution, version, functools.partial(_load_entry, entry)
-        )
-    return {name: list(claims.values()) for name, claims in found.items()}
-
-
-def _load_entry(entry: EntryPoint) -> Factory:
-    factory: Factory = entry.load()
-    return factory
+        origin = (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "unknown")
+        info = BackendInfo(entry.name, *origin, entry.load)
+        claims[entry.name][*origin, entry.value] = info
+    return {name: list(infos.values()) for name, infos in claims.items()}
 
 
 def backends(refresh: bool = False) -> dict[str, BackendInfo]:
@@ -137,8 +122,8 @@ def backends(refresh: bool = False) -> dict[str, BackendInfo]:
     """
     if refresh:
         _installed.cache_clear()
-    installed = {name: found[0] for name, found in _installed().items() if len(found) == 1}
-    return {**installed, **_builtin(), **_registered}
+    installed = {name: infos[0] for name, infos in _installed().items() if len(infos) == 1}
+    return {**installed, **_built_in(), **_registered}
 
 
 def contested() -> dict[str, str]:
@@ -147,14 +132,14 @@ def contested() -> dict[str, str]:
     A built-in name is never given away. Any other name that two distributions claim belongs to
     neither of them until one is uninstalled.
     """
-    found: dict[str, str] = {}
+    problems = {}
     for name, claims in _installed().items():
         who = " and ".join(f"{info.distribution} {info.version}" for info in claims)
-        if name in _builtin():
-            found[name] = f"backend {name!r} is built in; the claim of {who} is ignored."
+        if name in BUILT_IN:
+            problems[name] = f"backend {name!r} is built in; the claim of {who} is ignored."
         elif len(claims) > 1:
-            found[name] = f"backend {name!r} is claimed by {who}: uninstall one of them."
-    return found
+            problems[name] = f"backend {name!r} is claimed by {who}: uninstall one of them."
+    return problems
 
 
 def register_backend(name: str, factory: Factory) -> None:
@@ -165,7 +150,7 @@ def register_backend(name: str, factory: Factory) -> None:
     Raises:
         AmbiguousBackendError: the name is that of a built-in backend.
     """
-    if name in _builtin():
+    if name in BUILT_IN:
         raise AmbiguousBackendError(
             f"{name!r} is the name of a built-in backend: choose another name."
         )
@@ -174,10 +159,10 @@ def register_backend(name: str, factory: Factory) -> None:
 
 
 def _find(name: str) -> BackendInfo:
-    if name in _registered:
-        return _registered[name]
-    if name in _builtin():
-        return _builtin()[name]
+    """Return what is known of a backend; other packages are looked for only if need be."""
+    info = _registered.get(name) or _built_in().get(name)
+    if info is not None:
+        return info
     claims = _installed().get(name, [])
     if not claims:
         raise _unknown(name)
@@ -187,7 +172,7 @@ def _find(name: str) -> BackendInfo:
 
 
 def _unknown(name: str) -> UnknownBackendError:
-    known = sorted({*_builtin(), *_installed(), *_registered})
+    known = sorted({*BUILT_IN, *_installed(), *_registered})
     hint = "" if name in ELSEWHERE else nearest(name.lower(), {*known, *ELSEWHERE})
     cure = "Install the package that offers it, or call register_backend()."
     for absent in ELSEWHERE.keys() - known:

@@ -39,8 +39,9 @@ _DIFFERENT = {*ROUNDING, "lcm", "remainder", "sign", "signbit"}
 
 UFUNCS: dict[str, np.ufunc] = {
     name: ufunc
-    for name in OPERATORS.keys() - _DIFFERENT
-    if isinstance(ufunc := getattr(np, _NAMES.get(name, name), None), np.ufunc)
+    for name in OPERATORS
+    if name not in _DIFFERENT
+    and isinstance(ufunc := getattr(np, _NAMES.get(name, name), None), np.ufunc)
 }
 """Operators that NumPy has as a ufunc."""
 
