@@ -190,7 +190,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
             ]
         ),
         ("autodiff", "tensor", "strides.shape_broadcast", "new idea", None),
-        ("autodiff", "tensor", "backends.registry.BackendInfo.__init__", "new idea", None),
+        ("autodiff", "tensor", "backends.registry.BackendInfo.status", "new idea", None),
         ("autodiff", "tensor", "library.order.scans.CumulativeSum.backward", "new idea", None),
         ("autodiff", "tensor", "dtypes.DType.__repr__", "new idea", None),
         *(

@@ -70,11 +70,6 @@ class device:  # noqa: N801 - torch's name
         current = current_backend()
         return current if current.device == HOST else get_backend(DEFAULT)
 
-    def backend_after(self, own: TensorBackend) -> TensorBackend:
-        """Return the backend of elements that were on their `own`, and are on this device now."""
-        here = self._backend is None and own.device == self.type
-        return own if here else self.backend
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, device):
             return NotImplemented
@@ -118,4 +113,6 @@ def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> 
     if backend is not None:
         raise TypeError(f"a place was given twice, as backend={backend!r} and device={where!r}.")
     chosen = device(where)
-    return chosen.backend if own is None else chosen.backend_after(own)
+    if own is not None and own.device == chosen.type and chosen._backend is None:
+        return own
+    return chosen.backend

@@ -1,8 +1,9 @@
-"""Backends whose elements live in the memory of this machine, as NumPy arrays."""
+"""Backends whose elements live in the memory of this machine, as NumPy arrays.
+
+How they hold data is one thing, and is here; the next two backends differ in their primitives.
+"""
 
 from __future__ import annotations
-
-import functools
 
 import numpy as np
 
@@ -13,27 +14,9 @@ from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData, not_an_array
 
-MOST_KEPT = 31 * 2**20
-"""Bytes of the largest memory that is kept: glibc's limit is 32 MiB."""
-
-
-@functools.cache
-def keep_freed_memory() -> None:
-    """Let the C library keep what tensors give back, for the next tensors.
-
-    glibc returns the larger blocks to the system when they are freed, and for the next one asks for
-    pages again, which have to be cleared first. It returns none that is smaller than the largest it
-    has seen freed, so it is shown a large one. That is never touched, and costs nothing.
-    """
-    np.empty(MOST_KEPT, np.uint8)
-
 
 class HostBackend(TensorBackend):
     """A storage is a writeable 1-D array; NumPy and tensors may share it."""
-
-    def __init__(self) -> None:
-        """Be ready to hold tensors."""
-        keep_freed_memory()
 
     def empty(self, shape: Shape, dtype: DType) -> TensorData:
         """Return a new row of memory."""
@@ -55,18 +38,10 @@ class HostBackend(TensorBackend):
         return data.array.view()
 
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
-        """Return a new contiguous view in which every element is `value`."""
-        if not shape:
-            number = silently(np.array, dtype.convert(value), dtype.numpy)
-            return TensorData.of(number, row_major(shape, dtype))
-        zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
-        try:
-            array = (np.zeros if zero else np.empty)(shape, dtype.numpy)
-        except ValueError as error:
-            raise not_an_array(shape) from error
-        if not zero:
-            silently(array.fill, dtype.convert(value))
-        return TensorData.of(array, row_major(shape, dtype))
+        """Return a new row of memory, filled."""
+        out = self.empty(shape, dtype)
+        silently(out.storage.fill, dtype.convert(value))
+        return out
 
 
 def copied(source: TensorData, out: Layout) -> TensorData:

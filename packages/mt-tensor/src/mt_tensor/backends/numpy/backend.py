@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
 }
 
 
-def _new(result: Any, shape: Shape, dtype: DType) -> TensorData:
+def new_view(result: Any, shape: Shape, dtype: DType) -> TensorData:
     """Return what a function returned as a new view."""
     layout = row_major(shape, dtype)
     return TensorData.of(fitted(result, layout), layout)
@@ -40,14 +40,10 @@ def _new(result: Any, shape: Shape, dtype: DType) -> TensorData:
 
 def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
     """Return where in its storage each element lies that an index along `dim` names."""
-    start: Any = data.offset  # of the line of elements along `dim` that each index names one of
-    behind = index.ndim
-    for d, (extent, stride) in enumerate(zip(index.shape, data.strides, strict=True)):
-        behind -= 1
-        if d != dim:
-            start = start + (np.arange(extent) * stride).reshape(-1, *(1,) * behind)
+    own = np.indices(index.shape, sparse=True)  # those of the index in each dimension
+    others = (own[d] * stride for d, stride in enumerate(data.strides) if d != dim)
     positions: Array = index.array * data.strides[dim]
-    positions += start
+    positions += sum(others, data.offset)
     return positions
 
 
@@ -61,11 +57,8 @@ def _fold_slices(
     slices = array.transpose(*dims, *rest).reshape(count, *(array.shape[d] for d in rest))
     if not len(slices):
         return operator.identity
-    function = on_arrays(operator.value, source.dtype)
-    total = slices[0].copy()
-    for part in slices[1:]:
-        total = function(total, part)
-    return np.reshape(total, shape)
+    total = functools.reduce(on_arrays(operator.value, source.dtype), slices)
+    return np.array(total).reshape(shape)  # of a single slice, a copy
 
 
 class NumpyOps(HostBackend):
@@ -94,29 +87,17 @@ class NumpyOps(HostBackend):
             except RuntimeError:  # as in `silently`
                 result = silently(fold, source.array, dims, computed, None, keepdim)
             shape = result.shape
-        return _new(result, shape, dtype)
+        return new_view(result, shape, dtype)
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS."""
         result: Any = silently(np.matmul, a.array, b.array)
-        return _new(result, result.shape, a.dtype)
+        return new_view(result, result.shape, a.dtype)
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
-        """Take whole slices along an axis, or single elements from the storage."""
-        shape, strides = index.shape, index.strides
-        if not index.size or any(strides[:dim]) or any(strides[dim + 1 :]):
-            return _new(source.storage.take(_positions(source, dim, index)), shape, source.dtype)
-        start, step = index.offset, strides[dim]
-        if step > 0:
-            numbers = index.storage[start : start + shape[dim] * step : step]
-        else:
-            numbers = index.like((shape[dim],), (step,), start).array
-        slices, extents = source.array, source.shape
-        if shape[:dim] != extents[:dim] or shape[dim + 1 :] != extents[dim + 1 :]:
-            reached = [slice(extent) for extent in shape]
-            reached[dim] = slice(None)
-            slices = slices[tuple(reached)]
-        return _new(slices.take(numbers, dim), shape, source.dtype)
+        """Take elements from the storage."""
+        elements = source.storage.take(_positions(source, dim, index))
+        return new_view(elements, index.shape, source.dtype)
 
     def scatter(
         self,
@@ -139,8 +120,3 @@ class NumpyOps(HostBackend):
             silently(np.copyto, out.array, source.array, casting="unsafe")
             return out
         return copied(source, out)
-
-    def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
-        """Return NumPy's own concatenation."""
-        result = np.concatenate([part.array for part in parts], dim)
-        return _new(result, result.shape, parts[0].dtype)

@@ -65,13 +65,6 @@ def running(
     outputs = formula.outputs
     known: dict[DType, Function] = {}
 
-    def function_for(dtype: DType) -> Function:
-        if function is not None:
-            return function  # type: ignore[no-any-return]
-        if dtype not in known:
-            known[dtype] = lift(dtype)
-        return known[dtype]
-
     def general(out: Any, *inputs: TensorData | Number) -> Any:
         new = out.__class__ is Layout
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
@@ -80,7 +73,9 @@ def running(
         if not new and function is not None:
             silently(function, *arrays, out=out[0].array, casting="unsafe")
             return None
-        results = silently(function_for(dtype), *arrays)
+        if function is None and dtype not in known:
+            known[dtype] = lift(dtype)
+        results = silently(function or known[dtype], *arrays)
         if new:
             return as_views(results, out)
         for target, result in zip(out, (results,) if outputs == 1 else results, strict=True):

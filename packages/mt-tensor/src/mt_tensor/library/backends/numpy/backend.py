@@ -1,13 +1,14 @@
 """The `numpy` backend that users get: what the lesson's computes, in less time.
 
 Formulas become NumPy code (`source.py`), which goes through large arrays block by block. Changes in
-place of several rows are one pass (`updates.py`), and some named operations have kernels.
+place of several rows are one pass (`updates.py`), slices are read whole, and some named operations
+have kernels.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ import numpy as np
 from mt_operators import OPERATORS, Formula
 from mt_tensor.backends.kernels import register_kernels, registered_kernel
 from mt_tensor.backends.numpy import backend, calls
+from mt_tensor.backends.numpy.backend import new_view
 from mt_tensor.dtypes import Array, DType, float16, float32
+from mt_tensor.library.backends.host import HostBackend
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
+from mt_tensor.tensor_data import TensorData
 
 _FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
     OPERATORS[name].value: function for name, function in FUNCTIONS.items()
@@ -65,12 +69,34 @@ def running(formula: Formula, function: Callable[..., Any] | None) -> Callable[.
     return calls.running(formula, function, lift, update)
 
 
-class NumpyOps(backend.NumpyOps):
-    """The lesson's backend, with faster ways for formulas, and kernels for named operations."""
+class NumpyOps(HostBackend, backend.NumpyOps):
+    """The lesson's backend, with shorter ways for what programs do most."""
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run one function of NumPy, or the formula's source, on whole arrays or blocks of them."""
         return running(formula, _FUNCTION_OF.get(formula))
+
+    def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
+        """Take whole slices along an axis if the index names such."""
+        shape, strides = index.shape, index.strides
+        if not index.size or any(strides[:dim]) or any(strides[dim + 1 :]):
+            return super().gather(source, dim, index)
+        start, step = index.offset, strides[dim]
+        if step > 0:
+            numbers = index.storage[start : start + shape[dim] * step : step]
+        else:
+            numbers = index.like((shape[dim],), (step,), start).array
+        slices, extents = source.array, source.shape
+        if shape[:dim] != extents[:dim] or shape[dim + 1 :] != extents[dim + 1 :]:
+            reached = [slice(extent) for extent in shape]
+            reached[dim] = slice(None)
+            slices = slices[tuple(reached)]
+        return new_view(slices.take(numbers, dim), shape, source.dtype)
+
+    def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
+        """Return NumPy's own concatenation."""
+        result = np.concatenate([part.array for part in parts], dim)
+        return new_view(result, result.shape, parts[0].dtype)
 
     def kernel(self, name: str) -> Any:
         """Return a kernel for the name "numpy", which subclasses of other names have as well."""
