@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
-
 from mt_nn.functional.pooling import avg_pool2d, max_pool2d
-from mt_nn.module import Module
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.settings import Sizes
-from mt_tensor import Tensor
 
 
-class MaxPool(Module):
+class MaxPool(FunctionLayer):
     """What the poolings to the largest element share: their settings.
 
     Args:
@@ -22,8 +18,6 @@ class MaxPool(Module):
         return_indices: whether to return as well where the elements are.
         ceil_mode: whether there is one more window where elements are left over at the end.
     """
-
-    function: ClassVar[Callable[..., Any]]
 
     def __init__(
         self,
@@ -40,13 +34,6 @@ class MaxPool(Module):
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def forward(self, input: Tensor) -> Any:
-        """Return shape (batch, channels, *windows), or a pair of that and the places."""
-        return self.function(
-            input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-            self.return_indices,
-        )  # fmt: skip
-
     def extra_repr(self) -> str:
         """Show the settings."""
         return (
@@ -61,7 +48,7 @@ class MaxPool2d(MaxPool):
     function = staticmethod(max_pool2d)
 
 
-class AvgPool(Module):
+class AvgPool(FunctionLayer):
     """What the means over images and volumes share: their settings.
 
     Args:
@@ -72,8 +59,6 @@ class AvgPool(Module):
         count_include_pad: whether padding counts.
         divisor_override: what sums are divided by, in place of the number of elements that count.
     """
-
-    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -89,13 +74,6 @@ class AvgPool(Module):
         self.stride = kernel_size if stride is None else stride
         self.padding, self.ceil_mode = padding, ceil_mode
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, *windows)."""
-        return self.function(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad, self.divisor_override,
-        )  # fmt: skip
 
     def extra_repr(self) -> str:
         """Show the settings."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from mt_nn import functional
 from mt_nn.errors import InputError, SettingError
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.library.functional.activation import check_slopes
 from mt_nn.module import Module
 from mt_nn.parameter import Parameter
@@ -20,7 +21,7 @@ from mt_tensor import Tensor, full
 from mt_tensor.extending import require_tensors
 
 
-class _Activation(Module):
+class _Activation(FunctionLayer):
     """What activations share: they show their settings, which are their attributes."""
 
     def extra_repr(self) -> str:
@@ -47,97 +48,73 @@ class _InPlace(_Activation):
 class Hardsigmoid(_InPlace):
     """`input / 6 + 1 / 2` between 0 and 1."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.hardsigmoid(input, self.inplace)
+    function = staticmethod(functional.hardsigmoid)
 
 
 class Hardswish(_InPlace):
     """`input hardsigmoid(input)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.hardswish(input, self.inplace)
+    function = staticmethod(functional.hardswish)
 
 
 class Mish(_InPlace):
     """`input tanh(log(1 + exp(input)))`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.mish(input, self.inplace)
+    function = staticmethod(functional.mish)
 
 
 class ReLU(_InPlace):
     """The positive part, `max(input, 0)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.relu(input, self.inplace)
+    function = staticmethod(functional.relu)
 
 
 class ReLU6(_InPlace):
     """The input between 0 and 6."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.relu6(input, self.inplace)
+    function = staticmethod(functional.relu6)
 
 
 class SELU(_InPlace):
     """`ELU`, scaled so that mean 0 and variance 1 stay."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.selu(input, self.inplace)
+    function = staticmethod(functional.selu)
 
 
 class SiLU(_InPlace):
     """`input / (1 + exp(-input))`, also called swish."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.silu(input, self.inplace)
+    function = staticmethod(functional.silu)
 
 
-class LogSigmoid(Module):
+class LogSigmoid(FunctionLayer):
     """`log(sigmoid(input))`, without overflow."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.logsigmoid(input)
+    function = staticmethod(functional.logsigmoid)
 
 
-class Sigmoid(Module):
+class Sigmoid(FunctionLayer):
     """`1 / (1 + exp(-input))`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.sigmoid(input)
+    function = staticmethod(functional.sigmoid)
 
 
-class Softsign(Module):
+class Softsign(FunctionLayer):
     """`input / (1 + abs(input))`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.softsign(input)
+    function = staticmethod(functional.softsign)
 
 
-class Tanh(Module):
+class Tanh(FunctionLayer):
     """The hyperbolic tangent."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.tanh(input)
+    function = staticmethod(functional.tanh)
 
 
-class Tanhshrink(Module):
+class Tanhshrink(FunctionLayer):
     """`input - tanh(input)`."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.tanhshrink(input)
+    function = staticmethod(functional.tanhshrink)
 
 
 # --- With settings ------------------------------------------------------------------------------
@@ -146,111 +123,93 @@ class Tanhshrink(Module):
 class CELU(_Activation):
     """`alpha (exp(input / alpha) - 1)` on the left of 0, and the input on the right."""
 
+    function = staticmethod(functional.celu)
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.celu(input, self.alpha, self.inplace)
 
 
 class ELU(_Activation):
     """`alpha (exp(input) - 1)` on the left of 0, and the input on the right."""
 
+    function = staticmethod(functional.elu)
+
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         self.alpha, self.inplace = alpha, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.elu(input, self.alpha, self.inplace)
 
 
 class GELU(_Activation):
     """The input times the share of the normal distribution below it; "tanh" is quicker."""
 
+    function = staticmethod(functional.gelu)
+
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self.approximate = approximate
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.gelu(input, self.approximate)
 
 
 class Hardshrink(_Activation):
     """The input, and 0 where it lies between `-lambd` and `lambd`."""
 
+    function = staticmethod(functional.hardshrink)
+
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.hardshrink(input, self.lambd)
 
 
 class LeakyReLU(_Activation):
     """`negative_slope input` on the left of 0, and the input on the right."""
 
+    function = staticmethod(functional.leaky_relu)
+
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__()
         self.negative_slope, self.inplace = negative_slope, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.leaky_relu(input, self.negative_slope, self.inplace)
 
 
 class Softplus(_Activation):
     """`log(1 + exp(beta input)) / beta`, and the input itself where they hardly differ."""
 
+    function = staticmethod(functional.softplus)
+
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
         self.beta, self.threshold = beta, threshold
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.softplus(input, self.beta, self.threshold)
 
 
 class Softshrink(_Activation):
     """The input moved towards 0 by `lambd`, and 0 where it is nearer."""
 
+    function = staticmethod(functional.softshrink)
+
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
         self.lambd = lambd
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.softshrink(input, self.lambd)
 
 
 class Threshold(_Activation):
     """The input where it is above the threshold, and `value` elsewhere."""
 
+    function = staticmethod(functional.threshold)
+
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
         self.threshold, self.value, self.inplace = threshold, value, inplace
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.threshold(input, self.threshold, self.value, self.inplace)
-
 
 class Hardtanh(_Activation):
     """The input between two bounds."""
+
+    function = staticmethod(functional.hardtanh)
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
         if not number("min_val", min_val) < number("max_val", max_val):
             raise SettingError(f"min_val must be below max_val; got {min_val} and {max_val}.")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
 
 
 class RReLU(_Activation):
@@ -305,13 +264,11 @@ class PReLU(Module):
 class GLU(_Activation):
     """The first half of a dimension times the sigmoid of the second half."""
 
+    function = staticmethod(functional.glu)
+
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
         self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor in which `dim` has half the extent."""
-        return functional.glu(input, self.dim)
 
 
 class _Normalized(_Activation):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
-
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.library.functional.adaptive_pooling import (
     OutputSize,
     adaptive_avg_pool1d,
@@ -14,22 +12,14 @@ from mt_nn.library.functional.adaptive_pooling import (
     adaptive_max_pool2d,
     adaptive_max_pool3d,
 )
-from mt_nn.module import Module
-from mt_tensor import Tensor
 
 
-class _AdaptiveAvgPool(Module):
+class _AdaptiveAvgPool(FunctionLayer):
     """What the means share: the size of the output; None, in it or for it, for the input's."""
-
-    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, output_size: OutputSize) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, *output_size)."""
-        return self.function(input, self.output_size)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -54,18 +44,12 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     function = staticmethod(adaptive_avg_pool3d)
 
 
-class _AdaptiveMaxPool(Module):
+class _AdaptiveMaxPool(FunctionLayer):
     """What the largest elements share: the size of the output, and whether places are wanted."""
-
-    function: ClassVar[Callable[..., Any]]
 
     def __init__(self, output_size: OutputSize, return_indices: bool = False) -> None:
         super().__init__()
         self.output_size, self.return_indices = output_size, return_indices
-
-    def forward(self, input: Tensor) -> Any:
-        """Return shape (batch, channels, *output_size), or a pair of that and the places."""
-        return self.function(input, self.output_size, self.return_indices)
 
     def extra_repr(self) -> str:
         """Show the settings."""

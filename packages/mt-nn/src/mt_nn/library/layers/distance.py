@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from mt_nn import functional
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.module import Module
 from mt_tensor import Tensor
 
 
-class CosineSimilarity(Module):
+class CosineSimilarity(FunctionLayer):
     """The cosine of the angle between vectors; see `mt_nn.functional.cosine_similarity`."""
+
+    function = staticmethod(functional.cosine_similarity)
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()
         self.dim, self.eps = dim, eps
-
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """Return the shape of the inputs, broadcast, without the dimension of the vectors."""
-        return functional.cosine_similarity(x1, x2, self.dim, self.eps)
 
 
 class PairwiseDistance(Module):

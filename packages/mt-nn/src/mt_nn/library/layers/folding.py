@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import ClassVar
+
 from mt_nn import functional
-from mt_nn.module import Module
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.settings import Sizes
 from mt_tensor import Tensor
 
 
-class Unfold(Module):
+class Unfold(FunctionLayer):
     """All windows of images, each as a column; see `mt_nn.functional.unfold`."""
+
+    function: ClassVar[Callable[..., Tensor]] = staticmethod(functional.unfold)
 
     def __init__(
         self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
@@ -17,10 +22,6 @@ class Unfold(Module):
         super().__init__()
         self.kernel_size, self.dilation = kernel_size, dilation
         self.padding, self.stride = padding, stride
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels * elements of a window, windows)."""
-        return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -33,6 +34,8 @@ class Unfold(Module):
 class Fold(Unfold):
     """Windows laid back to where `Unfold` took them from; see `mt_nn.functional.fold`."""
 
+    function = staticmethod(functional.fold)
+
     def __init__(
         self,
         output_size: Sizes,
@@ -43,12 +46,6 @@ class Fold(Unfold):
     ) -> None:
         super().__init__(kernel_size, dilation, padding, stride)
         self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, *output_size)."""
-        return functional.fold(
-            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
-        )
 
     def extra_repr(self) -> str:
         """Show the settings."""

@@ -10,11 +10,11 @@ from typing import Literal
 
 from mt_nn import functional
 from mt_nn.functional.losses.reduction import Reduction
-from mt_nn.module import Module
+from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor
 
 
-class _Loss(Module):
+class _Loss(FunctionLayer):
     """A loss that has no settings but the reduction."""
 
     def __init__(self, *, reduction: Reduction = "mean") -> None:
@@ -36,50 +36,47 @@ class _WeightedLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """See `mt_nn.functional.mse_loss`."""
+    """The squared difference of two tensors of one shape; see `mt_nn.functional.mse_loss`."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the squared difference of two tensors of one shape."""
-        return functional.mse_loss(input, target, reduction=self.reduction)
+    function = staticmethod(functional.mse_loss)
 
 
 class L1Loss(_Loss):
-    """See `mt_nn.functional.l1_loss`."""
+    """The absolute difference of two tensors of one shape; see `mt_nn.functional.l1_loss`."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the absolute difference of two tensors of one shape."""
-        return functional.l1_loss(input, target, reduction=self.reduction)
+    function = staticmethod(functional.l1_loss)
 
 
 class SmoothL1Loss(_Loss):
-    """See `mt_nn.functional.smooth_l1_loss`."""
+    """The loss of two tensors of one shape; see `mt_nn.functional.smooth_l1_loss`."""
+
+    function = staticmethod(functional.smooth_l1_loss)
 
     def __init__(self, *, reduction: Reduction = "mean", beta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.beta = beta
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of two tensors of one shape."""
-        return functional.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
-
 
 class HuberLoss(_Loss):
-    """See `mt_nn.functional.huber_loss`."""
+    """The loss of two tensors of one shape; see `mt_nn.functional.huber_loss`."""
+
+    function = staticmethod(functional.huber_loss)
 
     def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
         self.delta = delta
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of two tensors of one shape."""
-        return functional.huber_loss(input, target, self.reduction, self.delta)
 
 
 # --- Of classes -----------------------------------------------------------------------------------
 
 
 class NLLLoss(_WeightedLoss):
-    """See `mt_nn.functional.nll_loss`."""
+    """The loss of log-probabilities (batch, classes, ...) for classes (batch, ...).
+
+    See `mt_nn.functional.nll_loss`.
+    """
+
+    function = staticmethod(functional.nll_loss)
 
     def __init__(
         self,
@@ -91,19 +88,14 @@ class NLLLoss(_WeightedLoss):
         super().__init__(weight, reduction=reduction)
         self.ignore_index = ignore_index
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of log-probabilities (batch, classes, ...) for classes (batch, ...)."""
-        return functional.nll_loss(
-            input,
-            target,
-            self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-        )
-
 
 class CrossEntropyLoss(_WeightedLoss):
-    """See `mt_nn.functional.cross_entropy`."""
+    """The loss of scores (batch, classes, ...) for classes, or their probabilities.
+
+    See `mt_nn.functional.cross_entropy`.
+    """
+
+    function = staticmethod(functional.cross_entropy)
 
     def __init__(
         self,
@@ -116,20 +108,14 @@ class CrossEntropyLoss(_WeightedLoss):
         super().__init__(weight, reduction=reduction)
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores (batch, classes, ...) for classes, or their probabilities."""
-        return functional.cross_entropy(
-            input,
-            target,
-            self.weight,
-            ignore_index=self.ignore_index,
-            reduction=self.reduction,
-            label_smoothing=self.label_smoothing,
-        )
-
 
 class MultiMarginLoss(_WeightedLoss):
-    """See `mt_nn.functional.multi_margin_loss`."""
+    """The loss of scores (batch, classes) for classes (batch,).
+
+    See `mt_nn.functional.multi_margin_loss`.
+    """
+
+    function = staticmethod(functional.multi_margin_loss)
 
     def __init__(
         self,
@@ -142,26 +128,26 @@ class MultiMarginLoss(_WeightedLoss):
         super().__init__(weight, reduction=reduction)
         self.p, self.margin = p, margin
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores (batch, classes) for classes (batch,)."""
-        return functional.multi_margin_loss(
-            input, target, self.p, self.margin, self.weight, reduction=self.reduction
-        )
-
 
 # --- Of labels ------------------------------------------------------------------------------------
 
 
 class BCELoss(_WeightedLoss):
-    """See `mt_nn.functional.binary_cross_entropy`."""
+    """The loss of probabilities for targets of the same shape.
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of probabilities for targets of the same shape."""
-        return functional.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+    See `mt_nn.functional.binary_cross_entropy`.
+    """
+
+    function = staticmethod(functional.binary_cross_entropy)
 
 
 class BCEWithLogitsLoss(_WeightedLoss):
-    """See `mt_nn.functional.binary_cross_entropy_with_logits`."""
+    """The loss of scores for targets of the same shape.
+
+    See `mt_nn.functional.binary_cross_entropy_with_logits`.
+    """
+
+    function = staticmethod(functional.binary_cross_entropy_with_logits)
 
     pos_weight: Tensor | None
 
@@ -175,44 +161,44 @@ class BCEWithLogitsLoss(_WeightedLoss):
         super().__init__(weight, reduction=reduction)
         self.register_buffer("pos_weight", pos_weight)
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores for targets of the same shape."""
-        return functional.binary_cross_entropy_with_logits(
-            input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
-        )
-
 
 class SoftMarginLoss(_Loss):
-    """See `mt_nn.functional.soft_margin_loss`."""
+    """The loss of scores for targets, 1 or -1, of the same shape.
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores for targets, 1 or -1, of the same shape."""
-        return functional.soft_margin_loss(input, target, reduction=self.reduction)
+    See `mt_nn.functional.soft_margin_loss`.
+    """
+
+    function = staticmethod(functional.soft_margin_loss)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """See `mt_nn.functional.multilabel_soft_margin_loss`."""
+    """The loss of scores (*batch, labels) for targets of the same shape.
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores (*batch, labels) for targets of the same shape."""
-        return functional.multilabel_soft_margin_loss(
-            input, target, self.weight, reduction=self.reduction
-        )
+    See `mt_nn.functional.multilabel_soft_margin_loss`.
+    """
+
+    function = staticmethod(functional.multilabel_soft_margin_loss)
 
 
 class MultiLabelMarginLoss(_Loss):
-    """See `mt_nn.functional.multilabel_margin_loss`."""
+    """The loss of scores (batch, labels) for numbers of labels, of the same shape.
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of scores (batch, labels) for numbers of labels, of the same shape."""
-        return functional.multilabel_margin_loss(input, target, reduction=self.reduction)
+    See `mt_nn.functional.multilabel_margin_loss`.
+    """
+
+    function = staticmethod(functional.multilabel_margin_loss)
 
 
 # --- Of distributions -----------------------------------------------------------------------------
 
 
 class KLDivLoss(_Loss):
-    """See `mt_nn.functional.kl_div`."""
+    """The divergence of log-probabilities from targets of the same shape.
+
+    See `mt_nn.functional.kl_div`.
+    """
+
+    function = staticmethod(functional.kl_div)
 
     reduction: Reduction | Literal["batchmean"]  # type: ignore[assignment]
 
@@ -225,15 +211,14 @@ class KLDivLoss(_Loss):
         super().__init__()
         self.reduction, self.log_target = reduction, log_target
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the divergence of log-probabilities from targets of the same shape."""
-        return functional.kl_div(
-            input, target, reduction=self.reduction, log_target=self.log_target
-        )
-
 
 class PoissonNLLLoss(_Loss):
-    """See `mt_nn.functional.poisson_nll_loss`."""
+    """The loss of means, or their logarithms, for counts of the same shape.
+
+    See `mt_nn.functional.poisson_nll_loss`.
+    """
+
+    function = staticmethod(functional.poisson_nll_loss)
 
     def __init__(
         self,
@@ -246,25 +231,20 @@ class PoissonNLLLoss(_Loss):
         super().__init__(reduction=reduction)
         self.log_input, self.full, self.eps = log_input, full, eps
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of means, or their logarithms, for counts of the same shape."""
-        return functional.poisson_nll_loss(
-            input, target, self.log_input, self.full, eps=self.eps, reduction=self.reduction
-        )
-
 
 class GaussianNLLLoss(_Loss):
-    """See `mt_nn.functional.gaussian_nll_loss`."""
+    """The loss of means and variances for what was seen.
+
+    See `mt_nn.functional.gaussian_nll_loss`.
+    """
+
+    function = staticmethod(functional.gaussian_nll_loss)
 
     def __init__(
         self, *, full: bool = False, eps: float = 1e-6, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(reduction=reduction)
         self.full, self.eps = full, eps
-
-    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
-        """Return the loss of means and variances for what was seen."""
-        return functional.gaussian_nll_loss(input, target, var, self.full, self.eps, self.reduction)
 
 
 # --- Of comparisons -------------------------------------------------------------------------------
@@ -279,38 +259,39 @@ class _MarginLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """See `mt_nn.functional.cosine_embedding_loss`."""
+    """The loss of pairs of vectors (batch, size) for targets, 1 or -1, (batch,).
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of pairs of vectors (batch, size) for targets, 1 or -1, (batch,)."""
-        return functional.cosine_embedding_loss(
-            input1, input2, target, self.margin, reduction=self.reduction
-        )
+    See `mt_nn.functional.cosine_embedding_loss`.
+    """
+
+    function = staticmethod(functional.cosine_embedding_loss)
 
 
 class MarginRankingLoss(_MarginLoss):
-    """See `mt_nn.functional.margin_ranking_loss`."""
+    """The loss of pairs of scores for targets, 1 or -1.
 
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of pairs of scores for targets, 1 or -1."""
-        return functional.margin_ranking_loss(
-            input1, input2, target, self.margin, reduction=self.reduction
-        )
+    See `mt_nn.functional.margin_ranking_loss`.
+    """
+
+    function = staticmethod(functional.margin_ranking_loss)
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """See `mt_nn.functional.hinge_embedding_loss`."""
+    """The loss of distances for targets, 1 or -1, of the same shape.
+
+    See `mt_nn.functional.hinge_embedding_loss`.
+    """
+
+    function = staticmethod(functional.hinge_embedding_loss)
 
     def __init__(self, margin: float = 1.0, *, reduction: Reduction = "mean") -> None:
         super().__init__(margin, reduction=reduction)
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        """Return the loss of distances for targets, 1 or -1, of the same shape."""
-        return functional.hinge_embedding_loss(input, target, self.margin, reduction=self.reduction)
-
 
 class TripletMarginLoss(_MarginLoss):
-    """See `mt_nn.functional.triplet_margin_loss`."""
+    """The loss of triplets of vectors (batch, size); see `mt_nn.functional.triplet_margin_loss`."""
+
+    function = staticmethod(functional.triplet_margin_loss)
 
     def __init__(
         self,
@@ -324,22 +305,14 @@ class TripletMarginLoss(_MarginLoss):
         super().__init__(margin, reduction=reduction)
         self.p, self.eps, self.swap = p, eps, swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Return the loss of triplets of vectors (batch, size)."""
-        return functional.triplet_margin_loss(
-            anchor,
-            positive,
-            negative,
-            self.margin,
-            self.p,
-            self.eps,
-            self.swap,
-            reduction=self.reduction,
-        )
-
 
 class TripletMarginWithDistanceLoss(_MarginLoss):
-    """See `mt_nn.functional.triplet_margin_with_distance_loss`."""
+    """The loss of triplets, of whatever the distance takes.
+
+    See `mt_nn.functional.triplet_margin_with_distance_loss`.
+    """
+
+    function = staticmethod(functional.triplet_margin_with_distance_loss)
 
     def __init__(
         self,
@@ -352,45 +325,20 @@ class TripletMarginWithDistanceLoss(_MarginLoss):
         super().__init__(margin, reduction=reduction)
         self.distance_function, self.swap = distance_function, swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
-        """Return the loss of triplets, of whatever the distance takes."""
-        return functional.triplet_margin_with_distance_loss(
-            anchor,
-            positive,
-            negative,
-            distance_function=self.distance_function,
-            margin=self.margin,
-            swap=self.swap,
-            reduction=self.reduction,
-        )
-
 
 # --- Of sequences ---------------------------------------------------------------------------------
 
 
 class CTCLoss(_Loss):
-    """See `mt_nn.functional.ctc_loss`."""
+    """The loss of log-probabilities (time, batch, labels) for sequences of labels.
+
+    See `mt_nn.functional.ctc_loss`.
+    """
+
+    function = staticmethod(functional.ctc_loss)
 
     def __init__(
         self, blank: int = 0, reduction: Reduction = "mean", zero_infinity: bool = False
     ) -> None:
         super().__init__(reduction=reduction)
         self.blank, self.zero_infinity = blank, zero_infinity
-
-    def forward(
-        self,
-        log_probs: Tensor,
-        targets: Tensor,
-        input_lengths: Tensor | list[int],
-        target_lengths: Tensor | list[int],
-    ) -> Tensor:
-        """Return the loss of log-probabilities (time, batch, labels) for sequences of labels."""
-        return functional.ctc_loss(
-            log_probs,
-            targets,
-            input_lengths,
-            target_lengths,
-            self.blank,
-            self.reduction,
-            self.zero_infinity,
-        )

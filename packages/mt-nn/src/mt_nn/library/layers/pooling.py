@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
-
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.layers.pooling import AvgPool, MaxPool
 from mt_nn.library.functional.pooling import (
     avg_pool1d,
@@ -15,9 +13,7 @@ from mt_nn.library.functional.pooling import (
     max_pool1d,
     max_pool3d,
 )
-from mt_nn.module import Module
 from mt_nn.settings import Sizes, integers
-from mt_tensor import Tensor
 
 
 class MaxPool1d(MaxPool):
@@ -32,8 +28,10 @@ class MaxPool3d(MaxPool):
     function = staticmethod(max_pool3d)
 
 
-class AvgPool1d(Module):
+class AvgPool1d(FunctionLayer):
     """The mean of each window of signals; see `AvgPool2d`."""
+
+    function = staticmethod(avg_pool1d)
 
     def __init__(
         self,
@@ -49,13 +47,6 @@ class AvgPool1d(Module):
         self.padding = integers("padding", padding, 1, 0)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, windows)."""
-        return avg_pool1d(
-            input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-            self.count_include_pad,
-        )  # fmt: skip
-
     def extra_repr(self) -> str:
         """Show the settings."""
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -67,7 +58,7 @@ class AvgPool3d(AvgPool):
     function = staticmethod(avg_pool3d)
 
 
-class _LPPool(Module):
+class _LPPool(FunctionLayer):
     """What the norms of windows share: their settings.
 
     Args:
@@ -76,8 +67,6 @@ class _LPPool(Module):
         stride: how far apart windows are; the kernel's size if None.
         ceil_mode: whether there is one more window where elements are left over at the end.
     """
-
-    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(
         self,
@@ -89,10 +78,6 @@ class _LPPool(Module):
         super().__init__()
         self.norm_type, self.kernel_size = norm_type, kernel_size
         self.stride, self.ceil_mode = stride, ceil_mode
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, *windows)."""
-        return self.function(input, self.norm_type, self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self) -> str:
         """Show the settings."""

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn import functional
-from mt_nn.module import Module
+from mt_nn.layers.function import FunctionLayer
 from mt_nn.settings import Sizes, integer
-from mt_tensor import Tensor
 
 Factors = float | Sequence[float]
 
 
-class Upsample(Module):
+class Upsample(FunctionLayer):
     """Inputs made larger, or smaller; see `mt_nn.functional.interpolate`.
 
     Args:
@@ -23,6 +22,8 @@ class Upsample(Module):
         align_corners: whether the first and last elements stay where they are.
         recompute_scale_factor: whether the factor is that of the rounded extents.
     """
+
+    function = staticmethod(functional.interpolate)
 
     def __init__(
         self,
@@ -36,13 +37,6 @@ class Upsample(Module):
         self.size, self.mode, self.align_corners = size, mode, align_corners
         self.scale_factor = _as_floats(scale_factor)
         self.recompute_scale_factor = recompute_scale_factor
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (batch, channels, *new extents)."""
-        return functional.interpolate(
-            input, self.size, self.scale_factor, self.mode, self.align_corners,
-            self.recompute_scale_factor,
-        )  # fmt: skip
 
     def extra_repr(self) -> str:
         """Show the settings."""
@@ -72,48 +66,42 @@ class UpsamplingBilinear2d(Upsample):
         super().__init__(size, scale_factor, "bilinear", align_corners=True)
 
 
-class PixelShuffle(Module):
+class PixelShuffle(FunctionLayer):
     """Channels laid out as blocks of pixels; see `mt_nn.functional.pixel_shuffle`."""
+
+    function = staticmethod(functional.pixel_shuffle)
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = integer("upscale_factor", upscale_factor, 1)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (*batch, channels, height r, width r) from (*batch, channels r^2, ...)."""
-        return functional.pixel_shuffle(input, self.upscale_factor)
 
     def extra_repr(self) -> str:
         """Show the settings."""
         return f"upscale_factor={self.upscale_factor}"
 
 
-class PixelUnshuffle(Module):
+class PixelUnshuffle(FunctionLayer):
     """Channels made of the pixels of each block; see `mt_nn.functional.pixel_unshuffle`."""
+
+    function = staticmethod(functional.pixel_unshuffle)
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
         self.downscale_factor = integer("downscale_factor", downscale_factor, 1)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return shape (*batch, channels r^2, height / r, width / r)."""
-        return functional.pixel_unshuffle(input, self.downscale_factor)
 
     def extra_repr(self) -> str:
         """Show the settings."""
         return f"downscale_factor={self.downscale_factor}"
 
 
-class ChannelShuffle(Module):
+class ChannelShuffle(FunctionLayer):
     """One channel of each group in turn; see `mt_nn.functional.channel_shuffle`."""
+
+    function = staticmethod(functional.channel_shuffle)
 
     def __init__(self, groups: int) -> None:
         super().__init__()
         self.groups = integer("groups", groups, 1)
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Return a tensor of the same shape."""
-        return functional.channel_shuffle(input, self.groups)
 
     def extra_repr(self) -> str:
         """Show the settings."""
