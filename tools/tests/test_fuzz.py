@@ -170,7 +170,7 @@ def test_what_shares_memory_is_compared(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_programs_agree_with_torch() -> None:
     pytest.importorskip("torch")
-    counts = count_some(1, range(300), "numpy", None)
+    counts = count_some(1, range(300), "numpy")
     assert counts.programs == 300
     assert counts.unjudged == []
 
@@ -285,7 +285,7 @@ def test_what_a_condition_holds_of(condition: str, call: str, operands: Any, oth
 
 def test_numpy_is_an_oracle_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mt.fuzz.running.find_spec", lambda _: None)
-    counts = count_some(0, range(60), "numpy", None)
+    counts = count_some(0, range(60), "numpy")
     assert counts.programs == 60
     assert not counts.unjudged
     monkeypatch.setattr(mt.Tensor, "amax", lambda x, *args, **settings: x.amin(*args, **settings))

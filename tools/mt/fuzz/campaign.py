@@ -6,12 +6,11 @@ import multiprocessing
 import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import mt_tensor as mt
 from mt.fuzz.differences import Difference
@@ -68,14 +67,11 @@ class Counts:
             self.unjudged.append((number, program.steps[-1].operation, difference))
 
 
-def count_some(seed: int, numbers: Sequence[int], backend: str, diary: Path | None) -> Counts:
-    """Run the programs of these numbers; before each, its number is added to a file."""
+def count_some(seed: int, numbers: Sequence[int], backend: str) -> Counts:
+    """Run the programs of these numbers, and count what they did."""
     counts = Counts()
     with mt.use_backend(backend):
         for number in numbers:
-            if diary is not None:  # which always says a number, whenever the process is ended
-                with diary.open("a", encoding="ascii") as file:
-                    file.write(f"{number}\n")
             with limited(SECONDS):
                 try:
                     counts.count(number, *made_up(seed, number))
@@ -114,45 +110,28 @@ def count_all(seed: int, numbers: Sequence[int], backend: str, processes: int) -
     A program that ends its process is counted as a difference; the others are not lost by it.
     """
     if processes == 1 and len(numbers) <= TOGETHER:
-        return count_some(seed, numbers, backend, None)
+        return count_some(seed, numbers, backend)
     counts = Counts()
-    parts = [list(numbers[i : i + TOGETHER]) for i in range(0, len(numbers), TOGETHER)]
-    with TemporaryDirectory() as folder:
-        diaries = [Path(folder) / str(part[0]) for part in parts]
-        left = dict(zip(diaries, parts, strict=True))
-        while left:
-            _count_parts(counts, seed, left, backend, processes)
-            for diary, part in left.items():
-                begun = diary.read_text(encoding="ascii").split() if diary.exists() else []
-                if begun:  # perhaps it was the last one
-                    number = int(begun[-1])
-                    part.remove(number)
-                    diary.unlink()
-                    alone = {diary: [number]}
-                    _count_parts(counts, seed, alone, backend, 1)
-                    diary.unlink(missing_ok=True)
-                    if alone:
-                        counts.unjudged.append((number, "?", Difference("crash", "", "", "")))
+    parts = [numbers[i : i + TOGETHER] for i in range(0, len(numbers), TOGETHER)]
+    with ThreadPoolExecutor(processes) as threads:
+        for found in threads.map(lambda part: _count_apart(seed, part, backend), parts):
+            counts += found
     return counts
 
 
-def _count_parts(
-    counts: Counts, seed: int, parts: dict[Path, list[int]], backend: str, processes: int
-) -> None:
-    """Count what parts do until a program ends its process, and take out those that are done."""
+def _count_apart(seed: int, numbers: Sequence[int], backend: str) -> Counts:
+    """Run programs in a process of their own; if one ends it, both halves in one each."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        running = {
-            pool.submit(count_some, seed, part, backend, diary): diary
-            for diary, part in parts.items()
-        }
-        for future in as_completed(running):
-            try:
-                counts += future.result()
-            except BrokenProcessPool:
-                return
-            del parts[running[future]]
-            running[future].unlink(missing_ok=True)
+    try:
+        with ProcessPoolExecutor(1, mp_context=context) as pool:
+            return pool.submit(count_some, seed, numbers, backend).result()
+    except BrokenProcessPool:
+        if len(numbers) == 1:
+            return Counts(unjudged=[(numbers[0], "?", Difference("crash", "", "", ""))])
+    middle = len(numbers) // 2
+    counts = _count_apart(seed, numbers[:middle], backend)
+    counts += _count_apart(seed, numbers[middle:], backend)
+    return counts
 
 
 def least(program: Run, difference: Difference) -> tuple[list[Step], Difference]:
