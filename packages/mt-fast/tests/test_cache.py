@@ -138,9 +138,9 @@ def test_the_same_text_in_two_modules_is_two_kernels(folder: Path) -> None:
 
 def test_kernels_use_nothing_of_exercises_and_examples() -> None:
     package = Path(cache.__file__).parents[1]
-    assert all((package / name).exists() for name in cache.APART)
+    assert all((package / name).exists() for name in cache.UNRELATED)
     for module in package.rglob("*.py"):
-        if module.relative_to(package).parts[0] not in cache.APART:
+        if module.relative_to(package).parts[0] not in cache.UNRELATED:
             used = re.search(r"mt_fast(\.| import .*)(course|examples)", module.read_text())
             assert used is None, module
 

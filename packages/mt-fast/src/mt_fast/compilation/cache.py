@@ -43,7 +43,7 @@ _DIGEST = hashlib.sha256().digest_size
 _OPTIONS = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")
 """Settings of Numba's that decide what machine code it makes."""
 
-APART = ("course.py", "examples")
+UNRELATED = ("course.py", "examples")
 """What no kernel uses, in the folder of this package: exercises and examples can change, and
 kernels that were compiled before are still right."""
 
@@ -120,7 +120,7 @@ def _meaning() -> bytes:
     modules = [
         module
         for module in sorted(package.rglob("*.py"))
-        if module.relative_to(package).parts[0] not in APART
+        if module.relative_to(package).parts[0] not in UNRELATED
     ]
     versions = (sys.version, numba.__version__, llvmlite.__version__)
     options = [getattr(config, name, None) for name in _OPTIONS]

@@ -45,7 +45,7 @@ FEW = 16
 SOURCE, OUT = 0, 1
 """The storages of a plan. Those with partial results come behind them."""
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 """A storage of a plan, and a position in it."""
 
 
@@ -192,9 +192,11 @@ def planned(
     kept: list[Dimension] = []
     folded: list[Dimension] = []
     inner_is_kept = False
-    for extent, at, to in zip(layout.extents, layout.strides[1], layout.strides[0], strict=True):
-        inner_is_kept = to != 0
-        (kept if inner_is_kept else folded).append(Dimension(extent, at, to))
+    of_out, of_source = layout.strides
+    for extent, out_stride, source_stride in zip(layout.extents, of_out, of_source, strict=True):
+        inner_is_kept = out_stride != 0
+        dimensions = kept if inner_is_kept else folded
+        dimensions.append(Dimension(extent, source_stride, out_stride))
     if not folded:
         return None
     across = inner_is_kept and kept[-1].source == 1 and kept[-1].out == 1
@@ -225,8 +227,8 @@ class Fold:
         across: whether the innermost loop is a kept one.
     """
 
-    source: Place
-    out: Place
+    source: Position
+    out: Position
     kept: tuple[Dimension, ...]
     folded: tuple[Dimension, ...]
     across: bool
@@ -321,10 +323,10 @@ class _Planner:
             self._runs(fold)
 
     def _rows(self, fold: Fold) -> None:
-        (row,), (read, start), (written, to) = fold.folded, fold.source, fold.out
+        (row,), (read, source_start), (written, out_start) = fold.folded, fold.source, fold.out
         kept = fold.kept[0] if fold.kept else Dimension(1, 0)
         kernel = rows_kernel(self.operator, *self._types(fold))
-        source, out = (read, (start, kept.source)), (written, (to, kept.out))
+        source, out = (read, (source_start, kept.source)), (written, (out_start, kept.out))
         self._add(kernel, kept.extent, fold, (row.extent,), source, out)
 
     def _runs(self, fold: Fold) -> None:
@@ -347,15 +349,18 @@ class _Planner:
         kernel: Kernel,
         fold: Fold,
         before: tuple[Any, ...],
-        at: tuple[int, int],
+        starts: tuple[int, int],
         dims: tuple[tuple[Dimension, ...], tuple[Dimension, ...]],
     ) -> None:
-        """Add a call for loops of a fold; `dims` are those kept, and those folded."""
-        (start, to), (kept, folded) = at, dims
+        """Add a call for loops of a fold that start in source and output at `starts`.
+
+        `dims` are those kept, and those folded.
+        """
+        (source_start, out_start), (kept, folded) = starts, dims
         extents, counts = (tuple(d.extent for d in group) for group in dims)
         strides = tuple(d.source for d in folded)
-        source = (fold.source[0], ((start, *(d.source for d in kept)), strides))
-        out = (fold.out[0], ((to, *(d.out for d in kept)),))
+        source = (fold.source[0], ((source_start, *(d.source for d in kept)), strides))
+        out = (fold.out[0], ((out_start, *(d.out for d in kept)),))
         self._add(kernel, size_of(extents), fold, (*before, extents, counts), source, out)
 
     def _add(
