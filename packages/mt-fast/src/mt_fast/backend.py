@@ -120,8 +120,8 @@ class FastOps(HostBackend):
         if layout.row_major and size and dtype is not float16 and (not dims or min(dims) >= first):
             storage = reductions.fold_rows(operator, source, len(dims), self.parallel_from)
             if storage is not None:
-                left = shape[:first] + (1,) * len(dims) if keepdim else shape[:first]
-                return TensorData.in_rows(storage, row_major(left, dtype))
+                remaining = shape[:first] + (1,) * len(dims) if keepdim else shape[:first]
+                return TensorData.in_rows(storage, row_major(remaining, dtype))
         if dtype is float16:
             total = self.reduce(operator, self._widened(source), dims, keepdim)
             return self.copy(total, row_major(total.shape, dtype))
