@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.errors import (
-    DomainError,
-    DTypeError,
-    IndexingError,
-    ShapeError,
-    UnknownBackendError,
-)
+from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError, UnknownBackendError
 
 X = mt.tensor([[1.5, -2.0, 3.0], [0.5, 2.0, -1.0]])
 N = mt.tensor([3, -1, 2])

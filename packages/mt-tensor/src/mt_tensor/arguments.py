@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mt_tensor.dtypes import DType, bool_
-from mt_tensor.errors import DomainError, DTypeError, ShapeError
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.strides import Shape, is_integer, size_of
 from mt_tensor.tensor_data import not_an_array
 
@@ -27,24 +27,6 @@ class Typed(Protocol):
 
 
 _INTEGERS = (int, np.integer)
-
-
-def as_integer(name: str, value: Any, least: int | None = None) -> int:
-    """Return an argument that is an integer, Python's or NumPy's or a tensor's, as Python's.
-
-    Raises:
-        TypeError: it is something else.
-        DomainError: it is less than `least`.
-    """
-    if value.__class__ is not int:
-        if not is_integer(value):
-            raise TypeError(
-                f"{name} is an integer; {value!r} of type {type(value).__name__} was given."
-            )
-        value = operator.index(value)
-    if least is not None and value < least:
-        raise DomainError(f"{name} is an integer from {least} on; {value} was given.")
-    return value  # type: ignore[no-any-return]
 
 
 def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:

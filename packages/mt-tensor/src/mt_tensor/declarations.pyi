@@ -1143,7 +1143,7 @@ class Methods:
         """Element by element: x without its fraction; derivative 0."""
     def trunc_(self) -> Self:
         """Store the result of `trunc` in place, and return self."""
-    def type(self, dtype: Any = ..., non_blocking: builtins.bool = ...) -> Tensor | builtins.str:
+    def type(self, dtype: Any = ..., non_blocking: builtins.bool = ...) -> Tensor | str:
         """Return the tensor as another element type, or the name of its own if none is given."""
     def type_as(self, other: Tensor) -> Tensor:
         """Return the tensor with the element type of another."""

@@ -49,12 +49,12 @@ from mt_tensor.dtypes import (
 
 # Checking arguments: each question once, with one error and one wording.
 from mt_tensor.arguments import (
-    as_integer as as_integer,
     as_integers as as_integers,
     as_shape as as_shape,
     check_flags as check_flags,
     check_floating as check_floating,
 )
+from mt_tensor.library.arguments import as_integer as as_integer
 from mt_tensor.library.arguments import (
     check_choice as check_choice,
     check_same_dtype as check_same_dtype,

@@ -114,9 +114,8 @@ def broadcast_index(big_index: Index, shape: Sequence[int]) -> tuple[int, ...]:
 
 def is_integer(value: Any) -> bool:
     """Whether something counts as an integer: truth values do not, nor do arrays of several."""
-    kind = type(value)
-    if kind is int or kind is bool:
-        return kind is int
+    if isinstance(value, bool):
+        return False
     try:
         operator.index(value)
     except TypeError:

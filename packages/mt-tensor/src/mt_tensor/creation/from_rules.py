@@ -12,14 +12,7 @@ from typing import Any, Unpack
 from mt_tensor.arguments import as_shape, check_addressable
 from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.creation.from_data import Placement, new_leaf
-from mt_tensor.dtypes import (
-    DType,
-    Number,
-    as_dtype,
-    as_number,
-    get_default_dtype,
-    type_of_number,
-)
+from mt_tensor.dtypes import DType, Number, as_dtype, as_number, get_default_dtype, type_of_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.public import function
 from mt_tensor.strides import Shape
@@ -50,34 +43,29 @@ def one_number(name: str, value: Any) -> Number:
 
 def filled(
     shape: Shape,
-    value: Number,
+    value: Number | None,
     dtype: DType,
     backend: Backend = None,
     requires_grad: bool = False,
     device: Device = None,
 ) -> Tensor:
-    """Return a tensor of a shape that has been checked, filled with a number that fits."""
+    """Return a tensor of a shape that has been checked, filled with a number that fits.
+
+    None leaves the elements as they are found in memory.
+    """
     chosen = place(backend, device)
-    return new_leaf(chosen.full(shape, dtype, value), chosen, requires_grad)
+    data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)
+    return new_leaf(data, chosen, requires_grad)
 
 
 @function
-def empty(
-    *sizes: Any,
-    size: Any = None,
-    dtype: Any = None,
-    backend: Backend = None,
-    requires_grad: bool = False,
-    device: Device = None,
-) -> Tensor:
+def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return a tensor with arbitrary elements, to be overwritten.
 
     Raises:
         ShapeError: an extent is negative.
     """
-    chosen = place(backend, device)
-    data = chosen.empty(new_shape(sizes, size), dtype_or_default(dtype))
-    return new_leaf(data, chosen, requires_grad)
+    return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
 
 
 @function

@@ -7,12 +7,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer
 from mt_tensor.backends.devices import Backend, Device
 from mt_tensor.creation.from_data import Placement, from_values
 from mt_tensor.creation.from_rules import dtype_or_default, new_shape, one_number
 from mt_tensor.dtypes import Array, DType, as_dtype, as_number, bool_, get_default_dtype, int64
 from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.public import function
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import not_an_array

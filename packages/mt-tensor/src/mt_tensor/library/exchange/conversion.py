@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,11 +52,11 @@ def to(
     self: Tensor,
     target: Any = None,
     dtype: Any = None,
-    copy: builtins.bool = False,
+    copy: bool = False,
     *,
     backend: Backend = None,
     device: Device = None,
-    non_blocking: builtins.bool = False,
+    non_blocking: bool = False,
 ) -> Tensor:
     """Return the tensor as another element type, in another place, or both.
 
@@ -107,7 +107,7 @@ def device(self: Tensor) -> Place:
 
 
 @attribute
-def is_cuda(self: Tensor) -> builtins.bool:
+def is_cuda(self: Tensor) -> bool:
     """Whether the elements are on a GPU of NVIDIA's."""
     return self.backend.device == "cuda"
 
@@ -119,7 +119,7 @@ def cpu(self: Tensor) -> Tensor:
 
 
 @method
-def cuda(self: Tensor, device: Device = None, non_blocking: builtins.bool = False) -> Tensor:
+def cuda(self: Tensor, device: Device = None, non_blocking: bool = False) -> Tensor:
     """Return the tensor itself if it is on the GPU, else a copy there.
 
     Raises:
@@ -129,66 +129,40 @@ def cuda(self: Tensor, device: Device = None, non_blocking: builtins.bool = Fals
     return self.to(device="cuda" if device is None else device, non_blocking=non_blocking)
 
 
-@method
-def float(self: Tensor) -> Tensor:
-    """Return the tensor as float32."""
-    return self.to(float32)
+_BY_NAME_IN_C = {
+    "float": float32,
+    "double": float64,
+    "half": float16,
+    "bool": bool_,
+    "long": int64,
+    "int": int32,
+    "short": int16,
+    "char": int8,
+    "byte": uint8,
+}
 
 
-@method
-def double(self: Tensor) -> Tensor:
-    """Return the tensor as float64."""
-    return self.to(float64)
+def _conversion(name: str, dtype: DType) -> Callable[[Tensor], Tensor]:
+    """Return the method that converts to an element type."""
+
+    def convert(self: Tensor) -> Tensor:
+        return self.to(dtype)
+
+    convert.__name__ = convert.__qualname__ = name
+    convert.__doc__ = f"""Return the tensor as {dtype.name}."""
+    return convert
 
 
-@method
-def half(self: Tensor) -> Tensor:
-    """Return the tensor as float16."""
-    return self.to(float16)
-
-
-@method
-def long(self: Tensor) -> Tensor:
-    """Return the tensor as int64."""
-    return self.to(int64)
-
-
-@method
-def int(self: Tensor) -> Tensor:
-    """Return the tensor as int32."""
-    return self.to(int32)
-
-
-@method
-def short(self: Tensor) -> Tensor:
-    """Return the tensor as int16."""
-    return self.to(int16)
-
-
-@method
-def char(self: Tensor) -> Tensor:
-    """Return the tensor as int8."""
-    return self.to(int8)
-
-
-@method
-def byte(self: Tensor) -> Tensor:
-    """Return the tensor as uint8."""
-    return self.to(uint8)
-
-
-@method
-def bool(self: Tensor) -> Tensor:
-    """Return the tensor as bool."""
-    return self.to(bool_)
+for _name, _dtype in _BY_NAME_IN_C.items():
+    method(_name)(_conversion(_name, _dtype))
 
 
 @method
 def type(
     self: Tensor,
     dtype: Any = None,
-    non_blocking: builtins.bool = False,  # noqa: ARG001 - torch's, which here changes nothing
-) -> Tensor | builtins.str:
+    non_blocking: bool = False,  # noqa: ARG001 - torch's, which here changes nothing
+) -> Tensor | str:
     """Return the tensor as another element type, or the name of its own if none is given."""
     return self.dtype.name if dtype is None else self.to(as_dtype(dtype))
 
@@ -200,7 +174,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
-def _is_place(target: Any) -> builtins.bool:
+def _is_place(target: Any) -> bool:
     """Whether something is a backend or a device, or a string that names no element type."""
     if not isinstance(target, str):
         return not isinstance(target, DType) and isinstance(target, (TensorBackend, Place))

@@ -14,11 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mt_tensor.arguments import (
-    as_integer,
-)
 from mt_tensor.dtypes import Array, bool_, get_default_dtype, int64
-from mt_tensor.library.arguments import check_choice
+from mt_tensor.library.arguments import as_integer, check_choice
 from mt_tensor.public import function, method
 from mt_tensor.tensor import Tensor
 

@@ -12,14 +12,11 @@ import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.arguments import (
-    as_integer,
-    check_flags,
-)
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import ADD, Gather, check_index, lowest_and_highest
-from mt_tensor.library.arguments import check_choice
+from mt_tensor.library.arguments import as_integer, check_choice
 from mt_tensor.library.indexing.slices import along, check_1d_index
 from mt_tensor.library.pointwise.functions import checked_factor
 from mt_tensor.pointwise.elementwise import elementwise

@@ -21,12 +21,7 @@ from mt_tensor.library.memory import positions
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
-from mt_tensor.strides import (
-    Shape,
-    shape_broadcast,
-    size_of,
-    strides_from_shape,
-)
+from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor import Tensor, constant
 
 _AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)

@@ -12,9 +12,7 @@ import numpy as np
 
 from mt_autodiff import GradientError
 from mt_autodiff.extending import recording
-from mt_tensor.arguments import (
-    check_flags,
-)
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Array
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack

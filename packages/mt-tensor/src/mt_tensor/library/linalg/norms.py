@@ -6,10 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor.arguments import (
-    check_flags,
-    check_floating,
-)
+from mt_tensor.arguments import check_flags, check_floating
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import check_choice

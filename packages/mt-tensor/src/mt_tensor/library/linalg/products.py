@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating
+from mt_tensor.arguments import check_floating
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.linalg.systems import inv
 from mt_tensor.library.movement import diagonals
 from mt_tensor.library.products import vectors

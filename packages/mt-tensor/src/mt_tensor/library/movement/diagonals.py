@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
 from mt_tensor.recording.linear import ViewFunction

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_autodiff.extending import recording
-from mt_tensor.arguments import (
-    as_integers,
-)
+from mt_tensor.arguments import as_integers
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import check_choice

@@ -7,11 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import (
-    as_integers,
-    as_shape,
-    check_addressable,
-)
+from mt_tensor.arguments import as_integers, as_shape, check_addressable
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype, existing_dim
 from mt_tensor.movement.joining import cat

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from mt_tensor.arguments import as_integer, as_integers
+from mt_tensor.arguments import as_integers
 from mt_tensor.errors import ShapeError
-from mt_tensor.library.arguments import existing_dim
-from mt_tensor.movement.views import (
-    resolve_shape,
-)
+from mt_tensor.library.arguments import as_integer, existing_dim
+from mt_tensor.movement.views import resolve_shape
 from mt_tensor.public import function, method, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor

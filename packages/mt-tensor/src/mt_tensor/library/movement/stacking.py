@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_flags
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.movement.padding import pad
 from mt_tensor.library.movement.rearranging import meshgrid
 from mt_tensor.movement.joining import cat, check_list, of_one_type

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.arguments import as_integer, as_integers
+from mt_tensor.arguments import as_integers
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.library.arguments import existing_dim
+from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.library.movement.apart import apart
 from mt_tensor.library.movement.diagonals import OnDiagonal, diag
 from mt_tensor.library.movement.rearranging import movedim

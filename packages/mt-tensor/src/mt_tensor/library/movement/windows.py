@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.arguments import as_integer
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import ShapeError
-from mt_tensor.library.arguments import existing_dim
+from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.public import method
 from mt_tensor.recording.function import Function
 from mt_tensor.recording.linear import ViewFunction

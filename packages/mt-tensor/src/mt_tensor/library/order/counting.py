@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
+from mt_tensor.arguments import check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.indexing.gathering import (
-    lowest_and_highest,
-)
-from mt_tensor.library.arguments import existing_dim
+from mt_tensor.indexing.gathering import lowest_and_highest
+from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.library.indexing.scattering import scatter_add
 from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors

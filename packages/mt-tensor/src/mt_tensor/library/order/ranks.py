@@ -11,13 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import (
-    as_integer,
-    check_flags,
-)
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import as_number, bool_, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.library.arguments import check_choice, check_float32_or_float64, existing_dim
+from mt_tensor.library.arguments import (
+    as_integer,
+    check_choice,
+    check_float32_or_float64,
+    existing_dim,
+)
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.order.sorting import sort
 from mt_tensor.movement.joining import cat

@@ -6,10 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mt_tensor.arguments import (
-    check_flags,
-    check_not_bool,
-)
+from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import Array, Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.library.arguments import check_choice

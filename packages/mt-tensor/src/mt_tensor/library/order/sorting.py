@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_flags, check_not_bool
+from mt_tensor.arguments import check_flags, check_not_bool
 from mt_tensor.dtypes import Array, int64
 from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.indexing.slices import gather_unchecked
 from mt_tensor.library.order.host import on_host

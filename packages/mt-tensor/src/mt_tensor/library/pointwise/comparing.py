@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mt_tensor.arguments import (
-    check_flags,
-)
+from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError
 from mt_tensor.library.arguments import check_same_dtype

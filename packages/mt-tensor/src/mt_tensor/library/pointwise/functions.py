@@ -12,14 +12,10 @@ import numpy as np
 from mt_operators import OPERATORS, Operator
 from mt_operators.elementary import div as quotient
 from mt_operators.elementary import log, log1p, where
-from mt_tensor.arguments import (
-    as_integer,
-    check_floating,
-    check_not_bool,
-)
+from mt_tensor.arguments import check_floating, check_not_bool
 from mt_tensor.dtypes import DType, Number, as_number, float16, plain, result_type
 from mt_tensor.errors import DomainError, DTypeError
-from mt_tensor.library.arguments import check_same_dtype
+from mt_tensor.library.arguments import as_integer, check_same_dtype
 from mt_tensor.library.pointwise.fusing import fuse
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, check_on_bool, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS, Operand

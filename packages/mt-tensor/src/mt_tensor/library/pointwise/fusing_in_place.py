@@ -35,9 +35,7 @@ from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
-from mt_tensor.tensor_data import (
-    TensorData,
-)
+from mt_tensor.tensor_data import TensorData
 
 Function = Callable[..., Any]
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import (
-    check_floating,
-)
+from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype

@@ -12,15 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_tensor.arguments import (
-    as_integer,
-    check_addressable,
-    check_flags,
-    check_floating,
-    check_not_bool,
-)
+from mt_tensor.arguments import check_addressable, check_flags, check_floating, check_not_bool
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.library.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.library.products.contraction import contract, promoted

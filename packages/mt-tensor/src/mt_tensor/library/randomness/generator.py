@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.public import FUNCTIONS, function
 
 _beginning = threading.RLock()

@@ -10,11 +10,12 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_floating
+from mt_tensor.arguments import check_floating
 from mt_tensor.creation.from_data import Placement, from_values
 from mt_tensor.creation.from_rules import dtype_or_default, new_shape
 from mt_tensor.dtypes import DType, as_dtype, as_number, int64
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.creation.from_tensors import Options, after
 from mt_tensor.library.randomness.generator import Generator, generator, manual_seed, numbers_of
 from mt_tensor.library.randomness.sampling import (

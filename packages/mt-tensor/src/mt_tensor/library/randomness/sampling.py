@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import as_integer, check_addressable, check_flags, check_floating
+from mt_tensor.arguments import check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
+from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.randomness.generator import Generator, numbers_of
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import common_backend, require_tensors
