@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,6 @@ from mt_tensor.dtypes import DType, bool_
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.strides import Shape, is_integer, size_of
 from mt_tensor.tensor_data import not_an_array
-
-
-class Typed(Protocol):
-    """A tensor, as far as these checks know it."""
-
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-
 
 _INTEGERS = (int, np.integer)
 
@@ -82,9 +73,9 @@ def check_flags(**flags: Any) -> None:
             raise TypeError(f"{name} is True or False; {value!r} was given.")
 
 
-def check_floating(name: str, of: Typed | DType) -> None:
+def check_floating(name: str, of: Any) -> None:
     """Raise DTypeError unless the elements of a tensor, or of a type, are floating-point."""
-    dtype = of if isinstance(of, DType) else of.dtype
+    dtype: DType = getattr(of, "dtype", of)
     if not dtype.is_floating_point:
         raise DTypeError(
             f"{name}() needs floating-point elements; {dtype.name} was given. Convert with "
@@ -92,9 +83,9 @@ def check_floating(name: str, of: Typed | DType) -> None:
         )
 
 
-def check_not_bool(name: str, of: Typed | DType, instead: str = "") -> None:
+def check_not_bool(name: str, of: Any, instead: str = "") -> None:
     """Raise DTypeError if the elements of a tensor, or of a type, are truth values."""
-    dtype = of if isinstance(of, DType) else of.dtype
+    dtype: DType = getattr(of, "dtype", of)
     if dtype is bool_:
         raise DTypeError(
             f"{name}() is not defined on bool tensors: {instead or 'convert with x.to(...) first'}."

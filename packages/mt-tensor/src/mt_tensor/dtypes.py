@@ -27,7 +27,7 @@ Kind = Literal["bool", "integer", "float"]
 Number = builtins.bool | builtins.int | builtins.float
 _NUMBERS = (builtins.bool, builtins.int, builtins.float)  # asked for in a fifth of the time
 
-_KINDS: tuple[Kind, ...] = ("bool", "integer", "float")
+_KINDS: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer", "f": "float"}
 
 
 class DType:
@@ -44,13 +44,13 @@ class DType:
 
     __slots__ = ("is_floating_point", "itemsize", "kind", "name", "numpy", "rank")
 
-    def __init__(self, name: str, kind: Kind, numpy: np.dtype[Any]) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.kind = kind
-        self.numpy = numpy
-        self.itemsize = numpy.itemsize
-        self.is_floating_point = kind == "float"
-        self.rank = _KINDS.index(kind)
+        self.numpy: np.dtype[Any] = np.dtype(name)
+        self.itemsize = self.numpy.itemsize
+        self.kind = _KINDS[self.numpy.kind]
+        self.is_floating_point = self.kind == "float"
+        self.rank = ("bool", "integer", "float").index(self.kind)
 
     @property
     def is_signed(self) -> builtins.bool:
@@ -96,18 +96,18 @@ class DType:
         return "bool_" if self.name == "bool" else self.name
 
 
-float16 = DType("float16", "float", np.dtype(np.float16))
-float32 = DType("float32", "float", np.dtype(np.float32))
-float64 = DType("float64", "float", np.dtype(np.float64))
-int8 = DType("int8", "integer", np.dtype(np.int8))
-int16 = DType("int16", "integer", np.dtype(np.int16))
-int32 = DType("int32", "integer", np.dtype(np.int32))
-int64 = DType("int64", "integer", np.dtype(np.int64))
-uint8 = DType("uint8", "integer", np.dtype(np.uint8))
-uint16 = DType("uint16", "integer", np.dtype(np.uint16))
-uint32 = DType("uint32", "integer", np.dtype(np.uint32))
-uint64 = DType("uint64", "integer", np.dtype(np.uint64))
-bool_ = DType("bool", "bool", np.dtype(np.bool_))
+float16 = DType("float16")
+float32 = DType("float32")
+float64 = DType("float64")
+int8 = DType("int8")
+int16 = DType("int16")
+int32 = DType("int32")
+int64 = DType("int64")
+uint8 = DType("uint8")
+uint16 = DType("uint16")
+uint32 = DType("uint32")
+uint64 = DType("uint64")
+bool_ = DType("bool")
 
 DTYPES: dict[str, DType] = {
     dtype.name: dtype
@@ -126,14 +126,8 @@ _APART = {uint16, uint32, uint64}
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
 _default = float32
 
-_NAMED: dict[Any, DType] = {
-    **DTYPES,
-    **_BY_NUMPY,
-    builtins.float: float32,
-    builtins.int: int64,
-    builtins.bool: bool_,
-}
-"""What names an element type without NumPy's help."""
+_NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, builtins.float: float32}
+"""What names an element type; of anything else NumPy says what it names."""
 
 
 def get_default_dtype() -> DType:

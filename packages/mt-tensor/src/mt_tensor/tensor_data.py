@@ -319,13 +319,12 @@ def _checked_storage(
         row = np.asarray(values, None if isinstance(values, np.ndarray) else np.float64)
     except (TypeError, ValueError):
         raise DTypeError(f"a storage holds numbers in one row; {values!r} was given.") from None
-    if row.ndim != 1:
-        raise ShapeError(
-            f"a storage is one row of elements; an array of shape {row.shape} was given."
-        )
     steps = strides_from_shape(shape) if strides is None else strides
-    if len(steps) != len(shape):
-        raise ShapeError(f"there must be a stride for each extent; {shape} and {steps} were given.")
+    if row.ndim != 1 or len(steps) != len(shape):
+        raise ShapeError(
+            f"a storage is one row of elements, and a view has a stride for each extent; an array "
+            f"of shape {row.shape}, and {shape} and {steps} were given."
+        )
     ends = [stride * (extent - 1) for extent, stride in zip(shape, steps, strict=True)]
     first = offset + sum(end for end in ends if end < 0)
     last = offset + sum(end for end in ends if end > 0)

@@ -6,9 +6,9 @@ import operator
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from mt_tensor.arguments import Typed
 from mt_tensor.errors import DomainError, DTypeError, IndexingError
 from mt_tensor.strides import Shape, is_integer, normalize_dim
+from mt_tensor.tensor import Tensor
 
 
 def as_integer(name: str, value: Any, least: int | None = None) -> int:
@@ -55,13 +55,13 @@ def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
     raise DomainError(message) if type(value) in map(type, options) else TypeError(message)
 
 
-def check_float32_or_float64(name: str, x: Typed) -> None:
+def check_float32_or_float64(name: str, x: Tensor) -> None:
     """Raise DTypeError unless a tensor is of one of these types, which NumPy's LAPACK has."""
     if not x.dtype.is_floating_point or x.dtype.itemsize < 4:
         raise DTypeError(f"{name}() takes float32 or float64; {x.dtype.name} was given.")
 
 
-def check_same_dtype(name: str, *tensors: Typed) -> None:
+def check_same_dtype(name: str, *tensors: Tensor) -> None:
     """Raise DTypeError unless all tensors have one dtype, where torch does not promote either."""
     kinds = dict.fromkeys(tensor.dtype.name for tensor in tensors)
     if len(kinds) > 1:

@@ -54,10 +54,9 @@ class Expand(ViewFunction):
 
     @staticmethod
     def moved(data: TensorData, shape: Shape) -> TensorData:
-        view = data.expand(shape)
-        if view is data:  # a view all the same, of which changes in place have to know
-            return data.like(data.shape, data.strides, data.offset)
-        return view
+        if shape == data.shape:  # a view all the same, of which changes in place have to know
+            return data.with_layout(data.layout)
+        return data.expand(shape)
 
     @staticmethod
     def undone(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
@@ -124,18 +123,6 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
         ShapeError: the number of elements differs.
     """
     return reshaped(self, resolve_shape(as_integers(sizes, shape), self.numel()))
-
-
-@method
-def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
-    start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
-    if start > end:
-        raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
-    if start == end and self.ndim:
-        return self
-    merged = size_of(self.shape[start : end + 1])
-    return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
 
 
 @method

@@ -8,8 +8,10 @@ from typing import Any
 from mt_tensor.arguments import as_integers
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.movement import rearranging, splitting, turning
+from mt_tensor.movement.views import reshaped
 from mt_tensor.public import attribute, method
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import normalize_dim, size_of
 from mt_tensor.tensor import Tensor
 
 
@@ -64,6 +66,18 @@ def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
 def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Return a view of another shape in which extents of 1 are repeated."""
     return self.expand(*shape, size=size)
+
+
+@method
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Merge the dimensions from `start_dim` to `end_dim` into one; return self if it is one."""
+    start, end = normalize_dim(start_dim, self.ndim), normalize_dim(end_dim, self.ndim)
+    if start > end:
+        raise ShapeError(f"flatten() from dimension {start_dim} to {end_dim} runs backwards.")
+    if start == end and self.ndim:
+        return self
+    merged = size_of(self.shape[start : end + 1])
+    return reshaped(self, (*self.shape[:start], merged, *self.shape[end + 1 :]))
 
 
 @method
