@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mt.errors import ToolError
@@ -14,18 +14,23 @@ class ProgramError(ToolError):
     """A program is not there, or failed."""
 
 
-def output(command: Sequence[str], folder: Path = ROOT) -> str:
+def output(
+    command: Sequence[str], folder: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> str:
     """Run a program to its end, and return what it printed.
 
     Args:
         command: the program and its arguments.
         folder: where to run it.
+        environment: all of its environment variables; those of this process if not given.
 
     Raises:
         ProgramError: it is not there or failed; with everything it said.
     """
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+        )
     except FileNotFoundError as error:
         message = f"`{command[0]}` is not installed, or not on the search path"
         raise ProgramError(message) from error

@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 
-from mt.errors import ToolError
+from mt.programs import output
 from mt.workspace import ROOT
 
 _WRITING = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
@@ -54,19 +53,7 @@ def _output(program: Sequence[str], environment: Mapping[str, str]) -> str:
     Raises:
         ToolError: It fails.
     """
-    done = subprocess.run(
-        [sys.executable, "-c", *program],
-        env=environment,
-        cwd=ROOT / "tools",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        reason = (done.stderr.splitlines() or ["without a word"])[-1]
-        message = f"a process that should be measured has failed: {reason}; see `mt doctor`"
-        raise ToolError(message)
-    return done.stdout
+    return output([sys.executable, "-c", *program], ROOT / "tools", environment)
 
 
 def run(options: argparse.Namespace) -> None:

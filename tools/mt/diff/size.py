@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
 import sys
 from dataclasses import dataclass
 from functools import cache
 
+from mt.programs import ProgramError, output
 from mt.source.modules import Library
 from mt.source.parts import Part, lines_of_code, part_of
 
@@ -49,12 +49,8 @@ def import_seconds(package: str) -> float | None:
     program = (
         f"import time; t = time.perf_counter(); import {package}; print(time.perf_counter() - t)"
     )
-    seconds = []
-    for _ in range(ROUNDS):
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            return None
-        seconds.append(float(done.stdout))
+    try:
+        seconds = [float(output([sys.executable, "-c", program])) for _ in range(ROUNDS)]
+    except ProgramError:
+        return None
     return statistics.median(seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from mt_tensor.testing.specs import (
     row,
     single,
 )
+
+_row = partial(row, dtypes="number")
+"""A row of a product of numbers, which truth values do not have."""
 
 # --- Products -----------------------------------------------------------------------------------
 
@@ -47,17 +51,16 @@ own_row(
     ),
     dtypes="number",
 )
-row(
+_row(
     "matmul",
     lambda a, b: a.mT @ b,
     lambda a, b: np.swapaxes(a, -1, -2) @ b,
     ((3, 2), (3, 4)),
-    dtypes="number",
 )
 
 _VECTORS: tuple[Shapes, ...] = (((3,), (3,)), ((1,), (1,)), ((0,), (0,)))
 for _name in ("dot", "vdot"):
-    row(
+    _row(
         _name,
         lambda x, y, n=_name: getattr(x, n)(y),
         np.dot,
@@ -67,27 +70,24 @@ for _name in ("dot", "vdot"):
             (lambda x, n=_name: getattr(x[0], n)(x[1, :2]), ShapeError, "extents 3 and 2 differ"),
             (lambda x, n=_name: getattr(x[0], n)(1), TypeError, "takes tensors; 1"),
         ),
-        dtypes="number",
     )
-row(
+_row(
     "mv",
     lambda x, y: x.mv(y),
     np.dot,
     ((2, 3), (3,)),
     ((0, 3), (3,)),
     errors=((lambda x: x.mv(x), ShapeError, r"mv\(\) takes 2-D and 1-D"),),
-    dtypes="number",
 )
-row(
+_row(
     "mm",
     lambda x, y: x.mm(y),
     np.dot,
     ((2, 3), (3, 2)),
     ((2, 0), (0, 3)),
     errors=((lambda x: x.mm(x[0]), ShapeError, r"mm\(\) takes 2-D and 2-D"),),
-    dtypes="number",
 )
-row(
+_row(
     "bmm",
     lambda x, y: x.bmm(y),
     np.matmul,
@@ -97,7 +97,6 @@ row(
         (lambda x: x.bmm(x), ShapeError, "takes 3-D and 3-D"),
         (lambda x: x[None].bmm(x.T[None].expand(2, 3, 2)), ShapeError, "as many matrices"),
     ),
-    dtypes="number",
 )
 for _name in ("outer", "ger"):
     row(
@@ -108,7 +107,7 @@ for _name in ("outer", "ger"):
         ((0,), (2,)),
         errors=((lambda x, n=_name: getattr(x, n)(x), ShapeError, "takes 1-D and 1-D"),),
     )
-row(
+_row(
     "inner",
     lambda x, y: x.inner(y),
     np.inner,
@@ -116,11 +115,10 @@ row(
     ((2, 3), (4, 3)),
     ((2, 1, 3), (3,)),
     errors=((lambda x: x.inner(x.T), ShapeError, "last extents that are equal"),),
-    dtypes="number",
 )
 row("inner", lambda number, y: number.inner(y), np.inner, ((), (2, 2)))
 row("kron", lambda x, y: x.kron(y), np.kron, ((2, 3), (2, 2)), ((2,), (2, 1, 3)), ((), (3,)))
-row(
+_row(
     "cross",
     lambda x, y: x.cross(y, -1),
     np.cross,
@@ -132,14 +130,12 @@ row(
         (lambda x: x[:, :2].cross(x[:, :2]), ShapeError, "a dimension of extent 3"),
         (lambda x: x.cross(x, 2), IndexingError, "dimension 2 is out of range"),
     ),
-    dtypes="number",
 )
-row(
+_row(
     "cross",
     lambda x, y: x.cross(y),
     lambda x, y: np.cross(x, y, axis=0),
     ((3, 2), (3, 2)),
-    dtypes="number",
 )
 row(
     "cosine_similarity",
@@ -177,7 +173,7 @@ for _power in (0, 1, 2, 5):
         ),
         dtypes="real",
     )
-row(
+_row(
     "multi_dot",
     lambda a, b, c, d: mt.linalg.multi_dot([a, b, c, d]),
     lambda a, b, c, d: np.linalg.multi_dot([a, b, c, d]),
@@ -188,10 +184,9 @@ row(
         (lambda x: mt.linalg.multi_dot([x, x]), ShapeError, "inner extents differ"),
         (lambda x: mt.linalg.multi_dot([x, x[0], x]), ShapeError, "1-D only at the ends"),
     ),
-    dtypes="number",
 )
-row("chain_matmul", mt.chain_matmul, lambda a, b: a @ b, ((2, 3), (3, 2)), dtypes="number")
-row(
+_row("chain_matmul", mt.chain_matmul, lambda a, b: a @ b, ((2, 3), (3, 2)))
+_row(
     "tensordot",
     lambda x, y: mt.tensordot(x, y, ([0, -1], [1, 0])),
     lambda x, y: np.tensordot(x, y, ([0, -1], [1, 0])),
@@ -203,7 +198,6 @@ row(
         (lambda x: mt.tensordot(x, x, "ij"), ShapeError, "got 'ij'"),
         (lambda x: mt.tensordot(x, x, ([0, 0], [0, 1])), IndexingError, "twice"),
     ),
-    dtypes="number",
 )
 for _count in (0, 1, 2):
     row(
@@ -336,4 +330,4 @@ row(
     ((3,),),
     dtypes="sum",
 )
-row("cross", mt.linalg.cross, np.cross, ((2, 3), (2, 3)), ((4, 3), (1, 3)), dtypes="number")
+_row("cross", mt.linalg.cross, np.cross, ((2, 3), (2, 3)), ((4, 3), (1, 3)))
