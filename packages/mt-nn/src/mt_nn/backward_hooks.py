@@ -1,8 +1,9 @@
-"""What backward hooks of a module are called by: gradients that pass its outputs and its inputs.
+"""What hooks of a module see of backpropagation: gradients that pass its outputs and its inputs.
 
-Gradients arrive one tensor at a time, and hooks want all of them at once. So all tensors that go
-into a module, and all that come out of it, pass through one tensor in which they lie side by side:
-its gradient is complete when all of theirs are.
+Tensors of stage 2 have hooks of their own, each for one gradient. Gradients arrive one tensor at a
+time, and hooks of a module want all of them at once. So all tensors that go into a module, and all
+that come out of it, pass through one tensor in which they lie side by side: its gradient is
+complete when all of theirs are. `Module`, in the next file, is what calls this.
 """
 
 from __future__ import annotations
@@ -101,11 +102,11 @@ def _replaced(gradients: Gradients, returned: Any) -> Gradients:
     """
     if returned is None:
         return gradients
-    found = returned if isinstance(returned, tuple) else (returned,)
-    fits = len(found) == len(gradients) and all(x is None or isinstance(x, Tensor) for x in found)
+    passed = returned if isinstance(returned, tuple) else (returned,)
+    fits = len(passed) == len(gradients) and all(x is None or isinstance(x, Tensor) for x in passed)
     if not fits:
         raise TypeError(
             f"a backward hook returns None or {len(gradients)} gradient(s); {returned!r} was "
             "returned."
         )
-    return found
+    return passed

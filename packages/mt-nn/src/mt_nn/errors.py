@@ -1,4 +1,4 @@
-"""The errors of networks, data and training.
+"""The errors of networks, data and training: the first file to read, for all others raise them.
 
 All derive from `NetworkError`, which is a `RuntimeError`, for torch raises that for most of what it
 refuses; and each also from the other builtin exceptions that code written for torch would catch.

@@ -1,9 +1,9 @@
-"""`Module`: stage 0's tree of parameters, for parameters that are tensors.
+"""`Module`: stage 0's tree of parameters, for the parameters above, which are tensors.
 
 What it adds are torch's methods for all tensors of a network at once (another element type or
 backend, no gradients, nothing to train), those that find something by its dotted name, hooks,
 which see what goes into a module and what comes out of it, forwards and backwards, and a state of
-a module's own beside its tensors.
+a module's own beside its tensors. With it a network can be written; what it is made of, comes next.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ class Module(mt_operators.Module):
         def after(
             module: Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any
         ) -> Any:
-            given = (module, args, kwargs) if with_kwargs else (module, args)
-            return hook(*given, output)
+            inputs = (args, kwargs) if with_kwargs else (args,)
+            return hook(module, *inputs, output)
 
         return registered(self._all_hooks().after, after, prepend)
 
@@ -170,12 +170,12 @@ class Module(mt_operators.Module):
         Raises:
             AttributeError: there is none; the message names the nearest.
         """
-        found: mt_operators.Module = self
+        module: mt_operators.Module = self
         for name in target.split(".") if target else []:
-            if name not in found._modules:
-                raise no_attribute(found, name)
-            found = found._modules[name]
-        return found
+            if name not in module._modules:
+                raise no_attribute(module, name)
+            module = module._modules[name]
+        return module
 
     def set_submodule(self, target: str, module: mt_operators.Module, strict: bool = False) -> None:
         """Put a module in the place of a dotted name, such as "encoder.0".
@@ -310,12 +310,12 @@ class Module(mt_operators.Module):
         """
 
         def converted(value: Tensor) -> Tensor:
-            found = value.detach().to(
+            moved = value.detach().to(
                 target, dtype, backend=backend, device=device, non_blocking=non_blocking
             )
             if value.is_floating_point():
-                return found
-            return value.detach().to(backend=found.backend)
+                return moved
+            return value.detach().to(backend=moved.backend)
 
         for module in self.modules():
             for name, buffer in module._buffers.items():

@@ -1,8 +1,8 @@
 """What users find in a package, by the file of names that the package has.
 
-Which file defines what is said once, in the imports of the package's `__init__.pyi`: type checkers
-and editors read them there as they are. A program imports a name from there when it first asks for
-it, so that `import mt_nn` imports next to nothing.
+Which file defines what, those read so far and those of the library, is said once, in the imports of
+a package's `__init__.pyi`: type checkers and editors read them there as they are. A program imports
+a name from there when it first asks for it, so that `import mt_nn` imports next to nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`Parameter`: a tensor that training changes.
 
-It is a `Tensor`, so that layers compute with it directly, and a `Parameter` of stage 0, so that
-stage 0's `Module` finds it.
+Stage 0 has parameters and modules of numbers, stage 2 has tensors. A parameter here is both: a
+`Tensor`, so that layers compute with it directly, and a `Parameter` of stage 0, so that stage 0's
+`Module` finds it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Settings of layers and functions: integers, one for each dimension, flags, numbers and names."""
+"""Settings of layers and functions: integers, one for each dimension, flags, numbers and names.
+
+Whoever makes a layer passes settings, and whoever calls a function does, too. What they must be is
+said here, with the errors above, before there is anything to set.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +52,11 @@ def integers(name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
                 break
         else:  # as a layer's always are
             return value
-    given = value if isinstance(value, tuple | list) else (value,)
-    if len(given) == 1:
-        given = (given[0],) * count
+    values = value if isinstance(value, tuple | list) else (value,)
+    if len(values) == 1:
+        values = (values[0],) * count
     try:
-        numbers = tuple([integer(name, number, least) for number in given])
+        numbers = tuple([integer(name, number, least) for number in values])
     except SettingError as error:
         raise type(error)(_wanted(name, value, count, least)) from None
     if len(numbers) != count:

@@ -1,4 +1,4 @@
-"""Joining samples into a batch."""
+"""Joining samples into a batch: what a data set returned for some numbers of a sampler."""
 
 from __future__ import annotations
 

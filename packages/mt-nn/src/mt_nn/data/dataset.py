@@ -1,4 +1,8 @@
-"""Data sets: samples by number, or one after another."""
+"""Data sets: samples by number, or one after another.
+
+Layers, losses and optimizers make a training step; what it is fed with begins here, and ends with
+`DataLoader`. The files between say in which order samples come, and how they become a batch.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""`DataLoader`: a data set in batches, in order or shuffled.
+"""`DataLoader`: batches of a data set, epoch by epoch.
 
-An epoch begins by drawing one seed. The sampler, and each batch by its number, draw from generators
-that begin at that seed, whoever makes the batch and whatever is computed meanwhile. So the order
-and all random numbers are the same for any number of workers, and an epoch can be taken up again
-in its middle.
+Here meet the files above: a sampler's numbers, a data set's samples, joined, by workers if there
+are any. An epoch begins by drawing one seed. The sampler, and each batch by its number, draw from
+generators that begin at that seed, whoever makes the batch and whatever is computed meanwhile. So
+the order and all random numbers are the same for any number of workers, and an epoch can be taken
+up again in its middle.
 """
 
 from __future__ import annotations

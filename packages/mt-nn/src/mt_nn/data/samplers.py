@@ -1,7 +1,8 @@
 """Samplers: in which order a loader asks for samples, and how many make a batch.
 
-A sampler is iterated once an epoch, and draws anew each time. Without a generator of its own it
-draws from the current one, which in a loader is that of the epoch.
+A sampler yields numbers for the data sets above. It is iterated once an epoch, and draws anew each
+time. Without a generator of its own it draws from the current one, which in a loader is that of the
+epoch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What functions of networks ask of their arguments before anything else.
 
-What is annotated as a tensor must be one, and a flag or a number as well. `checked` is around all
-functions that users call, so that none of them has to look itself.
+Here begin the functions: what layers compute, without parameters of their own. What is annotated as
+a tensor must be one, and a flag or a number as well. `checked` is around all functions that users
+call, so that none of those below has to look itself.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Convolution: kernels slid over signals, images and volumes."""
+"""Convolution: kernels slid over signals, images and volumes.
+
+A kernel is multiplied with every window of an image. With the windows above as rows, that is one
+product of matrices, and its derivative is that of views and products: none is written here.
+"""
 
 from __future__ import annotations
 

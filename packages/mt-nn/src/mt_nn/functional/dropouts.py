@@ -1,4 +1,4 @@
-"""Dropout: elements that are set to zero at random.
+"""Dropout: elements that are set to zero at random while a network is trained.
 
 With `inplace=True` the result is stored in the input, which is returned; a leaf that requires grad
 cannot be changed so.

@@ -1,4 +1,8 @@
-"""Linear maps."""
+"""Linear maps, the first function of a network, and the pattern of those that follow.
+
+The public function checks its arguments. An inner one computes: it is composed of operations of
+tensors, and marked `@fused`, so that a backend may have a kernel that is called in its stead.
+"""
 
 from __future__ import annotations
 

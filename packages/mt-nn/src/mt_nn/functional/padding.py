@@ -1,4 +1,8 @@
-"""Padding: tensors surrounded by a constant, or by what they hold."""
+"""Padding: tensors surrounded by a constant, or by what they hold.
+
+Windows at the edge of an image see less of it than others. What else they see, is said here; layers
+of convolution take it as a setting.
+"""
 
 from __future__ import annotations
 
@@ -47,14 +51,14 @@ def pad(
         )
     if mode != "circular" and input.shape[-dims - 1] == 0:
         raise InputError(f"there is nothing to pad from in a tensor of shape {input.shape}.")
-    given = input
+    original = input
     if mode == "circular" and min(amounts) < 0:  # what is cropped is not in the circle
         input = mt.pad(input, [min(amount, 0) for amount in amounts])
         amounts = tuple(max(amount, 0) for amount in amounts)
     for dim in range(dims):
         before, after = amounts[2 * dim : 2 * dim + 2]
         _check(input, input.ndim - 1 - dim, before, after, mode)
-    return apart(_padded(input, amounts, mode), given)
+    return apart(_padded(input, amounts, mode), original)
 
 
 def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:

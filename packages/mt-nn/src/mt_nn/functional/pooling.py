@@ -1,4 +1,8 @@
-"""Pooling: one number for each window of a signal, an image or a volume."""
+"""Pooling: one number for each window of an image, the largest element or the mean.
+
+The windows are those of convolution, and what is done with them is a reduction of stage 2. Most of
+this file is about windows that the settings let stick out at the edges.
+"""
 
 from __future__ import annotations
 

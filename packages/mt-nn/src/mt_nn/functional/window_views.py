@@ -1,6 +1,7 @@
-"""Windows of signals, images and volumes: what convolution and pooling look through.
+"""Windows of signals, images and volumes: what convolution and pooling, below, look through.
 
 Batches have shape (batch, channels, *extents), with one extent for each of one to three dimensions.
+A window costs no memory: stage 2's strides make all windows one view of the input.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ def check_windows(
     check_not_empty(shape)
     extents = zip(shape[2:], kernel_size, padding, dilation, strict=True)
     for extent, size, margin, spread in extents:
-        span, room = spread * (size - 1) + 1, extent + 2 * margin
-        if span > room:
+        span, padded = spread * (size - 1) + 1, extent + 2 * margin
+        if span > padded:
             raise InputError(
                 f"a window of {span} element(s) is larger than the padded input, which has "
-                f"{room}: use a smaller kernel or dilation, or more padding."
+                f"{padded}: use a smaller kernel or dilation, or more padding."
             )
 
 

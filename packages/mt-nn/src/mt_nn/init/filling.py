@@ -1,8 +1,9 @@
 """First values of parameters. The names are torch's, and so are the formulas.
 
-Each function fills a tensor in place, without recording, and returns it. The numbers come from the
-generator that is given, or from the one that `mt_tensor.manual_seed` sets, so that a seed gives the
-same network on every backend.
+Parameters begin as tensors of zeros, from which no network learns. Each function fills a tensor in
+place, without recording, and returns it. The numbers come from the generator that is passed, or
+from the one that `mt_tensor.manual_seed` sets, so that a seed gives the same network on every
+backend.
 
 `xavier_*` are Glorot's, and `kaiming_*` are He's initializations, each by the first name.
 """

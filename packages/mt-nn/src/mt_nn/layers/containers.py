@@ -1,4 +1,4 @@
-"""Modules that hold other modules in an order.
+"""Modules that hold other modules in an order: the first layers, around any others.
 
 `Sequential` says how they are applied. `ModuleList` only holds what it is given, so that it belongs
 to the network; whoever has one says the rest.
@@ -47,10 +47,9 @@ class MemberList(Module):
 
     def _rebuilt(self, members: Iterable[Any]) -> None:
         """Hold these members instead, and number them anew."""
-        held = self._members()
-        kept = list(members)
-        held.clear()
-        held.update((str(position), member) for position, member in enumerate(kept))
+        numbered = {str(position): member for position, member in enumerate(members)}
+        self._members().clear()
+        self._members().update(numbered)
 
     def _name_at(self, position: Any) -> str:
         """Return the name of the member at a position, which may be counted from the end."""

@@ -1,4 +1,8 @@
-"""Layers of convolution over signals, images and volumes."""
+"""Layers of convolution over signals, images and volumes.
+
+They are to the functions of convolution what `Linear` is to `linear`, with more settings; padding
+that is no constant is done here, before the function is called.
+"""
 
 from __future__ import annotations
 

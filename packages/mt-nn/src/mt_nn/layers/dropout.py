@@ -1,6 +1,6 @@
 """Dropout: what is left out at random in training mode, so that none is relied upon too much.
 
-The functions of these names, in `mt_nn.functional`, say what shapes they take and what they do.
+Whether a module is in training mode stage 0 says, by `train()` and `eval()`; here it first matters.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A function of `mt_nn.functional` as a layer.
 
 Many layers do nothing but keep settings: what they compute is a function of their inputs and these.
-`Module` above gives such a layer its place in a network; this file says what it does with both.
+This file says once how; layers of pooling, below, and the losses and activations of the library
+only name their function.
 """
 
 from __future__ import annotations

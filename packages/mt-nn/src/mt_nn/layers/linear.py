@@ -1,4 +1,7 @@
-"""Fully connected layers, and what lies between them and convolutions."""
+"""Fully connected layers, and what lies between them and convolutions.
+
+A layer with parameters makes them, gives them their first values, and passes them to its function.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers of pooling: the largest element or the mean of each window."""
+"""Layers of pooling over images: the functions of pooling, with their settings kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Adam: steps scaled by the recent size of each gradient."""
+"""Adam: steps scaled by the recent size of each gradient.
+
+After SGD, with two averages in place of one velocity; the other optimizers, in the library, vary
+these two.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Weight decay, and averages: expressions that the steps of optimizers share."""
+"""Weight decay, and averages: expressions that the steps of optimizers share.
+
+A step is a formula that `mt_tensor.fuse_in_place` makes one pass over memory; these are parts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Hooks of optimizers: functions that are called around steps, and around saving and loading."""
+"""Hooks of optimizers: functions that are called around steps, and around saving and loading.
+
+They are to an optimizer what those of `Module` are to a module. `Optimizer`, in the next file,
+calls them.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,9 @@ def with_step_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
         before, after = self._hooks["step_before"], self._hooks["step_after"]
         if not (before or after) or type(self).step is not hooked:
             return step(self, *args, **kwargs)
-        given: tuple[Any, ...] = (self, *args)
+        arguments: tuple[Any, ...] = (self, *args)
         for hook in tuple(before.values()):
-            changed = hook(self, given, kwargs)
+            changed = hook(self, arguments, kwargs)
             if changed is None:
                 continue
             if not isinstance(changed, tuple) or len(changed) != 2:
@@ -32,10 +36,10 @@ def with_step_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                     "a hook before a step returns None or a tuple of arguments and keyword "
                     f"arguments; {changed!r} was returned."
                 )
-            given, kwargs = changed
-        loss = step(*given, **kwargs)
+            arguments, kwargs = changed
+        loss = step(*arguments, **kwargs)
         for hook in tuple(after.values()):
-            hook(self, given, kwargs)
+            hook(self, arguments, kwargs)
         return loss
 
     return hooked

@@ -1,4 +1,7 @@
-"""What all optimizers share: groups of parameters with their settings, and a state for each."""
+"""What all optimizers share: groups of parameters with their settings, and a state for each.
+
+`step` goes through the parameters and leaves to a subclass how one of them changes: two follow.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +49,13 @@ class Optimizer(OptimizerHooks):
                 f"{type(self).__name__} takes a list of parameters; a single tensor was given. "
                 "Write [tensor]."
             )
-        given = _in_order(params)
-        if not given:
+        members = _in_order(params)
+        if not members:
             raise SettingError(f"{type(self).__name__} was given no parameters.")
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
-        for group in given if isinstance(given[0], dict) else [{"params": given}]:
+        for group in members if isinstance(members[0], dict) else [{"params": members}]:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -212,8 +215,8 @@ class Optimizer(OptimizerHooks):
             SettingError: a setting in it makes no sense.
         """
         state_dict = self._changed_by_hooks("loading", state_dict)
-        given: Any = state_dict
-        if not isinstance(given, Mapping) or not {"state", "param_groups"} <= {*given}:
+        form: Any = state_dict
+        if not isinstance(form, Mapping) or not {"state", "param_groups"} <= {*form}:
             raise self._unfit("it is a dictionary with 'state' and 'param_groups'")
         saved = list(state_dict["param_groups"])
         sizes = [len(group["params"]) for group in saved]
@@ -221,13 +224,13 @@ class Optimizer(OptimizerHooks):
         if sizes != own:
             raise self._unfit(f"it has groups of {sizes} parameters, and the optimizer of {own}")
         groups = [
-            self._loaded_group(mine, given)
-            for mine, given in zip(self.param_groups, saved, strict=True)
+            self._loaded_group(mine, its)
+            for mine, its in zip(self.param_groups, saved, strict=True)
         ]
         states = {_number(number): state for number, state in state_dict["state"].items()}
         loaded = {}
-        for group, given in zip(groups, saved, strict=True):
-            for parameter, number in zip(group["params"], given["params"], strict=True):
+        for group, its in zip(groups, saved, strict=True):
+            for parameter, number in zip(group["params"], its["params"], strict=True):
                 state = states.pop(_number(number), None)
                 if state:
                     loaded[parameter] = self._loaded_state(parameter, group, state, number)

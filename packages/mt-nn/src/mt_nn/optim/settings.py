@@ -1,4 +1,9 @@
-"""What settings of optimizers are, and what they must be."""
+"""What settings of optimizers are, and what they must be.
+
+With a network, a loss and its gradients, parameters can follow these: that is what optimizers do,
+in this file and the next ones. Their settings may differ from group to group of parameters, and so
+are checked group by group.
+"""
 
 from __future__ import annotations
 

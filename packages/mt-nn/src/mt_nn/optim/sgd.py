@@ -1,4 +1,4 @@
-"""Stochastic gradient descent."""
+"""Stochastic gradient descent: the simplest optimizer, with what is remembered for momentum."""
 
 from __future__ import annotations
 

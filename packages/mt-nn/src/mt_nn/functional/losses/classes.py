@@ -1,4 +1,8 @@
-"""Losses of classifiers, of which one class is right; and the share of right answers."""
+"""Losses of classifiers, of which one class is right; and the share of right answers.
+
+Cross entropy is the loss of most networks that classify. It is the `nll_loss` of the logarithms of
+`softmax`, and so comes second; what makes both long are weights, ignored targets and smoothing.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +54,8 @@ def nll_loss(
 
 def of_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> Tensor:
     """Return the loss of a sample without a batch, of shape ()."""
-    found: Tensor = loss(input.unsqueeze(0), target.unsqueeze(0), *settings)
-    return found.reshape(())
+    result: Tensor = loss(input.unsqueeze(0), target.unsqueeze(0), *settings)
+    return result.reshape(())
 
 
 def _nll_loss_of_classes(
@@ -71,10 +75,10 @@ def _nll_loss(input: Tensor, target: Tensor, reduction: Reduction) -> Tensor:
 def _weighted_nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: Reduction
 ) -> Tensor:
-    kept, classes = _kept(target, ignore_index)
-    weights = _weights(input, classes, kept, weight)
+    counted, classes = _counted(target, ignore_index)
+    weights = _weights(input, classes, counted, weight)
     losses = -input.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
-    return _put_together(losses, weights, kept, reduction)
+    return _reduced(losses, weights, counted, reduction)
 
 
 def _if_all_count(
@@ -98,23 +102,23 @@ def _if_all_count(
         return None
 
 
-def _kept(target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
+def _counted(target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
     """Return which targets count, and the classes, where the others are set to 0."""
-    kept = target != ignore_index
-    return kept, target.masked_fill(~kept, 0)
+    counted = target != ignore_index
+    return counted, target.masked_fill(~counted, 0)
 
 
-def _weights(input: Tensor, classes: Tensor, kept: Tensor, weight: Tensor | None) -> Tensor:
+def _weights(input: Tensor, classes: Tensor, counted: Tensor, weight: Tensor | None) -> Tensor:
     """Return what each sample counts: 0 if it is ignored."""
-    counts = kept.to(input.dtype)
+    counts = counted.to(input.dtype)
     if weight is None:
         return counts
     return counts * weight.index_select(0, classes.reshape(-1)).view(*classes.shape)
 
 
-def _put_together(losses: Tensor, weights: Tensor, kept: Tensor, reduction: Reduction) -> Tensor:
+def _reduced(losses: Tensor, weights: Tensor, counted: Tensor, reduction: Reduction) -> Tensor:
     """Reduce weighted losses; the mean is divided by the sum of the weights."""
-    losses = losses.masked_fill(~kept, 0.0)
+    losses = losses.masked_fill(~counted, 0.0)
     if reduction == "mean":
         return losses.sum() / weights.sum()
     return REDUCTIONS[reduction](losses)
@@ -190,12 +194,12 @@ def _cross_entropy_of_classes(
     log_probabilities = input.log_softmax(1)
     if label_smoothing == 0:
         return _weighted_nll_loss(log_probabilities, target, weight, ignore_index, reduction)
-    kept, classes = _kept(target, ignore_index)
-    weights = _weights(input, classes, kept, weight)
+    counted, classes = _counted(target, ignore_index)
+    weights = _weights(input, classes, counted, weight)
     chosen = -log_probabilities.gather(1, classes.unsqueeze(1)).squeeze(1) * weights
-    everywhere = -_times_classes(log_probabilities, weight).sum(1) * kept.to(input.dtype)
+    everywhere = -_times_classes(log_probabilities, weight).sum(1) * counted.to(input.dtype)
     losses = (1 - label_smoothing) * chosen + label_smoothing / max(input.shape[1], 1) * everywhere
-    return _put_together(losses, weights, kept, reduction)
+    return _reduced(losses, weights, counted, reduction)
 
 
 @fused("cross_entropy")

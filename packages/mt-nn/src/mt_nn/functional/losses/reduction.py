@@ -1,4 +1,8 @@
-"""What all losses share: how they are put together, and what their tensors must be."""
+"""What all losses share: how they are put together, and what their tensors must be.
+
+A loss ends the functions of a network: one number, which `backward()` starts from. There is one for
+each element or sample at first.
+"""
 
 from __future__ import annotations
 
