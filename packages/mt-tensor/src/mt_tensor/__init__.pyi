@@ -316,6 +316,9 @@ from mt_tensor.library.reductions.statistics import std as std
 from mt_tensor.library.reductions.statistics import std_mean as std_mean
 from mt_tensor.library.reductions.statistics import var as var
 from mt_tensor.library.reductions.statistics import var_mean as var_mean
+from mt_tensor.library.reductions.sums import nanmean as nanmean
+from mt_tensor.library.reductions.sums import nansum as nansum
+from mt_tensor.library.reductions.sums import prod as prod
 from mt_tensor.library.reductions.truth import all as all
 from mt_tensor.library.reductions.truth import any as any
 from mt_tensor.library.reductions.truth import count_nonzero as count_nonzero
@@ -325,9 +328,6 @@ from mt_tensor.pointwise.elementwise import elementwise as elementwise
 from mt_tensor.products.matmul import matmul as matmul
 from mt_tensor.recording.function import Function as Function
 from mt_tensor.reductions.sums import mean as mean
-from mt_tensor.reductions.sums import nanmean as nanmean
-from mt_tensor.reductions.sums import nansum as nansum
-from mt_tensor.reductions.sums import prod as prod
 from mt_tensor.reductions.sums import sum as sum
 from mt_tensor.size import Size as Size
 from mt_tensor.tensor import Tensor as Tensor

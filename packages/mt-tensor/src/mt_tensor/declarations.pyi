@@ -1082,7 +1082,7 @@ class Methods:
     def sum(self, dim: Dims = ..., keepdim: builtins.bool = ..., *, dtype: Any = ...) -> Tensor:
         """Return the sum over dimensions."""
     def sum_to_size(self, *shape: Any, size: Any = ...) -> Tensor:
-        """Sum over the dimensions along which a tensor of `shape` would be broadcast to this."""
+        """Sum over what broadcasting a tensor of `shape` to this one's would stretch."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
         """Return a view with two dimensions exchanged, like `transpose`."""
     def swapaxes_(self, axis0: builtins.int, axis1: builtins.int) -> Self:

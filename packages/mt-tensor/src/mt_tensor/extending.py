@@ -82,7 +82,7 @@ from mt_tensor.library.movement.apart import apart as apart
 from mt_tensor.library.movement.padding import Embed as Embed
 from mt_tensor.library.movement.windows import Fold as Fold
 from mt_tensor.library.pointwise.fusing import operator_of as operator_of
-from mt_tensor.reductions.sums import wide as wide
+from mt_tensor.library.reductions.sums import wide as wide
 
 # The recorded graph.
 from mt_tensor.library.recording.hooks import RemovableHandle as RemovableHandle

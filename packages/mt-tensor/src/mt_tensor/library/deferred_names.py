@@ -52,12 +52,13 @@ FUNCTIONS = {
     "mt_tensor.library.reductions.norms": "norm",
     "mt_tensor.library.reductions.softmax": "log_softmax logsumexp softmax softmin",
     "mt_tensor.library.reductions.statistics": "corrcoef cov std std_mean var var_mean",
+    "mt_tensor.library.reductions.sums": "nanmean nansum prod",
     "mt_tensor.library.reductions.truth": "all any count_nonzero",
     "mt_tensor.movement.joining": "cat concat concatenate",
     "mt_tensor.pointwise.elementwise": "elementwise",
     "mt_tensor.pointwise.table_functions": "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh ceil copysign cos cosh digamma eq erf erfc erfinv exp exp2 expit expm1 fix floor ge gelu_tanh greater greater_equal gt hardsigmoid hardswish hypot id inv is_close isfinite isinf isnan le less less_equal lgamma log log10 log1p log2 log_sigmoid logaddexp logical_and logical_not logical_or logical_xor logsigmoid lt maximum minimum mish mul multiply ndtr ne neg negative not_equal quick_gelu reciprocal relu relu6 rsqrt selu sgn sigmoid sign signbit silu sin sinc sinh softsign sqrt tan tanh trunc xlogy",
     "mt_tensor.products.matmul": "matmul",
-    "mt_tensor.reductions.sums": "mean nanmean nansum prod sum",
+    "mt_tensor.reductions.sums": "mean sum",
 }
 
 METHODS = {
@@ -111,10 +112,11 @@ METHODS = {
     "mt_tensor.library.reductions.norms": "norm",
     "mt_tensor.library.reductions.softmax": "log_softmax logsumexp softmax",
     "mt_tensor.library.reductions.statistics": "corrcoef cov std var",
+    "mt_tensor.library.reductions.sums": "nanmean nansum prod",
     "mt_tensor.library.reductions.truth": "all any count_nonzero",
     "mt_tensor.movement.views": "T expand mT permute reshape squeeze transpose unsqueeze view",
     "mt_tensor.pointwise.arithmetic": "__abs__ __add__ __and__ __bool__ __eq__ __float__ __floordiv__ __ge__ __gt__ __index__ __int__ __invert__ __le__ __lshift__ __lt__ __mod__ __mul__ __ne__ __neg__ __or__ __pos__ __pow__ __radd__ __rand__ __rfloordiv__ __rlshift__ __rmod__ __rmul__ __ror__ __rpow__ __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __sub__ __truediv__ __xor__",
     "mt_tensor.pointwise.table_functions": "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil copysign cos cosh digamma eq erf erfc erfinv exp exp2 expit expm1 fix floor floor_divide fmod ge gelu_tanh greater greater_equal gt hardsigmoid hardswish hypot id inv is_close isfinite isinf isnan le less less_equal lgamma log log10 log1p log2 log_sigmoid logaddexp logical_and logical_not logical_or logical_xor logsigmoid lt maximum minimum mish mul multiply ndtr ne neg negative not_equal quick_gelu reciprocal relu relu6 remainder rsqrt selu sgn sigmoid sign signbit silu sin sinc sinh softsign sqrt tan tanh trunc xlogy",
     "mt_tensor.products.matmul": "__matmul__ matmul",
-    "mt_tensor.reductions.sums": "mean nanmean nansum prod sum sum_to_size",
+    "mt_tensor.reductions.sums": "mean sum sum_to_size",
 }

@@ -1,4 +1,9 @@
-"""Operations that fold dimensions: sums, products, and what follows from them."""
+"""Operations that fold dimensions: sums and means.
+
+Element-wise operations and views are enough for what folding needs: forward it is the contract's
+`reduce`, backward the gradient is repeated along the folded dimensions, which is a view again.
+Other reductions are made alike, in `library/reductions`.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,11 @@ from typing import Any
 from mt_operators import OPERATORS
 from mt_tensor.arguments import as_integers, check_flags, check_floating
 from mt_tensor.dtypes import DType, as_dtype, bool_, float16, float32, int64
-from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.movement.joining import shifted
-from mt_tensor.movement.views import squeeze_dims
-from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.errors import ShapeError
 from mt_tensor.public import method, operation
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import require_tensors
 from mt_tensor.recording.linear import LinearFunction, ViewFunction
-from mt_tensor.strides import Shape, normalize_dim, normalize_dims, size_of
+from mt_tensor.strides import Shape, normalize_dims, size_of
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
@@ -52,26 +54,12 @@ def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
     return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
-def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
-    """Raise IndexingError if there is nothing to fold along one of the dimensions."""
-    if 0 in x.shape and any(x.shape[d] == 0 for d in dims):
-        raise IndexingError(
-            f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
-            f"{tuple(d for d in dims if x.shape[d] == 0)}."
-        )
-
-
-def _in_dtype(x: Tensor, dtype: Any) -> Tensor:
+def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
     """Return the tensor as what it is summed in: integers and bools as int64, if not told."""
     wanted: DType = x.dtype if dtype is None else as_dtype(dtype)
     if dtype is None and not wanted.is_floating_point:
         wanted = int64
     return x if wanted is x.dtype else x.to(wanted)
-
-
-def wide(x: Tensor) -> Tensor:
-    """Return float16 as float32: it often cannot hold the sums and products on the way."""
-    return x.float() if x.dtype is float16 else x
 
 
 # --- Sums and means -----------------------------------------------------------------------------
@@ -144,7 +132,7 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     """
     require_tensors("sum", input)
     dims = reduced_dims(dim, len(input._tensor.shape), keepdim)
-    x = input if dtype is None and input.is_floating_point() else _in_dtype(input, dtype)
+    x = input if dtype is None and input.is_floating_point() else in_summed_dtype(input, dtype)
     if x._tensor.dtype is bool_:
         return fold("logical_or", x, dims, keepdim)
     return Sum.apply(x, dims, keepdim)
@@ -168,98 +156,22 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     return Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
 
 
-@operation
-def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
-    require_tensors("nansum", input)
-    return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
+@method
+def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
+    """Sum over what broadcasting a tensor of `shape` to this one's would stretch.
 
-
-@operation
-def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """Return the mean over dimensions of all elements but nan; nan where there is none.
-
-    Arguments and errors are those of `mean`.
-    """
-    require_tensors("nanmean", input)
-    x = input if dtype is None else input.to(dtype)
-    check_floating("nanmean", x)
-    return (nansum(wide(x), dim, keepdim) / sum(x == x, dim, keepdim)).to(x.dtype)
-
-
-def sum_to_size(x: Tensor, shape: Shape) -> Tensor:
-    """Sum over what broadcasting has stretched, so that the result has `shape`."""
-    if x.shape == shape:
-        return x
-    new = x.ndim - len(shape)
-    stretched = tuple(
-        d for d in range(max(new, 0), x.ndim) if shape[d - new] == 1 and x.shape[d] != 1
-    )
-    reduced = tuple(1 if d in stretched else x.shape[d] for d in range(max(new, 0), x.ndim))
-    if new < 0 or reduced != shape:
-        raise ShapeError(f"shape {shape} does not broadcast to {x.shape}, so no sum leads back.")
-    folded = (*range(new), *stretched)
-    return (sum(x, folded, True) if folded else x).view(*shape)
-
-
-# --- Products -----------------------------------------------------------------------------------
-
-
-class Product(Function):
-    """Product over one dimension, which stays with extent 1."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
-        ctx.dim = dim
-        ctx.save_for_backward(x)
-        return fold("mul", x, (dim,))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        """The product of all others: by division or, around a zero, of those on either side."""
-        (x,) = ctx.saved_tensors
-        dim = ctx.dim
-        if not (x == 0).any():
-            return grad * Product.apply(x, dim) / x, None
-        before = shifted(x.cumprod(dim), dim, 1.0)
-        after = shifted(x.flip(dim).cumprod(dim), dim, 1.0).flip(dim)
-        return grad * before * after, None
-
-
-@operation
-def prod(
-    input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:
-    """Return the product over one dimension, or of all elements.
-
-    Args:
-        input: a tensor; integers and bools are multiplied as int64.
-        dim: the dimension to fold; None for all elements.
-        keepdim: whether it stays, with extent 1.
-        dtype: the element type to convert to before.
-
-    Raises:
-        IndexingError: there is no such dimension.
-    """
-    require_tensors("prod", input)
-    x = _in_dtype(input, dtype)
-    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim, keepdim)
-    if x.dtype is bool_:
-        return fold("logical_and", x, dims, keepdim)
-    if not x.requires_grad:
-        return fold("mul", wide(x), dims, keepdim).to(x.dtype)
-    if len(dims) == 1:
-        out = Product.apply(wide(x), dims[0])
-    else:
-        out = Product.apply(wide(x).reshape(-1), 0).view(*(1,) * x.ndim)
-    return out.to(x.dtype) if keepdim else squeeze_dims(out.to(x.dtype), dims)
-
-
-@method("sum_to_size")
-def summed_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Sum over the dimensions along which a tensor of `shape` would be broadcast to this.
+    The derivative of broadcasting: each element gets the gradients of all its repetitions.
 
     Raises:
         ShapeError: a tensor of `shape` does not broadcast to this one.
     """
-    return sum_to_size(self, as_integers(shape, size))
+    shape = as_integers(shape, size)
+    if shape == self.shape:
+        return self
+    new = self.ndim - len(shape)
+    kept = zip(shape, self.shape[max(new, 0) :], strict=False)
+    if new < 0 or any(extent not in (1, own) for extent, own in kept):
+        raise ShapeError(f"shape {shape} does not broadcast to {self.shape}, so no sum leads back.")
+    stretched = [d for d in range(new, self.ndim) if shape[d - new] != self.shape[d]]
+    folded = (*range(new), *stretched)
+    return (sum(self, folded, True) if folded else self).view(*shape)

@@ -12,8 +12,8 @@ from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.factors import svdvals
 from mt_tensor.library.reductions import norms
+from mt_tensor.library.reductions.sums import wide
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import wide
 from mt_tensor.strides import is_integer, normalize_dims
 from mt_tensor.tensor import Tensor
 

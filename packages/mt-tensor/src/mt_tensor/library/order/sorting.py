@@ -19,10 +19,10 @@ from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.indexing.slices import gather_unchecked
 from mt_tensor.library.order.host import on_host
 from mt_tensor.library.reductions.extremes import SharedByEqual
+from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import check_not_empty
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 

@@ -8,9 +8,10 @@ from mt_tensor.dtypes import Number
 from mt_tensor.library.pointwise.functions import checked_factor, sum_with
 from mt_tensor.library.products.contraction import promoted
 from mt_tensor.library.products.vectors import bmm, mm, mv, outer
+from mt_tensor.library.reductions.sums import wide
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
-from mt_tensor.reductions.sums import sum, wide
+from mt_tensor.reductions.sums import sum
 from mt_tensor.tensor import Tensor
 
 

@@ -12,11 +12,12 @@ from mt_tensor.indexing.gathering import Collect
 from mt_tensor.library.fused import fused
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.indexing.slices import along
+from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.movement.views import View, squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.reductions.sums import Dims, check_not_empty, fold, reduced_dims
+from mt_tensor.reductions.sums import Dims, fold, reduced_dims
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 

@@ -8,10 +8,11 @@ from typing import Any
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import as_dtype, as_number, float16
 from mt_tensor.library.reductions.roots import root
+from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors
-from mt_tensor.reductions.sums import Dims, check_not_empty, reduced_dims
+from mt_tensor.reductions.sums import Dims, reduced_dims
 from mt_tensor.tensor import Tensor
 
 

@@ -10,11 +10,12 @@ from mt_autodiff import is_grad_enabled
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import get_default_dtype
 from mt_tensor.library.fused import fused
+from mt_tensor.library.reductions.sums import wide
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
 from mt_tensor.recording.function import Function, require_tensors
-from mt_tensor.reductions.sums import Dims, Sum, fold, reduced_dims, wide
+from mt_tensor.reductions.sums import Dims, Sum, fold, reduced_dims
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 

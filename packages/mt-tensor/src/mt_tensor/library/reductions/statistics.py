@@ -9,11 +9,12 @@ from mt_tensor.arguments import check_floating, check_not_bool
 from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.library.reductions.roots import root
+from mt_tensor.library.reductions.sums import wide
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
-from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims, wide
+from mt_tensor.reductions.sums import Dims, Mean, Repeat, Sum, fold, mean, reduced_dims
 from mt_tensor.strides import size_of
 from mt_tensor.tensor import Tensor
 

@@ -1,0 +1,100 @@
+"""Products over dimensions, and sums and means that leave out what is no number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mt_tensor.arguments import check_floating
+from mt_tensor.dtypes import bool_, float16
+from mt_tensor.errors import IndexingError
+from mt_tensor.movement.joining import shifted
+from mt_tensor.movement.views import squeeze_dims
+from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.public import operation
+from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.reductions.sums import Dims, fold, in_summed_dtype, reduced_dims, sum
+from mt_tensor.strides import normalize_dim
+from mt_tensor.tensor import Tensor
+
+
+def wide(x: Tensor) -> Tensor:
+    """Return float16 as float32: it often cannot hold the sums and products on the way."""
+    return x.float() if x.dtype is float16 else x
+
+
+def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
+    """Raise IndexingError if there is nothing to fold along one of the dimensions."""
+    if 0 in x.shape and any(x.shape[d] == 0 for d in dims):
+        raise IndexingError(
+            f"{name}() of no elements is undefined: shape {x.shape} is empty in dimension(s) "
+            f"{tuple(d for d in dims if x.shape[d] == 0)}."
+        )
+
+
+@operation
+def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
+    require_tensors("nansum", input)
+    return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
+
+
+@operation
+def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """Return the mean over dimensions of all elements but nan; nan where there is none.
+
+    Arguments and errors are those of `mean`.
+    """
+    require_tensors("nanmean", input)
+    x = input if dtype is None else input.to(dtype)
+    check_floating("nanmean", x)
+    return (nansum(wide(x), dim, keepdim) / sum(x == x, dim, keepdim)).to(x.dtype)
+
+
+class Product(Function):
+    """Product over one dimension, which stays with extent 1."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
+        ctx.dim = dim
+        ctx.save_for_backward(x)
+        return fold("mul", x, (dim,))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        """The product of all others: by division or, around a zero, of those on either side."""
+        (x,) = ctx.saved_tensors
+        dim = ctx.dim
+        if not (x == 0).any():
+            return grad * Product.apply(x, dim) / x, None
+        before = shifted(x.cumprod(dim), dim, 1.0)
+        after = shifted(x.flip(dim).cumprod(dim), dim, 1.0).flip(dim)
+        return grad * before * after, None
+
+
+@operation
+def prod(
+    input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """Return the product over one dimension, or of all elements.
+
+    Args:
+        input: a tensor; integers and bools are multiplied as int64.
+        dim: the dimension to fold; None for all elements.
+        keepdim: whether it stays, with extent 1.
+        dtype: the element type to convert to before.
+
+    Raises:
+        IndexingError: there is no such dimension.
+    """
+    require_tensors("prod", input)
+    x = in_summed_dtype(input, dtype)
+    dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim, keepdim)
+    if x.dtype is bool_:
+        return fold("logical_and", x, dims, keepdim)
+    if not x.requires_grad:
+        return fold("mul", wide(x), dims, keepdim).to(x.dtype)
+    if len(dims) == 1:
+        out = Product.apply(wide(x), dims[0])
+    else:
+        out = Product.apply(wide(x).reshape(-1), 0).view(*(1,) * x.ndim)
+    return out.to(x.dtype) if keepdim else squeeze_dims(out.to(x.dtype), dims)
