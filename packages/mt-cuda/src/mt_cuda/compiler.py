@@ -78,10 +78,10 @@ def compile_kernel(kernel: Kernel, capability: Capability = HOPPER) -> Compiled:
                 f"{kernel.source}"
             ) from error
     text = ptx if isinstance(ptx, str) else ptx.decode()
-    found = _ENTRY.search(text)
-    if found is None:
+    entry = _ENTRY.search(text)
+    if entry is None:
         raise KernelError(f"kernel {kernel.name}: the compiler made no entry point of it.")
-    return Compiled(kernel, text, found.group(1))
+    return Compiled(kernel, text, entry.group(1))
 
 
 class _Numba:

@@ -50,10 +50,10 @@ def taps(size: Any, stride: Any, dilation: Any, extents: Any) -> Any:
 
 def padded(x: Any, padding: Any, value: Any = 0.0) -> Any:
     """Return images with a margin of one value."""
-    (above, beside) = padding
-    shape = (*x.shape[:2], x.shape[2] + 2 * above, x.shape[3] + 2 * beside)
+    above, left = padding
+    shape = (*x.shape[:2], x.shape[2] + 2 * above, x.shape[3] + 2 * left)
     out = mt.full(shape, value, dtype=x.dtype)
-    out[:, :, above : shape[2] - above, beside : shape[3] - beside] = x
+    out[:, :, above : shape[2] - above, left : shape[3] - left] = x
     return out
 
 
@@ -444,9 +444,9 @@ def results(operation: Any, arguments: Any, backend: Any, dtype: Any) -> Any:
         value = operation(*values)
         upstream = np.cos(np.arange(value.numel())).reshape(value.shape)
         value.backward(mt.tensor(upstream, dtype=dtype))
-    beside = [x for each in values if isinstance(each, list) for x in each]
+    from_lists = [x for each in values if isinstance(each, list) for x in each]
     gradients = [x.grad for x in values if isinstance(x, mt.Tensor) and x.requires_grad]
-    return [value.detach(), *beside, *gradients]
+    return [value.detach(), *from_lists, *gradients]
 
 
 def assert_agrees_with_composition(

@@ -459,8 +459,8 @@ def _kind_changes(module: Module, name: str, held: Any, value: Any) -> MemberErr
     )
 
 
-def _wrong_kind(method: str, wanted: str, given: object) -> MemberError:
-    return MemberError(f"{method}() takes {wanted}; {reprlib.repr(given)} was given.")
+def _wrong_kind(method: str, wanted: str, value: object) -> MemberError:
+    return MemberError(f"{method}() takes {wanted}; {reprlib.repr(value)} was given.")
 
 
 def _bad_name(module: Module, name: object, reason: str) -> MemberNameError:

@@ -78,7 +78,7 @@ def _draw_plane(axes: Any, dataset: Dataset, score: Callable[[Point], float]) ->
     )
     axes.contour(first, second, scores, levels=[0.0], colors="black", linewidths=1.5)
     for label, (color, mark) in enumerate(zip(COLORS, MARKS, strict=True)):
-        points = [point for point, given in dataset if given == label]
+        points = [point for point, known in dataset if known == label]
         x1, x2 = zip(*points, strict=True) if points else ((), ())
         axes.scatter(x1, x2, c=color, marker=mark, edgecolors="white", s=42, label=f"class {label}")
     axes.set(xlabel="x1", ylabel="x2", aspect="equal")

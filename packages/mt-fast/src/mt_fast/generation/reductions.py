@@ -39,7 +39,7 @@ hold the strides of what is kept, `strides` those of the source along what is fo
 EXTREMES = {"maximum": "larger", "minimum": "smaller"}
 """What folds take in place of functions that have to look out for nan at every step."""
 
-SPOILT = "spoilt |= value != value"
+REMEMBER_NAN = "has_nan |= value != value"
 """Remembers that there was a nan; once, at the end of a run, it takes the place of the result."""
 
 
@@ -75,25 +75,25 @@ class _Combining:
         if self.simple:
             return [f"part = {self.identity}"], 0
         if self.extreme:
-            return [f"part = {self.start(first)}", "spoilt = False"], 0
+            return [f"part = {self.start(first)}", "has_nan = False"], 0
         return [f"part = {self.start(first)}"], 1
 
     def resume(self, total: str) -> list[str]:
         """Return the statements that start with what has been folded before."""
         part = f"part = {converted(total, self.target, self.held)}"
-        return [part, "spoilt = part != part"] if self.extreme else [part]
+        return [part, "has_nan = part != part"] if self.extreme else [part]
 
     def each(self, element: str) -> list[str]:
         """Return the statements that fold one element of a run."""
         if self.extreme:
             value = converted(element, self.source, self.computed)
-            return [f"value = {value}", f"part = {self.extreme}(part, value)", SPOILT]
+            return [f"value = {value}", f"part = {self.extreme}(part, value)", REMEMBER_NAN]
         part = ("part", self.held)
         return self.step(part, (element, self.source), part)
 
     def end(self) -> list[str]:
         """Return the statements after a run."""
-        return [f"part = {self.computed.name}(nan) if spoilt else part"] if self.extreme else []
+        return [f"part = {self.computed.name}(nan) if has_nan else part"] if self.extreme else []
 
     def step(
         self, left: tuple[str, DType], right: tuple[str, DType], result: tuple[str, DType]

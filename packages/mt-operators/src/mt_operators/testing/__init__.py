@@ -109,8 +109,8 @@ def _digamma(np: Any, x: Any) -> Any:
     value = value + np.log(right) - 0.5 / right
     value = value - square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))
     beyond = x - np.round(x)
-    turned = np.sin(math.pi * (0.5 - abs(beyond))) / np.sin(math.pi * beyond)
-    left = np.where(beyond == 0.0, math.nan, value - math.pi * turned)
+    cotangent = np.sin(math.pi * (0.5 - abs(beyond))) / np.sin(math.pi * beyond)
+    left = np.where(beyond == 0.0, math.nan, value - math.pi * cotangent)
     return np.where(x < 0.0, left, value)
 
 

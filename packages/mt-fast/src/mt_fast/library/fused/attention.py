@@ -52,10 +52,10 @@ def _weight_rows(
 def _score_gradient_rows(lo: Any, hi: Any, weights: Any, grad: Any) -> None:
     """Turn the gradients of weights into those of products with the mask added, in place."""
     for i in range(lo, hi):
-        row, given = weights[i], grad[i]
-        total = sum_of_products(row, given)
+        row, upstream = weights[i], grad[i]
+        total = sum_of_products(row, upstream)
         for j in range(row.size):
-            given[j] = row[j] * (given[j] - total)
+            upstream[j] = row[j] * (upstream[j] - total)
 
 
 _WEIGHTS, _GRADIENT = Kernel.of(_weight_rows), Kernel.of(_score_gradient_rows)

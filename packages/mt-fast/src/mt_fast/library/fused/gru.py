@@ -59,8 +59,8 @@ def _gru(
             multiply(products, lo, hi, earlier, panels, 0, len(panels.elements))
         for i in range(lo, hi):
             if time < lengths[i]:
-                opened = gates[step % len(gates), i]
-                _step(states[time, i], opened, projected[time, i], products[i], bias, earlier[i])
+                activated = gates[step % len(gates), i]
+                _step(states[time, i], activated, projected[time, i], products[i], bias, earlier[i])
             else:
                 copy_row(states[time, i], earlier[i])
 

@@ -286,12 +286,12 @@ def _convolution(
 
 @inner
 def _spread(
-    scratch: Any, apart: Any, width: Any, out: Any, start: Any, extents: Any, layout: Any
+    scratch: Any, channel_stride: Any, width: Any, out: Any, start: Any, extents: Any, layout: Any
 ) -> None:
     """Copy results from `scratch` to their places.
 
-    There, channels are `apart`, and each has lines that are `width` long, of which the result has
-    as many elements as its extents say.
+    There, channels are `channel_stride` apart, and each has lines that are `width` long, of which
+    the result has as many elements as its extents say.
     """
     channels, rows, columns = extents
     row_step, step = layout.row, layout.column
@@ -300,7 +300,7 @@ def _spread(
     for channel in range(channels):
         for row in range(rows):
             at = start + channel * layout.channel + row * row_step
-            copy_to_every(out, at, step, scratch, channel * apart + row * width, columns)
+            copy_to_every(out, at, step, scratch, channel * channel_stride + row * width, columns)
 
 
 _CONVOLUTION = Kernel.of(_convolution, allocates=True)
@@ -377,15 +377,15 @@ def _phases(kernel: int, extent: int, stride: int, padding: int, dilation: int) 
     an element is the sum, over the taps for which there is such a q, of the gradients at these q,
     each times the weight of the tap.
     """
-    apart = stride // math.gcd(stride, dilation)  # taps of one phase
+    between = stride // math.gcd(stride, dilation)  # taps of one phase
     for first in range(min(stride, extent)):
         taps = [k for k in range(kernel) if (first + padding - k * dilation) % stride == 0]
         if taps:
-            before = taps[0] - apart  # a slice that runs down to 0 ends nowhere
+            before = taps[0] - between  # a slice that runs down to 0 ends nowhere
             yield Phase(
                 first,
                 -(-(extent - first) // stride),
-                slice(taps[-1], None if before < 0 else before, -apart),
+                slice(taps[-1], None if before < 0 else before, -between),
                 tuple((first + padding - k * dilation) // stride for k in reversed(taps)),
             )
 

@@ -150,28 +150,30 @@ def _fill(
         else:
             clear(pixels, at, left * channels)
             begin = start + (top + line) * windows.width + first
-            apart = windows.height * windows.width
-            _turn_line(pixels, at + left * channels, image, begin, apart, channels, seen)
+            channel_stride = windows.height * windows.width
+            _transpose_line(
+                pixels, at + left * channels, image, begin, channel_stride, channels, seen
+            )
             clear(pixels, at + (left + seen) * channels, (strips.width - left - seen) * channels)
 
 
 @inner
-def _turn_line(
-    pixels: Any, at: Any, image: Any, start: Any, apart: Any, channels: Any, count: Any
+def _transpose_line(
+    pixels: Any, at: Any, image: Any, start: Any, channel_stride: Any, channels: Any, count: Any
 ) -> None:
-    """Copy a line of `count` pixels, whose channels are `apart` in the image; in blocks."""
+    """Copy a line of `count` pixels, whose channels are `channel_stride` apart; in blocks."""
     lanes = VECTOR_BYTES // image.itemsize
     if min(count, channels) < lanes:
         for i in range(count):
             for channel in range(channels):
-                pixels[at + i * channels + channel] = image[start + channel * apart + i]
+                pixels[at + i * channels + channel] = image[start + channel * channel_stride + i]
         return
     for first in range(0, channels, lanes):
         channel = min(first, channels - lanes)  # the last blocks overlap the ones before
         for begin in range(0, count, lanes):
             i = min(begin, count - lanes)
-            source, target = start + channel * apart + i, at + i * channels + channel
-            transpose_block(image, source, apart, pixels, target, channels)  # type: ignore[call-arg]
+            source, target = start + channel * channel_stride + i, at + i * channels + channel
+            transpose_block(image, source, channel_stride, pixels, target, channels)  # type: ignore[call-arg]
 
 
 def _kernel_gradients_by_pixels(

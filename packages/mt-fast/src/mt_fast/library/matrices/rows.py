@@ -23,11 +23,11 @@ _summing = jit(fastmath=set(REASSOCIATE))
 @jit()
 def largest_of(row: Any) -> Any:
     """Return the largest element; nan if there is one."""
-    largest, spoilt = row[0], False
+    largest, has_nan = row[0], False
     for i in range(row.size):
         largest = larger(largest, row[i])  # which need not look out for nan
-        spoilt |= row[i] != row[i]
-    return row.dtype.type(np.nan) if spoilt else largest
+        has_nan |= row[i] != row[i]
+    return row.dtype.type(np.nan) if has_nan else largest
 
 
 @_summing
