@@ -1,6 +1,7 @@
 """What functions ask of their arguments: each question here once, with one error and one wording.
 
-Numbers are asked for in `dtypes.as_number`, tensors in `recording.function.require_tensors`.
+Operations will ask much the same of their arguments, so before them come the questions. Numbers are
+asked for in `dtypes.as_number`, tensors in `recording.function.require_tensors`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """The element types of tensors, and what comes of mixing them.
 
-The names are torch's, and so are the rules of promotion: a floating type beats an integer type,
-which beats bool, whatever their sizes; within a kind, the larger type wins; and a plain Python
-number only decides the kind, never the size. The unsigned types beyond uint8 meet no other
-integers: what holds both uint64 and int64 would be no integer type.
+Elements come before tensors: these are the types that they can have. The names are torch's, and so
+are the rules of promotion: a floating type beats an integer type, which beats bool, whatever their
+sizes; within a kind, the larger type wins; and a plain Python number only decides the kind, never
+the size. The unsigned types beyond uint8 meet no other integers: what holds both uint64 and int64
+would be no integer type.
 """
 
 from __future__ import annotations

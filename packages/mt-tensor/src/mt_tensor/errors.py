@@ -1,8 +1,9 @@
 """The errors of tensors and backends.
 
-All derive from `TensorError`, which is a `RuntimeError`, for torch raises that for most of what it
-refuses; and each also from the other builtin exceptions that code written for torch or NumPy would
-catch (`ValueError`, `TypeError`, `IndexError`, `NotImplementedError`).
+Here the lesson begins, with what can go wrong. All derive from `TensorError`, which is a
+`RuntimeError`, for torch raises that for most of what it refuses; and each also from the other
+builtin exceptions that code written for torch or NumPy would catch (`ValueError`, `TypeError`,
+`IndexError`, `NotImplementedError`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """How the elements of a view lie in its storage: element type, shape, strides and offset.
 
-A layout never changes, and most tensors of a program have one of a few. So layouts are remembered,
-and tensors that lie alike hold the same one: that two of them are alike is a single comparison.
+The arithmetic of `strides.py` needs a shape, strides and an offset; with an element type they make
+a layout. A layout never changes, and most tensors of a program have one of a few. So layouts are
+remembered, and tensors that lie alike hold the same one: that two of them are alike is a single
+comparison.
 """
 
 from __future__ import annotations

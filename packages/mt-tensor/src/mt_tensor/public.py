@@ -1,7 +1,8 @@
 """What users have: a function in `mt_tensor`, a method of `Tensor`, or both.
 
-An operation is a function whose first argument is the tensor. A word above its definition says how
-users call it, by its own name unless names are given:
+`Tensor` is defined; this is how it comes by its operations. An operation is a function whose first
+argument is the tensor. A word above its definition says how users call it, by its own name unless
+names are given:
 
 - `@operation`: as `mt.sum(x)` and as `x.sum()`;
 - `@function`: as `mt.cat([x, y])` alone, and so for classes;

@@ -1,7 +1,8 @@
 """`Size`: a shape as users see it, torch's `torch.Size`.
 
-It is a tuple, and is shown, compared and hashed as one; what is cut out of it or made of two is one
-again. Layouts keep one beside their shape, so that asking a tensor for it makes none.
+A small type first: that in which layouts and tensors show their shape. It is a tuple, and is shown,
+compared and hashed as one; what is cut out of it or made of two is one again. Layouts keep one
+beside their shape, so that asking a tensor for it makes none.
 """
 
 from __future__ import annotations

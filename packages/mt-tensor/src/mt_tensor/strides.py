@@ -1,8 +1,8 @@
 """Shapes, strides and positions: how many dimensions live in one row of memory.
 
-An element at `index` of a tensor lies at `offset + sum(index[d] * strides[d])` of its storage.
-Everything that only moves elements (transposing, slicing, broadcasting, flipping) is a change of
-shape, strides and offset; no element is copied.
+The idea of this stage. An element at `index` of a tensor lies in its storage at
+`offset + sum(index[d] * strides[d])`. Everything that only moves elements (transposing, slicing,
+broadcasting, flipping) is a change of shape, strides and offset; no element is copied.
 """
 
 from __future__ import annotations

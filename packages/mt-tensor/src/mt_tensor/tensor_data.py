@@ -1,8 +1,9 @@
 """`TensorData`: a storage seen through a shape, strides and an offset.
 
-This is what backends work on. The storage is a row of elements that the backend made and alone
-understands; everything here is arithmetic on shape and strides, so that no movement operation ever
-reaches a backend. Several TensorData may share one storage: they are views of each other.
+A layout, and the storage in which the elements lie. This is what backends work on. The storage is a
+row of elements that the backend made and alone understands; everything here is arithmetic on shape
+and strides, so that no movement operation ever reaches a backend. Several TensorData may share one
+storage: they are views of each other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""How each backend computes a formula: asked once, and kept for all calls that follow."""
+"""How each backend computes a formula: asked once, and kept for all calls that follow.
+
+There are backends now. What operations keep of them is this.
+"""
 
 from __future__ import annotations
 

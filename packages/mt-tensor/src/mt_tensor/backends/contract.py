@@ -1,9 +1,10 @@
 """The backend contract: everything that tensors ask of the place where their elements live.
 
-A backend holds data (`empty`, `from_host`, `to_host`) and has six primitives over strided views
-(`TensorData`). All else is composed from these, so a backend that implements them has every
-operation, with gradients, and passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`.
-What follows below them may be replaced where there is a shorter way to it, and need not be.
+So far there were views of elements; this is about who computes with them. A backend holds data
+(`empty`, `from_host`, `to_host`) and has six primitives over strided views (`TensorData`). All else
+is composed from these, so a backend that implements them has every operation, with gradients, and
+passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`. What follows below them may be
+replaced where there is a shorter way to it, and need not be.
 
 Each primitive has one form. `reduce`, `matmul` and `gather` return new contiguous views; `scatter`
 writes to a view. `elementwise` and `copy` do either: what they are given as `out` is a `Layout`,

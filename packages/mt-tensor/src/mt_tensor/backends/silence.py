@@ -1,4 +1,7 @@
-"""Running NumPy without its warnings: overflow and the like follow IEEE 754, silently."""
+"""Running NumPy without its warnings: overflow and the like follow IEEE 754, silently.
+
+Next come backends, most of which compute with NumPy.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The `simple` backend: plain Python loops, written to be read.
 
-This is the executable specification of the contract. Each primitive is the loop that the others
-make fast. Elements are Python numbers while they are computed with, and are rounded or wrapped to
-the element type when they are stored.
+The first backend. This is the executable specification of the contract. Each primitive is the loop
+that the others make fast. Elements are Python numbers while they are computed with, and are rounded
+or wrapped to the element type when they are stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Matrix products, batched and broadcast."""
+"""Matrix products, batched and broadcast.
+
+The last of the primitives that compute: rows by columns.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """`Function`: an operation on tensors together with its derivative.
 
-Subclass it to add an operation: `forward` computes, `backward` turns the gradient of the result
-into the gradients of the inputs. Backward is written with tensor operations, so that it can itself
-be recorded and differentiated (`create_graph=True`).
+The general form of an operation, as `ScalarFunction` was in stage 1. Subclass it to add an
+operation: `forward` computes, `backward` turns the gradient of the result into the gradients of the
+inputs. Backward is written with tensor operations, so that it can itself be recorded and
+differentiated (`create_graph=True`).
 """
 
 from __future__ import annotations
