@@ -13,9 +13,9 @@ def _three(side: Library, size: int) -> Any:
     return [side.tensors.randn(size).requires_grad_() for _ in range(3)]
 
 
-def _forward(size: int) -> Make:
+def _forward(size: int, recorded: bool = False) -> Make:
     def make(side: Library) -> Program:
-        x, y, z = (leaf.detach() for leaf in _three(side, size))
+        x, y, z = (leaf.requires_grad_(recorded) for leaf in _three(side, size))
         return lambda: x * y + z
 
     return make
@@ -25,14 +25,6 @@ def _with_a_number(size: int) -> Make:
     def make(side: Library) -> Program:
         x = side.tensors.randn(size)
         return lambda: x * 2.0 + 1.0
-
-    return make
-
-
-def _recorded(size: int) -> Make:
-    def make(side: Library) -> Program:
-        x, y, z = _three(side, size)
-        return lambda: x * y + z
 
     return make
 
@@ -71,7 +63,7 @@ def _chain(size: int) -> Make:
 for _size in (8, 1000):
     workload(f"x * y + z, {_size} elements: forward", 0.6)(_forward(_size))
     workload(f"x * 2 + 1, {_size} elements: forward", 0.6)(_with_a_number(_size))
-    workload(f"x * y + z, {_size} elements: forward, recorded", 0.6)(_recorded(_size))
+    workload(f"x * y + z, {_size} elements: forward, recorded", 0.6)(_forward(_size, recorded=True))
     workload(f"(x * y + z).sum(), {_size} elements: forward and backward", 0.5)(
         _differentiated(_size)
     )
