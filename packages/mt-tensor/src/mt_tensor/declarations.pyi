@@ -32,6 +32,7 @@ from typing import Any
 from typing import Self
 from typing import Unpack
 import builtins
+import threading
 
 class Methods:
     @property
@@ -181,6 +182,8 @@ class Methods:
         """Return what this tensor and, on its left, what is neither tensor nor number give."""
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
+    def _alone(self) -> threading.RLock:
+        """Return what a thread must hold while it changes `_grad`, or the node of a view."""
     def _backward_to(self, inputs: Tensors, gradient: Tensor | None, retain_graph: builtins.bool | None, create_graph: builtins.bool) -> None:
         """Do what `backward` does for some inputs alone."""
     def _before_change(self) -> Tensor:
@@ -487,6 +490,8 @@ class Methods:
         """Element by element: derivative of lgamma; nan at -1, -2, ..., infinite at 0."""
     def digamma_(self) -> Self:
         """Store the result of `digamma` in place, and return self."""
+    def dim(self) -> builtins.int:
+        """Return the number of dimensions."""
     def dist(self, other: Tensor, p: builtins.float = ...) -> Tensor:
         """Return the p-norm of `input - other`, a 0-D tensor; both are broadcast together."""
     def div(self, other: Any, *, rounding_mode: RoundingMode = ...) -> Tensor:
@@ -1039,6 +1044,8 @@ class Methods:
         """Element by element: hyperbolic sine."""
     def sinh_(self) -> Self:
         """Store the result of `sinh` in place, and return self."""
+    def size(self, dim: builtins.int | None = ...) -> Any:
+        """Return the shape, or the extent of one dimension."""
     def slice_scatter(self, src: Tensor, dim: builtins.int = ..., start: builtins.int | None = ..., end: builtins.int | None = ..., step: builtins.int = ...) -> Tensor:
         """Return a copy of `input` with `src` in place of its slice from `start` to `end` along `dim`."""
     def slogdet(self) -> SignAndLogarithm:
@@ -1071,6 +1078,10 @@ class Methods:
         """Become the view that `squeeze` returns, and return self."""
     def std(self, dim: Any = ..., unbiased: builtins.bool | None = ..., keepdim: builtins.bool = ..., *, correction: builtins.float | None = ...) -> Tensor:
         """Return the standard deviation over dimensions: the square root of the variance."""
+    def storage_offset(self) -> builtins.int:
+        """Return where in the storage the first element lies."""
+    def stride(self, dim: builtins.int | None = ...) -> Any:
+        """Return how many elements of the storage lie between neighbours in each dimension."""
     def sub(self, other: Operand, *, alpha: Number = ...) -> Tensor:
         """Return `input - alpha other`; the errors are those of `add`, and bool has no difference."""
     def sub_(self, other: Any, alpha: Number = ...) -> Self:

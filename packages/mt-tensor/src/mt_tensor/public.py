@@ -91,25 +91,15 @@ def with_numpy_names(made: Any) -> Any:
 
     @functools.wraps(made)
     def renaming(*args: Any, **settings: Any) -> Any:
-        if "axis" in settings or "keepdims" in settings:
-            settings = _renamed(made.__name__, settings)
+        if settings:
+            for other, own in NUMPY.items():
+                if other in settings:
+                    if own in settings:
+                        raise TypeError(
+                            f"{made.__name__}() was given {own} twice: {other} is NumPy's name "
+                            "for it."
+                        )
+                    settings[own] = settings.pop(other)
         return made(*args, **settings)
 
     return renaming
-
-
-def _renamed(name: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments by torch's names.
-
-    Raises:
-        TypeError: one was given by both names.
-    """
-    for other, own in NUMPY.items():
-        if other in settings and own in settings:
-            raise TypeError(f"{name}() was given {own} twice: {other} is NumPy's name for it.")
-    return {NUMPY.get(key, key): value for key, value in settings.items()}
-
-
-# Methods of the class itself that take a dimension.
-for _name in ("size", "stride"):
-    method(_name)(vars(Tensor)[_name])

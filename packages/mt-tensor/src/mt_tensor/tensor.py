@@ -9,8 +9,6 @@ rules are torch's.
 
 from __future__ import annotations
 
-import functools
-import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,9 +17,9 @@ from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import Array, DType, Number
-from mt_tensor.errors import DTypeError, IndexingError, ShapeError
+from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.recording.graph import Node
-from mt_tensor.strides import Shape, normalize_dim
+from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
 
 if TYPE_CHECKING:
@@ -30,8 +28,6 @@ else:
     Methods = object
 
 _new = object.__new__
-
-_making_locks = threading.Lock()
 
 VIEW = 2
 """Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
@@ -68,7 +64,7 @@ class Tensor(Methods):
     _base: Tensor | None  # what this tensor is a view of
     _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep
     _grad: Tensor | None
-    _lock: threading.RLock  # see `_alone`; missing until it is first needed
+    _lock: Any  # what a thread must hold to change `_grad`; missing until it is first needed
     _node: Node | None
     _requires_grad: bool | int  # or VIEW, which must count as true: ask `requires_grad`
     _seen: int  # of a view: the version of its memory that `_node` belongs to
@@ -131,26 +127,9 @@ class Tensor(Methods):
         """The number of dimensions."""
         return len(self._tensor.layout.shape)
 
-    def dim(self) -> int:
-        """Return the number of dimensions."""
-        return self.ndim
-
-    def size(self, dim: int | None = None) -> Any:
-        """Return the shape, or the extent of one dimension."""
-        return self.shape if dim is None else _extent(self.shape, dim)
-
     def numel(self) -> int:
         """Return the number of elements."""
         return self._tensor.layout.size
-
-    def stride(self, dim: int | None = None) -> Any:
-        """Return how many elements of the storage lie between neighbours in each dimension."""
-        strides = self._tensor.layout.strides
-        return strides if dim is None else _extent(strides, dim)
-
-    def storage_offset(self) -> int:
-        """Return where in the storage the first element lies."""
-        return self._tensor.layout.offset
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
@@ -231,16 +210,6 @@ class Tensor(Methods):
                 self.add_to_grad(derivative)
             else:
                 self._watch.accumulate(self, derivative)
-
-    def _alone(self) -> threading.RLock:
-        """Return what a thread must hold while it changes `_grad`, or the node of a view."""
-        try:
-            return self._lock
-        except AttributeError:
-            with _making_locks:
-                if not hasattr(self, "_lock"):
-                    self._lock = threading.RLock()
-            return self._lock
 
     def add_to_grad(self, derivative: Tensor) -> None:
         """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
@@ -387,24 +356,4 @@ class Tensor(Methods):
         return _make(self._tensor, self.backend)
 
 
-def _extent(extents: tuple[int, ...], dim: int) -> int:
-    """Return what belongs to a dimension; there is none in a 0-dimensional tensor."""
-    normal = normalize_dim(dim, len(extents))
-    if not extents:
-        raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
-    return extents[normal]
-
-
 _make = Tensor._make
-
-
-def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number as a 0-dimensional tensor, which nobody may change: it is shared."""
-    if value:
-        return _shared_constant(backend, dtype, value)
-    return _make(backend.full((), dtype, value), backend)  # 0.0 and -0.0 are equal, yet differ
-
-
-@functools.lru_cache(maxsize=512)
-def _shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    return _make(backend.full((), dtype, value), backend)

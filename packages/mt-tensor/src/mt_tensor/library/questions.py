@@ -1,13 +1,47 @@
-"""What code asks of a tensor: its rank and type under all of torch's names."""
+"""What code asks of a tensor: shape, strides, rank and type under all of torch's names."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.errors import ShapeError
+from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.public import function, method, operation
 from mt_tensor.recording.function import require_tensors
+from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
+
+
+@method
+def dim(self: Tensor) -> int:
+    """Return the number of dimensions."""
+    return self.ndim
+
+
+@method
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """Return the shape, or the extent of one dimension."""
+    return self.shape if dim is None else _extent(self.shape, dim)
+
+
+@method
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """Return how many elements of the storage lie between neighbours in each dimension."""
+    strides = self._tensor.layout.strides
+    return strides if dim is None else _extent(strides, dim)
+
+
+@method
+def storage_offset(self: Tensor) -> int:
+    """Return where in the storage the first element lies."""
+    return self._tensor.layout.offset
+
+
+def _extent(extents: tuple[int, ...], dim: int) -> int:
+    """Return what belongs to a dimension; there is none in a 0-dimensional tensor."""
+    normal = normalize_dim(dim, len(extents))
+    if not extents:
+        raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
+    return extents[normal]
 
 
 @function

@@ -12,7 +12,6 @@ from typing import Any
 
 from mt_operators import OPERATORS
 from mt_tensor.dtypes import plain
-from mt_tensor.errors import ShapeError
 from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS
 from mt_tensor.pointwise.table_functions import FUNCTIONS, describe, of_one, of_two
 from mt_tensor.public import method
@@ -71,37 +70,3 @@ for _name, _row in (REFLECTED | OTHERS).items():
     method(f"__{_name}__")(_function)
 for _name, _row in REFLECTED.items():
     method(f"__r{_name}__")(_on_the_right(_row))
-
-
-@method
-def __pos__(self: Tensor) -> Tensor:
-    return self
-
-
-@method
-def __bool__(self: Tensor) -> bool:
-    if self.numel() != 1:
-        raise ShapeError(
-            f"the truth of a tensor of shape {self.shape} is not defined: use x.any() or x.all()."
-        )
-    return bool(self.item())
-
-
-@method
-def __float__(self: Tensor) -> float:
-    return float(self.item())
-
-
-@method
-def __int__(self: Tensor) -> int:
-    return int(self.item())
-
-
-@method
-def __index__(self: Tensor) -> int:
-    if self.dtype.kind == "float" or self.numel() != 1:
-        raise TypeError(
-            f"a tensor of {self.dtype.name} and shape {self.shape} cannot be used as an index: "
-            "that takes a single integer."
-        )
-    return int(self.item())

@@ -7,6 +7,7 @@ gradients at once going backward. Under `create_graph` each gradient is such an 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from mt_autodiff.extending import recording
@@ -33,7 +34,7 @@ from mt_tensor.pointwise.gradients import Recorder
 from mt_tensor.public import function
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor import Tensor, constant
+from mt_tensor.tensor import Tensor
 
 _make = Tensor._make
 
@@ -165,6 +166,18 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     if isinstance(value, int) and abs(value) >> 63:  # smaller types wrap around, as in torch
         (uint64 if dtype is uint64 else int64).checked(value)
     return constant(backend, dtype, value)
+
+
+def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    """Return a number as a 0-dimensional tensor, which nobody may change: it is shared."""
+    if value:
+        return _shared_constant(backend, dtype, value)
+    return _make(backend.full((), dtype, value), backend)  # 0.0 and -0.0 are equal, yet differ
+
+
+@functools.lru_cache(maxsize=512)
+def _shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    return _make(backend.full((), dtype, value), backend)
 
 
 OPERATIONS: dict[str, ElementwiseOperation] = {}

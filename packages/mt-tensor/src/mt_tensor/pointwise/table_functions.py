@@ -17,12 +17,12 @@ from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import Number, bool_, float16, is_half
 from mt_tensor.layout import row_major
-from mt_tensor.pointwise.elementwise import OPERATIONS, ElementwiseOperation
+from mt_tensor.pointwise.elementwise import OPERATIONS, ElementwiseOperation, constant
 from mt_tensor.public import FUNCTIONS as OFFERED
 from mt_tensor.public import method
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor import Tensor, constant
+from mt_tensor.tensor import Tensor
 
 _make = Tensor._make
 

@@ -8,11 +8,11 @@ differentiated (`create_graph=True`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from mt_autodiff import Context
-from mt_autodiff.extending import Differentiable, recording
+from mt_autodiff.extending import recording
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.errors import BackendMismatchError, DTypeError, InPlaceError
 from mt_tensor.recording.graph import Node, connect
@@ -58,7 +58,12 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any) -> Tensor:
-        """Run forward, and record it if an argument wants a gradient."""
+        """Run forward, and record it if an argument wants a gradient.
+
+        Raises:
+            DTypeError: the result is no floating-point tensor, so that it can have no gradient.
+            TypeError: the result is no tensor.
+        """
         enabled = recording.get()
         if enabled:
             needs = tuple(
@@ -80,9 +85,17 @@ class Function:
                 "tensor."
             )
         if True in needs:
+            if not result.dtype.is_floating_point:
+                raise DTypeError(
+                    f"{cls.__name__} returned a tensor of {result.dtype.name}, which can have no "
+                    "gradient; call detach() on its inputs."
+                )
             if True in [result is arg for arg in args]:
                 result = result.detach()
-            record(cls, ctx, args, result, cls.__name__)
+            node: Node = object.__new__(Node)
+            node.last_fn, node.ctx, node.name = cls, ctx, cls.__name__
+            wanted = [arg.variable for arg, need in zip(args, needs, strict=True) if need]
+            connect(result, node, wanted)
         if result._tensor._version is not None:  # otherwise nobody shares its memory
             result._note_base(args)
         return result
@@ -127,25 +140,6 @@ def changed_in_place(what: str) -> InPlaceError:
         f"a tensor that {what} saved for its gradient has been changed in place since, so that the "
         "gradient would be wrong: change a clone() of it, or call backward() first."
     )
-
-
-def record(
-    function: Differentiable, ctx: Context, args: Sequence[Any], result: Tensor, name: str
-) -> None:
-    """Give `result` its history.
-
-    Raises:
-        DTypeError: the result is no floating-point tensor, so that it can have no gradient.
-    """
-    if not result.dtype.is_floating_point:
-        raise DTypeError(
-            f"{name} returned a tensor of {result.dtype.name}, which can have no gradient; "
-            "call detach() on its inputs."
-        )
-    node: Node = object.__new__(Node)
-    node.last_fn, node.ctx, node.name = function, ctx, name
-    needed = zip(args, ctx.needs_input_grad, strict=True)
-    connect(result, node, [arg.variable for arg, need in needed if need])
 
 
 def require_tensors(name: str, *values: Any) -> None:

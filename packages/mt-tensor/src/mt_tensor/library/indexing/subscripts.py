@@ -18,11 +18,11 @@ from mt_tensor.indexing.gathering import lies_within, lowest_and_highest
 from mt_tensor.indexing.subscripts import EVERYTHING, Select, in_full, plain_view
 from mt_tensor.library.indexing.slices import GatherSlices, along, element_numbers
 from mt_tensor.library.memory import positions
-from mt_tensor.pointwise.elementwise import elementwise
+from mt_tensor.pointwise.elementwise import constant, elementwise
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast, size_of, strides_from_shape
-from mt_tensor.tensor import Tensor, constant
+from mt_tensor.tensor import Tensor
 
 _AS_TENSORS = (bool, np.bool_, list, tuple, range, np.ndarray)
 """What stands for a tensor in an index."""

@@ -30,11 +30,17 @@ from mt_tensor.library.pointwise.choosing import single
 from mt_tensor.library.pointwise.functions import scaled
 from mt_tensor.library.pointwise.integers import RoundingMode
 from mt_tensor.library.recording.aliasing import Instead
-from mt_tensor.pointwise.elementwise import OPERANDS, OPERATIONS, check_on_bool, elementwise
+from mt_tensor.pointwise.elementwise import (
+    OPERANDS,
+    OPERATIONS,
+    check_on_bool,
+    constant,
+    elementwise,
+)
 from mt_tensor.public import method
 from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast
-from mt_tensor.tensor import Tensor, constant
+from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 
