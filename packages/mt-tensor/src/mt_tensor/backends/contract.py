@@ -40,8 +40,7 @@ import numpy as np
 from mt_operators import Formula, Operator
 from mt_tensor.backends.kernels import registered_kernel
 from mt_tensor.dtypes import Array, DType, Number, bool_, float16, float32
-from mt_tensor.errors import ExchangeError
-from mt_tensor.layout import Layout
+from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor_data import TensorData
 
@@ -209,11 +208,7 @@ class TensorBackend(ABC):
         """Return a new contiguous view in which every element is `value`."""
         with np.errstate(over="ignore"):
             number = self.from_host(np.asarray(dtype.convert(value), dtype.numpy))
-        if shape == ():
-            return number
-        out = self.empty(shape, dtype)
-        self.copy(number.expand(shape), out)
-        return out
+        return self.copy(number.expand(shape), row_major(shape, dtype))
 
     # --- For backends that look at one element after the other ----------------------------------
 
@@ -258,23 +253,6 @@ class TensorBackend(ABC):
         return registered_kernel(self.name, name)
 
     # --- Memory ---------------------------------------------------------------------------------
-
-    def reinterpreted(self, storage: Any, dtype: DType) -> Any:
-        """Return the bytes of a storage as elements of another type, in the same memory.
-
-        What is left of the bytes at the end, less than an element, is left out.
-
-        Raises:
-            ExchangeError: this backend cannot, as storages that are no arrays of NumPy cannot
-                without a method of their own.
-        """
-        if not isinstance(storage, np.ndarray):
-            raise ExchangeError(
-                f"backend {self.name!r} cannot show the same memory as another element type: do it "
-                "on another, as in x.to('numpy').view(dtype)."
-            )
-        whole = storage.nbytes // dtype.itemsize * dtype.itemsize
-        return storage.view(np.uint8)[:whole].view(dtype.numpy)
 
     def same_memory(self, a: Any, b: Any) -> bool:
         """Whether two storages share memory: the same one, or arrays over the same bytes."""

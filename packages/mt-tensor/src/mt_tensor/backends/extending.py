@@ -6,9 +6,11 @@ border for backends in other packages; `mt_tensor.extending` is that for operati
 """
 
 # Elements in the memory of this machine.
-from mt_tensor.backends.host import copied as copied
 from mt_tensor.backends.silence import silently as silently
-from mt_tensor.library.backends.host import HostBackend as HostBackend
+from mt_tensor.library.backends.host import (
+    HostBackend as HostBackend,
+    copied as copied,
+)
 from mt_tensor.layout import (
     Layout as Layout,
     row_major as row_major,

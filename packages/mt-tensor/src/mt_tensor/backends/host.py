@@ -10,7 +10,7 @@ import numpy as np
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, DType, Number, as_dtype
-from mt_tensor.layout import Layout, row_major
+from mt_tensor.layout import row_major
 from mt_tensor.strides import Shape, size_of
 from mt_tensor.tensor_data import TensorData, not_an_array
 
@@ -42,11 +42,3 @@ class HostBackend(TensorBackend):
         out = self.empty(shape, dtype)
         silently(out.storage.fill, dtype.convert(value))
         return out
-
-
-def copied(source: TensorData, out: Layout) -> TensorData:
-    """Return NumPy's own copy of a view, converted."""
-    array, dtype = source.array, out.dtype
-    if source.layout.dtype is dtype:
-        return TensorData.of(array.copy(), out)
-    return TensorData.of(silently(array.astype, dtype.numpy, "C"), out)

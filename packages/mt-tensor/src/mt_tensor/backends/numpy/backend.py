@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mt_operators import OPERATORS, Formula, Operator
-from mt_tensor.backends.host import HostBackend, copied
+from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy.calls import fitted, running
 from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, on_arrays
 from mt_tensor.backends.silence import run_quietly, silently
@@ -116,7 +116,6 @@ class NumpyOps(HostBackend):
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy and convert."""
-        if isinstance(out, TensorData):
-            silently(np.copyto, out.array, source.array, casting="unsafe")
-            return out
-        return copied(source, out)
+        out = self.target(out)
+        silently(np.copyto, out.array, source.array, casting="unsafe")
+        return out

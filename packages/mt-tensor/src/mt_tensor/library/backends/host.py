@@ -9,7 +9,7 @@ import numpy as np
 from mt_tensor.backends import host
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import DType, Number
-from mt_tensor.layout import row_major
+from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData, not_an_array
 
@@ -48,3 +48,11 @@ class HostBackend(host.HostBackend):
         if not zero:
             silently(array.fill, dtype.convert(value))
         return TensorData.of(array, row_major(shape, dtype))
+
+
+def copied(source: TensorData, out: Layout) -> TensorData:
+    """Return NumPy's own copy of a view, converted."""
+    array, dtype = source.array, out.dtype
+    if source.layout.dtype is dtype:
+        return TensorData.of(array.copy(), out)
+    return TensorData.of(silently(array.astype, dtype.numpy, "C"), out)

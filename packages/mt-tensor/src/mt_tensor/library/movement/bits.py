@@ -1,11 +1,18 @@
-"""The same memory as elements of another type: `x.view(dtype)`."""
+"""The same memory as elements of another type: `x.view(dtype)`.
+
+Where storages are arrays of NumPy, it is what NumPy does. A backend that has others may have a
+method `reinterpreted(storage, dtype)`, which returns the whole elements that the bytes make.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, as_dtype, bool_
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import DTypeError, ExchangeError, ShapeError
 from mt_tensor.layout import Layout, layout_of
 from mt_tensor.public import method
 from mt_tensor.tensor import Tensor
@@ -35,8 +42,22 @@ def _reinterpreted(self: Tensor, *shape: Any, size: Any = None, dtype: Any = Non
             f"the bytes of {data.dtype.name} are no truth values: compare them, as in x != 0."
         )
     view = data.with_layout(_other_layout(data.layout, wanted))
-    view._storage = backend.reinterpreted(data.storage, wanted)
+    view._storage = _as_elements(backend, data.storage, wanted)
     return Tensor._make(view, backend)
+
+
+def _as_elements(backend: TensorBackend, storage: Any, dtype: DType) -> Any:
+    """Return the bytes of a storage as elements of another type, in the same memory."""
+    own = getattr(backend, "reinterpreted", None)
+    if own is not None:
+        return own(storage, dtype)
+    if not isinstance(storage, np.ndarray):
+        raise ExchangeError(
+            f"backend {backend.name!r} cannot show the same memory as another element type: do it "
+            "on another, as in x.to('numpy').view(dtype)."
+        )
+    whole = storage.nbytes // dtype.itemsize * dtype.itemsize
+    return storage.view(np.uint8)[:whole].view(dtype.numpy)
 
 
 def _other_layout(layout: Layout, dtype: DType) -> Layout:

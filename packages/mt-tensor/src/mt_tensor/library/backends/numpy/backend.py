@@ -18,7 +18,8 @@ from mt_tensor.backends.kernels import register_kernels, registered_kernel
 from mt_tensor.backends.numpy import backend, calls
 from mt_tensor.backends.numpy.backend import new_view
 from mt_tensor.dtypes import Array, DType, float16, float32
-from mt_tensor.library.backends.host import HostBackend
+from mt_tensor.layout import Layout
+from mt_tensor.library.backends.host import HostBackend, copied
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
 from mt_tensor.tensor_data import TensorData
 
@@ -92,6 +93,10 @@ class NumpyOps(HostBackend, backend.NumpyOps):
             reached[dim] = slice(None)
             slices = slices[tuple(reached)]
         return new_view(slices.take(numbers, dim), shape, source.dtype)
+
+    def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
+        """Copy and convert; what is new is made and filled in one step."""
+        return copied(source, out) if isinstance(out, Layout) else super().copy(source, out)
 
     def concatenate(self, parts: Sequence[TensorData], dim: int) -> TensorData:
         """Return NumPy's own concatenation."""
