@@ -133,6 +133,11 @@ def test_operators_of_whole_numbers_are_refused(name: str) -> None:
         operation(name)(*args)
 
 
+def test_other_names_are_the_same_methods() -> None:
+    for other, name in OPERATORS.aliases.items():
+        assert getattr(Scalar, other) is getattr(Scalar, name), other
+
+
 def test_rounded_division_by_pythons_operators() -> None:
     x = Scalar(7.5)
     assert [v.data for v in (x // 2, x % -2, 17 // x, 17 % x)] == [3.0, -0.5, 2.0, 2.0]
