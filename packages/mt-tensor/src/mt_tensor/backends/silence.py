@@ -11,15 +11,10 @@ from typing import Any
 
 import numpy as np
 
+_quiet = contextvars.copy_context()
+_quiet.run(np.seterr, all="ignore")  # a setting that NumPy keeps in a context variable
 
-def _quiet_context() -> contextvars.Context:
-    """Return a context in which NumPy, which keeps the setting in a context variable, is quiet."""
-    context = contextvars.copy_context()
-    context.run(np.seterr, all="ignore")
-    return context
-
-
-run_quietly = _quiet_context().run
+run_quietly = _quiet.run
 """`run_quietly(function, ...)` calls a function without NumPy's warnings, at next to no cost.
 
 One context can be entered once at a time. While it is taken, by another thread or because the
