@@ -27,29 +27,29 @@ def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
     Raises:
         TypeError: something is no integer, or sizes were given in both ways.
     """
-    given = _unpacked(values, named)
-    for value in given:
+    sizes = _unpacked(values, named)
+    for value in sizes:
         if value.__class__ is not int:
             if not is_integer(value):
-                raise TypeError(f"sizes and dimensions are integers; {given} was given.")
-            return tuple(map(operator.index, given))
-    return given
+                raise TypeError(f"sizes and dimensions are integers; {sizes} was given.")
+            return tuple(map(operator.index, sizes))
+    return sizes
 
 
 def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
-    """Return the shape that extents make, which are given in one of the ways of `as_integers`.
+    """Return the shape that extents make, given in one of the ways of `as_integers`.
 
     Raises:
         ShapeError: an extent is negative.
         TypeError: an extent is no integer, or they were given in both ways.
     """
-    given = _unpacked(extents, named)
-    for extent in given:
+    sizes = _unpacked(extents, named)
+    for extent in sizes:
         whole = isinstance(extent, _INTEGERS) and not isinstance(extent, bool)
         if not whole or extent < 0:
-            message = f"a shape is made of non-negative integers; {given} was given."
+            message = f"a shape is made of non-negative integers; {sizes} was given."
             raise ShapeError(message) if whole else TypeError(message)
-    return tuple(map(int, given))
+    return tuple(map(int, sizes))
 
 
 def check_addressable(shape: Shape) -> None:

@@ -897,7 +897,7 @@ class Methods:
         """Store the result of `neg` in place, and return self."""
     def nelement(self) -> builtins.int:
         """Return the number of elements."""
-    def new(self, *given: Any) -> Tensor:
+    def new(self, *sizes_or_data: Any) -> Tensor:
         """Return a tensor of sizes or of data, of this element type and on this backend."""
     def new_empty(self, *sizes: Any, size: Any = ..., **options: Unpack[Options]) -> Tensor:
         """Return a tensor with arbitrary elements; see `mt_tensor.empty`."""

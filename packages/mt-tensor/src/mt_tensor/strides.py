@@ -156,8 +156,8 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     if dims.__class__ is int:
         dim = normalize_dim(dims, ndim)
         return (dim,) if ndim else ()
-    given = tuple(dims) if isinstance(dims, Iterable) else (dims,)
-    normal = tuple(normalize_dim(dim, ndim) for dim in given)
+    named = tuple(dims) if isinstance(dims, Iterable) else (dims,)
+    normal = tuple(normalize_dim(dim, ndim) for dim in named)
     if len(set(normal)) != len(normal):
-        raise IndexingError(f"dimensions {given} name a dimension twice.")
+        raise IndexingError(f"dimensions {named} name a dimension twice.")
     return normal if ndim else ()

@@ -128,8 +128,8 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 @method
 def permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """Return a view with the dimensions in another order."""
-    given = as_integers(order, dims)
-    return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in given))
+    named = as_integers(order, dims)
+    return Permute.apply(self, tuple(normalize_dim(d, self.ndim) for d in named))
 
 
 @method
@@ -157,16 +157,16 @@ def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 @method
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
-    given = as_integers(shape, size)
-    new = len(given) - self.ndim
-    resolved = given
-    if -1 in given:
+    sizes = as_integers(shape, size)
+    new = len(sizes) - self.ndim
+    resolved = sizes
+    if -1 in sizes:
         resolved = tuple(
             self.shape[d - new] if extent == -1 and d >= new else extent
-            for d, extent in enumerate(given)
+            for d, extent in enumerate(sizes)
         )
     if resolved and min(resolved) < 0:
-        raise ShapeError(f"expand() was given {tuple(given)} for shape {self.shape}.")
+        raise ShapeError(f"expand() was given {tuple(sizes)} for shape {self.shape}.")
     return Expand.apply(self, resolved)
 
 

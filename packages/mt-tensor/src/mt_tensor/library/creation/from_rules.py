@@ -45,8 +45,8 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    given = {"start": 0 if start is None else start, "end": end, "step": step}
-    bounds = [one_number(name, value) for name, value in given.items()]
+    named = {"start": 0 if start is None else start, "end": end, "step": step}
+    bounds = [one_number(name, value) for name, value in named.items()]
     if not all(map(math.isfinite, bounds)):
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
     if dtype is None:

@@ -73,9 +73,9 @@ def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
 
 
 @method
-def new(self: Tensor, *given: Any) -> Tensor:
+def new(self: Tensor, *sizes_or_data: Any) -> Tensor:
     """Return a tensor of sizes or of data, of this element type and on this backend."""
-    return of_sizes_or_data(given, self.dtype, self.backend)
+    return of_sizes_or_data(sizes_or_data, self.dtype, self.backend)
 
 
 @method

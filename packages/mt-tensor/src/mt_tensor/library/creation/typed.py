@@ -29,11 +29,11 @@ from mt_tensor.strides import is_integer
 from mt_tensor.tensor import Tensor
 
 
-def of_sizes_or_data(given: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:
+def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:
     """Return a tensor with arbitrary elements, of sizes, or one with a copy of data.
 
     Args:
-        given: integers, which are a shape, or one sequence, array or tensor.
+        arguments: integers, which are a shape, or one sequence, array or tensor.
         dtype: the element type.
         backend: a backend or its name; by default a tensor's own, else the current one.
 
@@ -42,11 +42,11 @@ def of_sizes_or_data(given: tuple[Any, ...], dtype: DType, backend: Backend = No
         DTypeError: an element is no number.
         TypeError: more than one thing was given, and they are no sizes.
     """
-    if all(is_integer(each) and not isinstance(each, Tensor) for each in given):
-        return empty(*(given or (0,)), dtype=dtype, backend=backend)
-    if len(given) > 1:
-        raise TypeError(f"a tensor is made of sizes, or of one sequence; {given!r} were given.")
-    return tensor(given[0], dtype, backend)
+    if all(is_integer(each) and not isinstance(each, Tensor) for each in arguments):
+        return empty(*(arguments or (0,)), dtype=dtype, backend=backend)
+    if len(arguments) > 1:
+        raise TypeError(f"a tensor is made of sizes, or of one sequence; {arguments!r} were given.")
+    return tensor(arguments[0], dtype, backend)
 
 
 @method
@@ -55,8 +55,8 @@ def _initialize(self: Tensor, sizes_or_data: tuple[Any, ...]) -> None:
 
 
 def _maker(name: str, dtype: DType) -> Callable[..., Tensor]:
-    def make(*given: Any) -> Tensor:
-        return of_sizes_or_data(given, dtype)
+    def make(*sizes_or_data: Any) -> Tensor:
+        return of_sizes_or_data(sizes_or_data, dtype)
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""Return a tensor of {dtype.name}, of sizes or of data; see `tensor`."""

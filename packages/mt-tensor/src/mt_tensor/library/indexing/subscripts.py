@@ -7,6 +7,7 @@ together, and name one element each of the dimensions they stand for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,14 +92,14 @@ def _is_index(entry: Any) -> bool:
 
 def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
     """Return the view that a key gives of `x`, and what tensors pick out of this view."""
-    given = key if isinstance(key, tuple) else (key,)
-    if len(given) <= x.ndim and False not in map(_is_index, given):
-        common_backend(x, *given)
-        picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(given)]
+    entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
+    if len(entries) <= x.ndim and False not in map(_is_index, entries):
+        common_backend(x, *entries)
+        picks = [Pick(d, _from_the_front(i, x.shape[d], d)) for d, i in enumerate(entries)]
         return x, picks
     if _is_mask(key) and key.shape == x.shape[: key.ndim] and key.ndim > 1 and x.is_contiguous():
-        x, given = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
-    entries = [_normal(x, entry) for entry in given]
+        x, entries = x.flatten(0, key.ndim - 1), (key.flatten(),)  # one index instead of several
+    entries = [_normal(x, entry) for entry in entries]
     entries = in_full(entries, sum(map(_dims_used, entries)), x.ndim)
     plain: list[Any] = []
     picks = []
@@ -131,8 +132,7 @@ def _mask_positions(mask: Tensor, shape: Shape, dim: int) -> list[Tensor]:
             f"a mask at dimension {dim} must have shape {shape}, one truth value for each element; "
             f"shape {mask.shape} was given."
         )
-    found = np.nonzero(np.atleast_1d(mask.numpy()))
-    return [mask._uploaded(where) for where in found]
+    return [mask._uploaded(row) for row in np.nonzero(np.atleast_1d(mask.numpy()))]
 
 
 def _from_the_front(index: Tensor, extent: int, dim: int) -> Tensor:
@@ -312,14 +312,14 @@ def __setitem__(self: Tensor, key: Any, value: Any) -> None:
         InPlaceError: the tensor is a leaf that requires grad, or repeats elements.
         DTypeError: `value` is a number out of the range of the dtype.
     """
-    given = _as_tensor(self, value)
-    if not given.ndim and _is_mask(key) and key.shape == self.shape:
-        self.masked_fill_(key, given.to(self.backend))
+    source = _as_tensor(self, value)
+    if not source.ndim and _is_mask(key) and key.shape == self.shape:
+        self.masked_fill_(key, source.to(self.backend))
         return
     picks: list[Pick] = []
     if (view := plain_view(self, key)) is None:
         view, picks = _resolve(self, key)
     if picks:
-        _store(view, picks, given)
+        _store(view, picks, source)
     else:
-        view.copy_(_without_leading_ones(given, view.shape))
+        view.copy_(_without_leading_ones(source, view.shape))

@@ -79,15 +79,15 @@ class NumpyOps(HostBackend, backend.NumpyOps):
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Take whole slices along an axis if the index names such."""
-        shape, strides = index.shape, index.strides
-        if not index.size or any(strides[:dim]) or any(strides[dim + 1 :]):
+        layout = index.layout
+        shape, start, step = layout.shape, layout.offset, layout.strides[dim]
+        if not layout.size or layout.strides.count(0) + (step != 0) < len(shape):
             return super().gather(source, dim, index)
-        start, step = index.offset, strides[dim]
         if step > 0:
             numbers = index.storage[start : start + shape[dim] * step : step]
         else:
             numbers = index.like((shape[dim],), (step,), start).array
-        slices, extents = source.array, source.shape
+        slices, extents = source.array, source.layout.shape
         if shape[:dim] != extents[:dim] or shape[dim + 1 :] != extents[dim + 1 :]:
             reached = [slice(extent) for extent in shape]
             reached[dim] = slice(None)
