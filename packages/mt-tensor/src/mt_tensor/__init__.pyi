@@ -123,6 +123,9 @@ from mt_tensor.library.movement.functions import reshape as reshape
 from mt_tensor.library.movement.functions import squeeze as squeeze
 from mt_tensor.library.movement.functions import transpose as transpose
 from mt_tensor.library.movement.functions import unsqueeze as unsqueeze
+from mt_tensor.library.movement.joining import cat as _cat
+from mt_tensor.library.movement.joining import cat as cat
+from mt_tensor.library.movement.joining import stack as stack
 from mt_tensor.library.movement.padding import pad as pad
 from mt_tensor.library.movement.rearranging import broadcast_shapes as broadcast_shapes
 from mt_tensor.library.movement.rearranging import broadcast_tensors as broadcast_tensors
@@ -153,7 +156,6 @@ from mt_tensor.library.movement.stacking import column_stack as column_stack
 from mt_tensor.library.movement.stacking import combinations as combinations
 from mt_tensor.library.movement.stacking import dstack as dstack
 from mt_tensor.library.movement.stacking import hstack as hstack
-from mt_tensor.library.movement.stacking import stack as stack
 from mt_tensor.library.movement.stacking import vstack as _vstack
 from mt_tensor.library.movement.stacking import vstack as vstack
 from mt_tensor.library.movement.turning import adjoint as adjoint
@@ -322,8 +324,6 @@ from mt_tensor.library.reductions.sums import prod as prod
 from mt_tensor.library.reductions.truth import all as all
 from mt_tensor.library.reductions.truth import any as any
 from mt_tensor.library.reductions.truth import count_nonzero as count_nonzero
-from mt_tensor.movement.joining import cat as _cat
-from mt_tensor.movement.joining import cat as cat
 from mt_tensor.pointwise.elementwise import elementwise as elementwise
 from mt_tensor.products.matmul import matmul as matmul
 from mt_tensor.recording.function import Function as Function

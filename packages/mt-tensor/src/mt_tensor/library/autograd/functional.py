@@ -11,7 +11,7 @@ from typing import Any
 from mt_autodiff import enable_grad
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.autograd.gradients import grad
-from mt_tensor.library.movement.stacking import stack
+from mt_tensor.library.movement.joining import stack
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 

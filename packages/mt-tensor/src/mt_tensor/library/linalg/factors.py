@@ -17,7 +17,7 @@ from mt_tensor.dtypes import Array
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.library.linalg.systems import Solve
-from mt_tensor.movement.joining import cat
+from mt_tensor.library.movement.joining import cat
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.recording.function import Function
 from mt_tensor.tensor import Tensor

@@ -10,7 +10,7 @@ import numpy as np
 from mt_tensor.arguments import as_integers, as_shape, check_addressable
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype, existing_dim
-from mt_tensor.movement.joining import cat
+from mt_tensor.library.movement.joining import cat
 from mt_tensor.public import function, operation
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dims, shape_broadcast

@@ -1,4 +1,4 @@
-"""Joining tensors in torch's other ways: along a new dimension, as blocks, in combinations."""
+"""Joining tensors in torch's other ways: side by side, in depth, as blocks, in combinations."""
 
 from __future__ import annotations
 
@@ -12,56 +12,12 @@ from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import as_integer
+from mt_tensor.library.movement.joining import cat, check_list, stack
 from mt_tensor.library.movement.padding import pad
 from mt_tensor.library.movement.rearranging import meshgrid
-from mt_tensor.movement.joining import cat, check_list, of_one_type
 from mt_tensor.public import function
-from mt_tensor.recording.function import Function, common_backend, require_tensors
-from mt_tensor.strides import normalize_dim
+from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
-from mt_tensor.tensor_data import TensorData
-
-# --- Along a new dimension -----------------------------------------------------------------------
-
-
-class Stack(Function):
-    """Tensors of one shape joined along a new dimension."""
-
-    @staticmethod
-    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
-        ctx.dim = dim
-        first = parts[0]
-        shape, backend = first.shape, first.backend
-        views = [part._tensor for part in parts]
-        if dim == len(shape):
-            views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
-        # In memory, those joined along the dimension behind the new one are stacked already.
-        joined = backend.concatenate(views, dim)
-        stacked = (*shape[:dim], len(parts), *shape[dim:])
-        return first._with(TensorData(joined.storage, stacked, dtype=joined.dtype))
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
-        before = (slice(None),) * ctx.dim
-        return None, *[grad[(*before, i)] for i in range(grad.shape[ctx.dim])]
-
-
-@function
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Join tensors of one shape along a new dimension.
-
-    Raises:
-        ShapeError: no tensor was given, or the shapes differ.
-    """
-    check_list("stack", tensors)
-    common_backend(*tensors)
-    if len({tensor.shape for tensor in tensors}) > 1:
-        raise ShapeError(
-            f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
-            "they must all be equal."
-        )
-    return Stack.apply(normalize_dim(dim, tensors[0].ndim + 1), *of_one_type(tensors))
-
 
 # --- With more dimensions -----------------------------------------------------------------------
 

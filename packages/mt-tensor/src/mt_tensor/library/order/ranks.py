@@ -21,8 +21,8 @@ from mt_tensor.library.arguments import (
     existing_dim,
 )
 from mt_tensor.library.indexing.selection import ValuesAndIndices
+from mt_tensor.library.movement.joining import cat
 from mt_tensor.library.order.sorting import sort
-from mt_tensor.movement.joining import cat
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import require_tensors

@@ -11,8 +11,8 @@ from mt_tensor.dtypes import Array, DType, as_dtype, bool_, int64
 from mt_tensor.errors import DTypeError
 from mt_tensor.library.indexing.selection import ValuesAndIndices
 from mt_tensor.library.indexing.slices import gather_unchecked
+from mt_tensor.library.movement.joining import preceded, shifted
 from mt_tensor.library.order.host import accumulator, on_host
-from mt_tensor.movement.joining import preceded, shifted
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import Function, require_tensors

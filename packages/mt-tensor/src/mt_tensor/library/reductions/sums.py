@@ -7,7 +7,7 @@ from typing import Any
 from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import bool_, float16
 from mt_tensor.errors import IndexingError
-from mt_tensor.movement.joining import shifted
+from mt_tensor.library.movement.joining import shifted
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation

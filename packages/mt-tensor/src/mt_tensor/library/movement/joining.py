@@ -1,8 +1,4 @@
-"""Joining tensors along a dimension.
-
-What views cannot say, that elements of several tensors follow each other, takes a copy. Joining
-along a new dimension (`stack`) is the library's.
-"""
+"""Joining tensors along a dimension, old or new."""
 
 from __future__ import annotations
 
@@ -16,6 +12,7 @@ from mt_tensor.public import function
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
+from mt_tensor.tensor_data import TensorData
 
 NOTHING = (0,)
 """The shape that is passed over among others."""
@@ -41,12 +38,34 @@ class Cat(Function):
         return None, *grads
 
 
+class Stack(Function):
+    """Tensors of one shape joined along a new dimension."""
+
+    @staticmethod
+    def forward(ctx: Any, dim: int, *parts: Tensor) -> Tensor:
+        ctx.dim = dim
+        first = parts[0]
+        shape, backend = first.shape, first.backend
+        views = [part._tensor for part in parts]
+        if dim == len(shape):
+            views = [data.like((*shape, 1), (*data.strides, 1), data.offset) for data in views]
+        # In memory, those joined along the dimension behind the new one are stacked already.
+        joined = backend.concatenate(views, dim)
+        stacked = (*shape[:dim], len(parts), *shape[dim:])
+        return first._with(TensorData(joined.storage, stacked, dtype=joined.dtype))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        before = (slice(None),) * ctx.dim
+        return None, *[grad[(*before, i)] for i in range(grad.shape[ctx.dim])]
+
+
 def _not_passed_over(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Return the tensors that have a part in the result: all, if they are all empty vectors."""
     return [tensor for tensor in tensors if tensor.shape != NOTHING] or tensors
 
 
-def of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+def _of_one_type(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
     """Return tensors in the dtype that they are promoted to together."""
     dtypes = {tensor.dtype for tensor in tensors}
     if len(dtypes) == 1:
@@ -85,7 +104,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """
     check_list("cat", tensors)
     common_backend(*tensors)
-    tensors = of_one_type(tensors)
+    tensors = _of_one_type(tensors)
     parts = _not_passed_over(tensors)
     dim = normalize_dim(dim, parts[0].ndim)
     first = parts[0].shape
@@ -100,6 +119,23 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
                 f"dimension and be equal in all others than {dim}."
             )
     return Cat.apply(dim, *tensors)
+
+
+@function
+def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Join tensors of one shape along a new dimension.
+
+    Raises:
+        ShapeError: no tensor was given, or the shapes differ.
+    """
+    check_list("stack", tensors)
+    common_backend(*tensors)
+    if len({tensor.shape for tensor in tensors}) > 1:
+        raise ShapeError(
+            f"stack() was given shapes {', '.join(str(t.shape) for t in tensors)}: "
+            "they must all be equal."
+        )
+    return Stack.apply(normalize_dim(dim, tensors[0].ndim + 1), *_of_one_type(tensors))
 
 
 concat = concatenate = cat
