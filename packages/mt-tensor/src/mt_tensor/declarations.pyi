@@ -116,6 +116,8 @@ class Methods:
         """Store the result of `bitwise_xor` in place."""
     def __le__(self, other: Any) -> Tensor:
         """Element by element: x <= y."""
+    def __len__(self) -> builtins.int:
+        """Return the extent of the first dimension."""
     def __lshift__(self, other: Any) -> Tensor:
         """Element by element: the bits of x moved up by y places."""
     def __lt__(self, other: Any) -> Tensor:
@@ -184,8 +186,12 @@ class Methods:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
     def _alone(self) -> threading.RLock:
         """Return what a thread must hold while it changes `_grad`, or the node of a view."""
+    def _as_weights(self, gradient: Any) -> Tensor:
+        """Return what a backward from this tensor is to start with."""
     def _backward_to(self, inputs: Tensors, gradient: Tensor | None, retain_graph: builtins.bool | None, create_graph: builtins.bool) -> None:
         """Do what `backward` does for some inputs alone."""
+    def _become(self, other: Tensor) -> None:
+        """Take over the elements of another tensor, as a leaf."""
     def _before_change(self) -> Tensor:
         """Return the tensor as it is now, in memory of its own: gradients may read it later."""
     def _before_stranger(self, operator: Operator, other: Any) -> Any:
@@ -230,6 +236,8 @@ class Methods:
         """Store numbers, row by row."""
     def _summed_in_place(self, name: str, other: Any, alpha: Number) -> Tensor:
         ...
+    def _uploaded(self, elements: Array, dtype: DType | None = ...) -> Tensor:
+        """Return an array as a constant tensor on the same backend, by default of its own dtype."""
     def abs(self) -> Tensor:
         """Element by element: |x|; derivative 0 at 0."""
     def abs_(self) -> Self:
@@ -612,6 +620,9 @@ class Methods:
         """Return all products of an element of one vector and one of another: shape (n, m)."""
     def glu(self, dim: builtins.int = ...) -> Tensor:
         """Return the first half of a dimension times the sigmoid of the second half."""
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node of the tensor in the recorded graph; None for a leaf."""
     def greater(self, other: Any) -> Tensor:
         """Element by element: x > y."""
     def greater_(self, other: Any) -> Self:

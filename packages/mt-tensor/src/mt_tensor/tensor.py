@@ -16,8 +16,8 @@ from mt_autodiff import GradientError, NoGradientError, backpropagate
 from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
-from mt_tensor.dtypes import Array, DType, Number
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.dtypes import DType, Number
+from mt_tensor.errors import DTypeError
 from mt_tensor.recording.graph import Node
 from mt_tensor.strides import Shape
 from mt_tensor.tensor_data import TensorData
@@ -78,13 +78,6 @@ class Tensor(Methods):
     def __init__(self, *sizes_or_data: Any) -> None:
         self._initialize(sizes_or_data)
 
-    def _become(self, other: Tensor) -> None:
-        """Take over the elements of another tensor, as a leaf."""
-        self._tensor = other._tensor
-        self.backend = other.backend
-        self._node = self._base = self._grad = self._watch = self.name = None
-        self._requires_grad = self._fresh = False
-
     @staticmethod
     def _make(data: TensorData, backend: TensorBackend) -> Tensor:
         """Return a constant tensor of these elements, without looking at them."""
@@ -98,12 +91,6 @@ class Tensor(Methods):
     def _with(self, data: TensorData) -> Tensor:
         """Return a constant tensor of other elements on the same backend."""
         return Tensor._make(data, self.backend)
-
-    def _uploaded(self, elements: Array, dtype: DType | None = None) -> Tensor:
-        """Return an array as a constant tensor on the same backend, by default of its own dtype."""
-        if dtype is not None:
-            elements = elements.astype(dtype.numpy, copy=False)
-        return Tensor._make(self.backend.from_host(elements), self.backend)
 
     def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
         """Return a constant tensor of one number on the same backend, by default of this dtype."""
@@ -139,12 +126,6 @@ class Tensor(Methods):
         """Whether the elements are floating-point numbers."""
         return self._tensor.layout.dtype.is_floating_point
 
-    def __len__(self) -> int:
-        """Return the extent of the first dimension."""
-        if not self.shape:
-            raise TypeError("a 0-dimensional tensor has no length.")
-        return self.shape[0]
-
     # --- Its place in the recorded graph --------------------------------------------------------
 
     @property
@@ -153,11 +134,6 @@ class Tensor(Methods):
         if self._requires_grad is VIEW and self._seen != self._tensor.version:
             self._refresh()
         return self._node
-
-    @property
-    def grad_fn(self) -> Node | None:
-        """The same as `history`, by torch's name."""
-        return self.history
 
     @property
     def is_leaf(self) -> bool:
@@ -340,16 +316,7 @@ class Tensor(Methods):
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
                 )
             return one.expand(self.shape)
-        if not isinstance(gradient, Tensor):
-            raise TypeError(
-                f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
-            )
-        if gradient.shape != self.shape:
-            raise ShapeError(
-                f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
-            )
-        gradient._fresh = False  # the caller has it
-        return gradient.to(self.dtype)
+        return self._as_weights(gradient)
 
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""

@@ -12,6 +12,14 @@ from mt_tensor.tensor import Tensor
 
 
 @method
+def __len__(self: Tensor) -> int:
+    """Return the extent of the first dimension."""
+    if not self.shape:
+        raise TypeError("a 0-dimensional tensor has no length.")
+    return self.shape[0]
+
+
+@method
 def dim(self: Tensor) -> int:
     """Return the number of dimensions."""
     return self.ndim

@@ -139,6 +139,26 @@ def backward(
 
 
 @method
+def _as_weights(self: Tensor, gradient: Any) -> Tensor:
+    """Return what a backward from this tensor is to start with.
+
+    Raises:
+        TypeError: it is no tensor.
+        ShapeError: it has another shape.
+    """
+    if not isinstance(gradient, Tensor):
+        raise TypeError(
+            f"a gradient is a tensor; {gradient!r} of type {type(gradient).__name__} was given."
+        )
+    if gradient.shape != self.shape:
+        raise ShapeError(
+            f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
+        )
+    gradient._fresh = False  # the caller has it
+    return gradient.to(self.dtype)
+
+
+@method
 def _backward_to(
     self: Tensor,
     inputs: Tensors,

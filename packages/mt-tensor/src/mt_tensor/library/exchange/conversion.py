@@ -13,6 +13,7 @@ from mt_tensor.backends.devices import Backend, Device, place
 from mt_tensor.backends.devices import device as Place  # noqa: N812 - the name of an argument
 from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import (
+    Array,
     DType,
     as_dtype,
     bool_,
@@ -217,3 +218,11 @@ def as_tensor(
         shared = over_array(data, place(backend, device))
         return shared if dtype is None else shared.to(as_dtype(dtype))
     return tensor(data, dtype, backend, device=device)
+
+
+@method
+def _uploaded(self: Tensor, elements: Array, dtype: DType | None = None) -> Tensor:
+    """Return an array as a constant tensor on the same backend, by default of its own dtype."""
+    if dtype is not None:
+        elements = elements.astype(dtype.numpy, copy=False)
+    return Tensor._make(self.backend.from_host(elements), self.backend)

@@ -57,3 +57,12 @@ def _exchange(self: Tensor, data: Tensor) -> None:
 
 
 attribute(data, _exchange)
+
+
+@method
+def _become(self: Tensor, other: Tensor) -> None:
+    """Take over the elements of another tensor, as a leaf."""
+    self._tensor = other._tensor
+    self.backend = other.backend
+    self._node = self._base = self._grad = self._watch = self.name = None
+    self._requires_grad = self._fresh = False

@@ -164,6 +164,12 @@ def retain_grad(self: Tensor) -> None:
 
 
 @attribute
+def grad_fn(self: Tensor) -> Node | None:
+    """The node of the tensor in the recorded graph; None for a leaf."""
+    return self.history
+
+
+@attribute
 def retains_grad(self: Tensor) -> bool:
     """Whether `grad` of this tensor, which is no leaf, is kept."""
     node = self.history
