@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from mt.source.symbols import Symbol
+
+class Class(Protocol):
+    """A class in the source, or what stands in the place of one, and those it inherits from."""
+
+    @property
+    def node(self) -> ast.AST:
+        """The statement that defines it."""
+
+    @property
+    def bases(self) -> Sequence[Class]:
+        """The classes that it names as its bases, as far as they are known."""
 
 
 def signature_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -26,9 +35,9 @@ def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     return arguments
 
 
-def made_with(symbol: Symbol) -> str:
+def made_with(made: Class) -> str:
     """Return the arguments with which a class is called."""
-    line = _line_of(symbol)
+    line = _line_of(made)
     for owners, name in itertools.product((line[:1], line[1:]), ("__new__", "__init__")):
         for owner in owners:
             maker = _member(owner, name)
@@ -40,21 +49,21 @@ def made_with(symbol: Symbol) -> str:
     return "()" if all(_is_known(owner) for owner in line) else ""
 
 
-def _line_of(symbol: Symbol) -> list[Symbol]:
+def _line_of(made: Class) -> list[Class]:
     """Return a class and all that it inherits from, nearest first."""
-    return [symbol, *(each for base in symbol.bases for each in _line_of(base))]
+    return [made, *(each for base in made.bases for each in _line_of(base))]
 
 
-def _member(owner: Symbol, name: str) -> ast.FunctionDef | None:
+def _member(owner: Class, name: str) -> ast.FunctionDef | None:
     found = [each for each in _body(owner) if isinstance(each, ast.FunctionDef)]
     return next((each for each in reversed(found) if each.name == name), None)
 
 
-def _body(owner: Symbol) -> list[ast.stmt]:
+def _body(owner: Class) -> list[ast.stmt]:
     return owner.node.body if isinstance(owner.node, ast.ClassDef) else []
 
 
-def _has_fields(owner: Symbol) -> bool:
+def _has_fields(owner: Class) -> bool:
     """Return whether a class is made with its fields: a data class or a named tuple."""
     if not isinstance(owner.node, ast.ClassDef):
         return False
@@ -63,7 +72,7 @@ def _has_fields(owner: Symbol) -> bool:
     return any(kind in ast.unparse(mark) for mark in marks for kind in kinds)
 
 
-def _fields(owner: Symbol) -> Iterator[str]:
+def _fields(owner: Class) -> Iterator[str]:
     """Yield the fields of a class as arguments."""
     for statement in _body(owner) if _has_fields(owner) else ():
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
@@ -73,7 +82,7 @@ def _fields(owner: Symbol) -> Iterator[str]:
                 yield f"{statement.target.id}: {kind}{default}"
 
 
-def _is_known(owner: Symbol) -> bool:
+def _is_known(owner: Class) -> bool:
     """Return whether all bases of a class are in the library, or make nothing of arguments."""
     bases = owner.node.bases if isinstance(owner.node, ast.ClassDef) else []
     plain = [ast.unparse(base).partition("[")[0] for base in bases]
