@@ -103,8 +103,8 @@ def _joined_sequences(batch: Sequence[Any]) -> Any:
     return _alike(first, [default_collate(part) for part in zip(*batch, strict=True)])
 
 
-def _alike(given: Any, parts: list[Any]) -> Any:
+def _alike(sequence: Any, parts: list[Any]) -> Any:
     """Return parts as a sequence of the same kind: a list, a tuple, or a named tuple."""
-    if hasattr(given, "_fields"):
-        return type(given)(*parts)
-    return tuple(parts) if isinstance(given, tuple) else parts
+    if hasattr(sequence, "_fields"):
+        return type(sequence)(*parts)
+    return tuple(parts) if isinstance(sequence, tuple) else parts

@@ -266,8 +266,8 @@ class DataLoader:
         """Return those given to the loader and to its samplers, each once."""
         inner = getattr(self.batch_sampler, "sampler", None)
         holders = (self, self.sampler, self.batch_sampler, inner)
-        found = (getattr(holder, "generator", None) for holder in holders)
-        return list({id(each): each for each in found if isinstance(each, Generator)}.values())
+        generators = (getattr(holder, "generator", None) for holder in holders)
+        return list({id(each): each for each in generators if isinstance(each, Generator)}.values())
 
 
 def _made(items: Iterator[Any], make: Callable[[Any], Any]) -> Iterator[Any]:

@@ -63,7 +63,7 @@ class RandomSampler(Sampler):
     ) -> None:
         check_flags(replacement=replacement)
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
-        self._given = None if num_samples is None else integer("num_samples", num_samples, 1)
+        self._requested = None if num_samples is None else integer("num_samples", num_samples, 1)
         if self.num_samples and not len(data_source):
             raise SettingError(
                 f"{self.num_samples} sample(s) were asked for, from a data set that has none."
@@ -72,7 +72,7 @@ class RandomSampler(Sampler):
     @property
     def num_samples(self) -> int:
         """How many samples an epoch has."""
-        return len(self.data_source) if self._given is None else self._given
+        return len(self.data_source) if self._requested is None else self._requested
 
     def __iter__(self) -> Iterator[int]:
         """Iterate over the numbers drawn for one epoch."""
@@ -80,11 +80,11 @@ class RandomSampler(Sampler):
         if self.replacement:
             yield from numbers.integers(count, size=self.num_samples).tolist() if count else ()
             return
-        left = self.num_samples
-        while left and count:
-            drawn = numbers.permutation(count)[:left].tolist()
+        remaining = self.num_samples
+        while remaining and count:
+            drawn = numbers.permutation(count)[:remaining].tolist()
             yield from drawn
-            left -= len(drawn)
+            remaining -= len(drawn)
 
     def __len__(self) -> int:
         """Return how many samples an epoch has."""
