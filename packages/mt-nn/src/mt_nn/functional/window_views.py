@@ -59,7 +59,7 @@ def check_windows(
 
 
 def pairs(befores: tuple[int, ...], afters: tuple[int, ...]) -> list[int]:
-    """Return what to add before and after each dimension, as `mt_tensor.pad` takes it: last first."""
+    """Return what to add before and after each dimension, as `mt_tensor.pad` takes it."""
     both = zip(reversed(befores), reversed(afters), strict=True)
     return [number for pair in both for number in pair]
 
