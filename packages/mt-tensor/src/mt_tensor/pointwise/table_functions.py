@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
-from mt_tensor.dtypes import Number, bool_, float16, is_half
+from mt_tensor.dtypes import DTYPES, DType, Number, bool_, float16, is_half
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.elementwise import OPERATIONS, ElementwiseOperation, constant
 from mt_tensor.public import FUNCTIONS as OFFERED
@@ -42,7 +42,7 @@ def of_one(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
     computing, record, truth, direct = _facts(operation)
 
     def function(input: Any) -> Tensor:
-        if not isinstance(input, Tensor) or input._tensor.layout.dtype.kind not in direct:
+        if not isinstance(input, Tensor) or input._tensor.layout.dtype not in direct:
             return otherwise(input)  # type: ignore[no-any-return]
         data, backend = input._tensor, input.backend
         layout = data.layout
@@ -61,13 +61,13 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
     computing, record, truth, direct = _facts(operation)
 
     def function(input: Any, other: Any) -> Tensor:
-        x = input if isinstance(input, Tensor) else _beside(input, other)
-        y = other if isinstance(other, Tensor) else _beside(other, input)
+        x = input if input.__class__ is Tensor else _operand(input, other)
+        y = other if other.__class__ is Tensor else _operand(other, input)
         if x is None or y is None or x.backend is not y.backend:
             return otherwise(input, other)  # type: ignore[no-any-return]
         first, second, backend = x._tensor, y._tensor, x.backend
         layout, another = first.layout, second.layout
-        if layout.dtype.kind not in direct or another.dtype is not layout.dtype:
+        if layout.dtype not in direct or another.dtype is not layout.dtype:
             return otherwise(input, other)  # type: ignore[no-any-return]
         out = layout.contiguous
         if another is not layout and another.shape and another.shape != layout.shape:
@@ -94,7 +94,7 @@ def of_any(operation: ElementwiseOperation) -> Callable[..., Any]:
     return function
 
 
-def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[str]]:
+def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[DType]]:
     """Return how to compute and to record, whether the result is a truth value, and of what."""
     operator = operation.operator
     truth = operator.result == "truth"
@@ -103,21 +103,23 @@ def _facts(operation: ElementwiseOperation) -> tuple[Any, Any, bool, set[str]]:
         kinds.add("integer")
     if truth and operator.takes_bool:
         kinds.add("bool")
-    return operation.computing, operation.record, truth, kinds
+    direct = {dtype for dtype in DTYPES.values() if dtype.kind in kinds}
+    return operation.computing, operation.record, truth, direct
 
 
-def _beside(number: Any, tensor: Any) -> Tensor | None:
-    """Return a number as a tensor like the one that it meets; None if it is not of its kind."""
-    if not isinstance(tensor, Tensor):
-        return None
-    dtype = tensor._tensor.layout.dtype
-    if number.__class__ is float:
+def _operand(value: Any, other: Any) -> Tensor | None:
+    """Return a tensor itself, and a number as one like the other operand if it is of its kind."""
+    kind = value.__class__
+    if (kind is not float and kind is not int) or not isinstance(other, Tensor):
+        return value if isinstance(value, Tensor) else None
+    dtype = other._tensor.layout.dtype
+    if kind is float:
         fits = dtype.is_floating_point
     else:
-        fits = number.__class__ is int and dtype is not bool_ and -_EXACT < number < _EXACT
-    if not fits or (dtype is float16 and not is_half(number)):
+        fits = dtype is not bool_ and -_EXACT < value < _EXACT
+    if not fits or (dtype is float16 and not is_half(value)):
         return None
-    return constant(tensor.backend, dtype, number)
+    return constant(other.backend, dtype, value)
 
 
 _EXACT = 2**53
