@@ -21,6 +21,7 @@ from mt_tensor.dtypes import (
     as_number,
     bool_,
     float16,
+    float32,
     get_default_dtype,
     int64,
     is_half,
@@ -29,6 +30,7 @@ from mt_tensor.dtypes import (
     uint64,
 )
 from mt_tensor.errors import DTypeError
+from mt_tensor.exchange.conversion import cast
 from mt_tensor.layout import row_major
 from mt_tensor.pointwise.gradients import Recorder
 from mt_tensor.public import function
@@ -81,17 +83,21 @@ class ElementwiseOperation:
             return OPERATIONS[operator.for_bool](*args)
         check_on_bool(operator, dtype)
         operands = self._operands(args, dtype, backend)
-        inputs = [operand._tensor for operand in operands]
         if dtype is float16 and not (operator.chooses or operator.result == "truth"):
-            # A number that float16 rounds keeps its digits until the result is rounded.
-            numbers = [isinstance(arg, Number) and not is_half(arg) for arg in args]
-            inputs = [a if n else x for a, n, x in zip(args, numbers, inputs, strict=True)]
+            finer = [isinstance(arg, Number) and not is_half(arg) for arg in args]
+            if True in finer:  # numbers that float16 would round: the result is rounded instead
+                wide = [
+                    a if f else cast(x, float32)
+                    for a, f, x in zip(args, finer, operands, strict=True)
+                ]
+                return cast(self(*wide), float16)
         shape = operands[0].shape
         for operand in operands[1:]:
             if operand.shape != shape:
                 shape = shape_broadcast(shape, operand.shape)
         truth = operator.result == "truth"
         out = row_major(shape, bool_ if truth else dtype)
+        inputs = [operand._tensor for operand in operands]
         value = self.computing[backend](out, *inputs)
         result = _make(value, backend)
         if recording.get() and dtype.is_floating_point and not truth:

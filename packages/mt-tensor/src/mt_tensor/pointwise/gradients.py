@@ -17,7 +17,6 @@ from mt_autodiff.extending import recording
 from mt_operators import Operator
 from mt_operators.extending import one
 from mt_tensor.backends.computing import Computing
-from mt_tensor.dtypes import Number
 from mt_tensor.recording.function import changed_in_place, changes
 from mt_tensor.recording.graph import Node, connect
 from mt_tensor.tensor import VIEW, Tensor
@@ -25,8 +24,6 @@ from mt_tensor.tensor_data import TensorData
 
 Operation = Callable[..., Tensor]
 """An operator on tensors, whose results are recorded."""
-
-Saved = Sequence[TensorData | Number]
 
 _make = Tensor._make
 _new = object.__new__
@@ -63,9 +60,9 @@ class Gradients:
         # With one place, or none, an itemgetter returns a tuple only for a slice.
         first = self.reads[0] if self.reads else 0
         places = self.reads if len(self.reads) > 1 else (slice(first, first + len(self.reads)),)
-        self.read_of: Callable[[tuple[Any, ...]], Saved] = itemgetter(*places)
+        self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
 
-    def computed(self, grad: Tensor, saved: Saved) -> Sequence[Tensor]:
+    def computed(self, grad: Tensor, saved: Sequence[TensorData]) -> Sequence[Tensor]:
         """Return the gradients, in one pass over upstream gradient and what was saved.
 
         Where the derivative is 1, the gradient is the upstream gradient itself.
@@ -81,7 +78,7 @@ class Gradients:
             gradients.append(gradient)
         return self._with_passed(grad, gradients)
 
-    def recorded(self, grad: Tensor, saved: Sequence[Tensor | Number]) -> Sequence[Tensor]:
+    def recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
         """Return the gradients, each by an operation that is recorded."""
         return self._with_passed(grad, [operation(grad, *saved) for operation in self._operations])
 
@@ -124,13 +121,13 @@ class Recorder(dict[int, Gradients]):
         return gradients
 
     def record(
-        self, operands: tuple[Tensor, ...], known: tuple[TensorData | Number, ...], result: Tensor
+        self, operands: tuple[Tensor, ...], known: tuple[TensorData, ...], result: Tensor
     ) -> None:
         """Take note of how a result was computed.
 
         Args:
             operands: all arguments.
-            known: what was computed with, the elements of each or a number; last those of `result`.
+            known: their elements and, last, those of `result`.
             result: a floating-point tensor that is not in the graph yet.
         """
         choice = 0
@@ -150,7 +147,7 @@ class Recorder(dict[int, Gradients]):
             node.ctx = saved = gradients.read_of(known)
             changed = 0  # as `changes` counts, whose call every step of a training would feel
             for data in saved:
-                if data.__class__ is TensorData and data._version is not None:
+                if data._version is not None:
                     changed += data._version[0]
             node.changes = changed
             connect(result, node, parents)
@@ -191,18 +188,16 @@ class OperatorNode(Node):
         return passed
 
     def _as_tensors(
-        self, gradients: Gradients, parents: Sequence[Any], saved: Saved
-    ) -> list[Tensor | Number]:
-        """Return what was saved as tensors in their places in the graph, and numbers."""
+        self, gradients: Gradients, parents: Sequence[Any], saved: Sequence[TensorData]
+    ) -> list[Tensor]:
+        """Return what was saved as tensors in their places in the graph."""
         places = iter(parents)
         variables = [next(places) if need else None for need in gradients.needs]
         variables.append(self)
-        operands: list[Tensor | Number] = []
+        operands: list[Tensor] = []
         for position, data in zip(gradients.reads, saved, strict=True):
             variable = variables[position]
-            if not isinstance(data, TensorData):
-                operands.append(data)
-            elif isinstance(variable, Node) or variable is None:
+            if isinstance(variable, Node) or variable is None:
                 tensor = _make(data, self.backend)
                 tensor._node, tensor._requires_grad = variable, variable is not None
                 operands.append(tensor)
