@@ -75,6 +75,27 @@ def test_gradients_of_programs_are_torchs(program: list[int], seed: int) -> None
     assert all(leaf.grad is None for leaf in ours)
 
 
+def test_what_a_gradient_does_not_read_gets_none() -> None:
+    """Of a product, the gradient by `x` is the upstream gradient times `y`, without `x`."""
+    (x, y), (u, v) = leaves(0)
+    first, _ = grad((x * y).sum(), [x, y], create_graph=True)
+    its_first, _ = torch.autograd.grad((u * v).sum(), [u, v], create_graph=True)
+    infinite = np.full((2, 3), np.inf)
+    by_x, by_y = grad(first, [x, y], mt.tensor(infinite), allow_unused=True)
+    by_u, by_v = torch.autograd.grad(its_first, [u, v], torch.tensor(infinite), allow_unused=True)
+    assert by_x is by_u is None
+    same(by_y, by_v)
+
+
+def test_a_derivative_of_zero_gives_zero_of_any_upstream_gradient() -> None:
+    (x, y), (u, v) = leaves(0)
+    infinite = np.full((2, 3), np.inf)
+    x.copysign(y).backward(mt.tensor(infinite))
+    torch.copysign(u, v).backward(torch.tensor(infinite))
+    same(x.grad, u.grad)
+    same(y.grad, v.grad)
+
+
 def test_several_outputs_add_up() -> None:
     (x, y), (u, v) = leaves(0)
     found = grad([(x * y).sum(), x.exp()], [x, y], [None, mt.ones(2, 3).double()])

@@ -324,7 +324,12 @@ def _unlike(name: str, taken: Sequence[str]) -> str:
 
 def _fused(share: Source, partials: tuple[Source, ...]) -> Source:
     """Return the chain rule for these partial derivatives, as one function."""
+
+    def part(partial: Source, upstream: Any, known: Sequence[Any]) -> Any:
+        # A derivative of 0 everywhere leaves nothing of an infinite upstream gradient either.
+        return 0.0 if partial is zero else share(upstream, partial(*known))
+
     if len(partials) == 1:
         (partial,) = partials
-        return lambda upstream, *known: share(upstream, partial(*known))
-    return lambda upstream, *known: tuple(share(upstream, p(*known)) for p in partials)
+        return lambda upstream, *known: part(partial, upstream, known)
+    return lambda upstream, *known: tuple(part(p, upstream, known) for p in partials)

@@ -21,10 +21,10 @@ from mt_fast.memory import empty
 from mt_fast.primitives.elementwise import elementwise_kernel
 from mt_fast.primitives.layouts import REMEMBERED
 from mt_fast.primitives.updates import update
-from mt_operators import OPERATORS, Formula, TracingError
+from mt_operators import Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData, float16
-from mt_tensor.backends.extending import UFUNCS, Layout
+from mt_tensor.backends.extending import UFUNCS, Layout, function_of
 from mt_tensor.backends.extending import running as running_numpy
 
 _in_rows = TensorData.in_rows
@@ -40,20 +40,18 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         general: the same for any views, and for numbers.
     """
     kernels = _running_kernels(formula, backend, general)
-    if not _is_exact(formula):
+    function = function_of(formula, EXACT)
+    if function is None and not _is_exact(formula):
         return kernels
-    on_one_thread = running_numpy(formula, EXACT.get(formula))
+    on_one_thread = running_numpy(formula, function)
 
     def run(out: Any, *inputs: Any) -> Any:
         size = out.size if out.__class__ is Layout else out[0].size
         return (on_one_thread if size < backend.parallel_from else kernels)(out, *inputs)
 
     def of_two(out: Any, x: Any, y: Any) -> Any:
-        try:
-            if out.size < backend.parallel_from:
-                return on_one_thread(out, x, y)
-        except AttributeError:  # of a list of views
-            pass
+        if out.__class__ is Layout and out.size < backend.parallel_from:
+            return on_one_thread(out, x, y)
         return run(out, x, y)
 
     return of_two if formula.arity == 2 else run
@@ -65,14 +63,12 @@ EXACT_STEPS = {
 }
 """Operators that round once. Of these NumPy has the same bits as a kernel, and a shorter call."""
 
-EXACT = {OPERATORS[name].value: UFUNCS[name] for name in EXACT_STEPS}
-"""The ufuncs of these operators, by what they compute."""
+EXACT = {name: UFUNCS[name] for name in EXACT_STEPS}
+"""The ufuncs of these operators."""
 
 
 def _is_exact(formula: Formula) -> bool:
     """Whether each result is one such operator of arguments, as in the gradient of a product."""
-    if formula in EXACT:
-        return True
     try:
         steps = expanded(formula.graph).expressions[formula.arity :]
     except TracingError:  # which the kernel will raise, if it is asked for

@@ -21,7 +21,10 @@ from mt_tensor.tensor_data import (
 )
 
 # Operators as functions of NumPy.
-from mt_tensor.backends.numpy.functions import UFUNCS as UFUNCS
+from mt_tensor.backends.numpy.functions import (
+    UFUNCS as UFUNCS,
+    function_of as function_of,
+)
 from mt_tensor.library.backends.numpy.backend import (
     NumpyOps as NumpyOps,
     running as running,

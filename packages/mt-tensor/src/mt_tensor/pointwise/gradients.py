@@ -80,7 +80,9 @@ class Gradients:
 
     def recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
         """Return the gradients, each by an operation that is recorded."""
-        return self._with_passed(grad, [operation(grad, *saved) for operation in self._operations])
+        known = (grad, *saved)
+        gradients = [operation(*[known[i] for i in reads]) for operation, reads in self._operations]
+        return self._with_passed(grad, gradients)
 
     def _with_passed(self, grad: Tensor, gradients: Sequence[Tensor]) -> Sequence[Tensor]:
         """Return the gradients with the upstream gradient in each place where it is passed on."""
@@ -90,16 +92,23 @@ class Gradients:
         return [grad if passes else next(others) for passes in self._passes]
 
     @functools.cached_property
-    def _operations(self) -> list[Operation]:
-        """An operation for each gradient that is computed."""
+    def _operations(self) -> list[tuple[Operation, tuple[int, ...]]]:
+        """For each gradient that is computed: an operation, and what it reads.
+
+        What it does not read must not be its argument, which would get a gradient of zeros.
+        """
         if self._computing is None:
             return []
         from mt_operators.differentiation import derived  # when first needed only
 
         formula = self._computing.formula
-        graphs = [formula.graph.only(output) for output in range(formula.outputs)]
-        operators = [derived(formula.name, formula.parameters, graph) for graph in graphs]
-        return [self._operation(operator) for operator in operators]
+        operations = []
+        for output in range(formula.outputs):
+            single = derived(formula.name, formula.parameters, formula.graph.only(output))
+            narrow, reads = single.value.narrowed()
+            operator = derived(narrow.name, narrow.parameters, narrow.graph)
+            operations.append((self._operation(operator), reads))
+        return operations
 
 
 class Recorder(dict[int, Gradients]):

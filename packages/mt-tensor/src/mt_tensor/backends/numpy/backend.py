@@ -17,7 +17,7 @@ import numpy as np
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor.backends.host import HostBackend
 from mt_tensor.backends.numpy.calls import fitted, running
-from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, on_arrays
+from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, function_of, on_arrays
 from mt_tensor.backends.silence import run_quietly, silently
 from mt_tensor.dtypes import Array, DType, float16
 from mt_tensor.layout import Layout, row_major
@@ -26,9 +26,6 @@ from mt_tensor.tensor_data import TensorData
 
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
-}
-_FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
-    OPERATORS[name].value: function for name, function in FUNCTIONS.items()
 }
 
 
@@ -68,7 +65,8 @@ class NumpyOps(HostBackend):
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run one function, or the graph of the formula as one, on whole arrays."""
-        return running(formula, _FUNCTION_OF.get(formula), functools.partial(on_arrays, formula))
+        lift = functools.partial(on_arrays, formula)
+        return running(formula, function_of(formula, FUNCTIONS), lift)
 
     def reduce(
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False

@@ -23,7 +23,7 @@ from mt_tensor.layout import Layout
 from mt_tensor.tensor_data import TensorData
 
 Function = Callable[..., Any]
-_array_of = attrgetter("_array")
+_array_of = attrgetter("array")
 _of = TensorData.of
 _new = object.__new__
 
@@ -44,6 +44,11 @@ def fitted(result: Any, layout: Layout) -> Array:
     copied = np.empty(shape, dtype)
     silently(np.copyto, copied, array, casting="unsafe")
     return copied
+
+
+def _write(function: Any, out: Any, *arrays: Array) -> None:
+    """Let a function write its results into a view, the only one of a list."""
+    function(*arrays, out=out[0].array, casting="unsafe")
 
 
 def running(
@@ -71,8 +76,7 @@ def running(
         wide = (float32 if dtype is float16 else dtype).numpy  # in which numbers keep their digits
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
         if not new and function is not None:
-            silently(function, *arrays, out=out[0].array, casting="unsafe")
-            return None
+            return silently(_write, function, out, *arrays)
         if function is None and dtype not in known:
             known[dtype] = lift(dtype)
         results = silently(function or known[dtype], *arrays)
@@ -90,8 +94,11 @@ def running(
     def of_one(out: Any, x: Any) -> Any:
         try:
             if x.layout is out and out.shape:
-                return _of(run_quietly(function, x._array), out)
-        except (RuntimeError, AttributeError):  # `silence` is busy, or x has no array yet
+                try:
+                    return _of(run_quietly(function, x._array), out)
+                except AttributeError:  # it has no array yet
+                    return _of(run_quietly(function, x.array), out)
+        except (RuntimeError, AttributeError):  # `silence` is busy, or x is a number
             pass
         return general(out, x)
 
@@ -100,12 +107,16 @@ def running(
             second = y.layout
             if x.layout is out and out.shape and (second is out or not second.shape):
                 data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
-                data._array = run_quietly(function, x._array, y._array)
+                try:
+                    data._array = run_quietly(function, x._array, y._array)
+                except AttributeError:  # one has no array yet
+                    data._array = run_quietly(function, x.array, y.array)
                 data.layout = out
                 data._version = None
                 return data
             if out.__class__ is Layout:
                 return _of(fitted(run_quietly(function, x.array, y.array), out), out)
+            return run_quietly(_write, function, out, x.array, y.array)
         except (RuntimeError, AttributeError):  # as above, or one is a number
             pass
         return general(out, x, y)

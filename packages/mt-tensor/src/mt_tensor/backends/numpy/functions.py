@@ -8,12 +8,12 @@ operator that NumPy has is one call, and any other formula is a walk over its gr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from mt_operators import OPERATORS, Formula
+from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.elementary import ROUNDING
 from mt_tensor.backends.silence import silently
 from mt_tensor.dtypes import Array, DType, Number, float16, float32
@@ -84,6 +84,24 @@ SPELLING: dict[str, Callable[..., Any]] = {
     "erfc": _one_by_one(math.erfc),
 }
 """Steps of graphs as functions of arrays: all that are elementary, and more."""
+
+
+def function_of(
+    formula: Formula, functions: Mapping[str, Callable[..., Any]]
+) -> Callable[..., Any] | None:
+    """Return which of the functions of operators a formula is, of its arguments in order, if any.
+
+    So are values of the table, and the gradient of `exp`, which is a product.
+    """
+    from mt_operators.evaluation import written_with  # when first needed only
+
+    try:
+        graph = written_with(formula, functions)
+    except TracingError:  # whoever computes it will raise it
+        return None
+    step, inputs = graph.expressions[-1], tuple(range(graph.arity))
+    only = len(graph.expressions) == graph.arity + 1 and graph.outputs == (graph.arity,)
+    return functions.get(step.operation) if only and step.operands == inputs else None
 
 
 def typed(number: Number, dtype: np.dtype[Any]) -> Any:

@@ -13,19 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from mt_operators import OPERATORS, Formula
+from mt_operators import Formula
 from mt_tensor.backends.kernels import register_kernels, registered_kernel
 from mt_tensor.backends.numpy import backend, calls
 from mt_tensor.backends.numpy.backend import new_view
+from mt_tensor.backends.numpy.functions import function_of
 from mt_tensor.dtypes import Array, DType, float16, float32
 from mt_tensor.layout import Layout
 from mt_tensor.library.backends.host import HostBackend, copied
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
 from mt_tensor.tensor_data import TensorData
-
-_FUNCTION_OF: dict[Formula, Callable[..., Any]] = {
-    OPERATORS[name].value: function for name, function in FUNCTIONS.items()
-}
 
 
 def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,7 +72,7 @@ class NumpyOps(HostBackend, backend.NumpyOps):
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run one function of NumPy, or the formula's source, on whole arrays or blocks of them."""
-        return running(formula, _FUNCTION_OF.get(formula))
+        return running(formula, function_of(formula, FUNCTIONS))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Take whole slices along an axis if the index names such."""
