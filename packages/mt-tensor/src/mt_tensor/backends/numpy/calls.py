@@ -55,7 +55,7 @@ def running(
     formula: Formula,
     function: Any,
     lift: Callable[[DType], Function],
-    update: Callable[..., bool] | None = None,
+    update: Callable[[], Callable[..., bool]] | None = None,
 ) -> Function:
     """Return the function `run(out, *inputs)` of a formula; see `TensorBackend.elementwise`.
 
@@ -64,8 +64,8 @@ def running(
         function: a function of arrays that computes it and can write into an array, as ufuncs do;
             None if there is none.
         lift: returns another, which makes new arrays, for the type of a computation.
-        update: a shorter way to change views, for formulas that are no such function: called with
-            these and the inputs, it returns whether it has done so.
+        update: returns a shorter way to change views, for formulas that are no such function:
+            called with these and the inputs, it returns whether it has done so.
     """
     outputs = formula.outputs
     known: dict[DType, Function] = {}
@@ -123,7 +123,7 @@ def running(
 
     def of_many(out: Any, *inputs: Any) -> Any:
         if out.__class__ is not Layout:
-            updated = update is not None and update(out, inputs)
+            updated = update is not None and update()(out, inputs)
             return None if updated else general(out, *inputs)
         compute = known.get(out.dtype)  # which is the type of the computation, if it is not bool
         if compute is None or out.dtype is bool_:

@@ -49,11 +49,12 @@ def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
     return numpy_function(formula, FUNCTIONS, dtype.numpy)
 
 
-def _update(formula: Formula, out: Any, inputs: Any) -> bool:
-    """Change views block by block, if that is possible, and return whether it was."""
+@functools.cache
+def in_blocks(formula: Formula) -> Callable[..., bool]:
+    """Return the function `update(out, inputs)` that changes views block by block, if it can."""
     from mt_tensor.library.backends.numpy.updates import update  # when first needed only
 
-    return update(formula, out, inputs)
+    return functools.partial(update, formula)
 
 
 def running(formula: Formula, function: Callable[..., Any] | None) -> Callable[..., Any]:
@@ -63,7 +64,7 @@ def running(formula: Formula, function: Callable[..., Any] | None) -> Callable[.
         formula: what to compute.
         function: what computes it, and is called like a ufunc; None if there is none.
     """
-    lift, update = functools.partial(on_arrays, formula), functools.partial(_update, formula)
+    lift, update = functools.partial(on_arrays, formula), functools.partial(in_blocks, formula)
     return calls.running(formula, function, lift, update)
 
 
