@@ -95,6 +95,26 @@ def test_whole_numbers_stay_exact(name: str, number: int) -> None:
     assert isinstance(result, int)
 
 
+WITH_INTEGERS = [
+    name
+    for name, operator in OPERATORS.items()
+    if operator.arity == 2 and operator.takes_integers and operator.result == "number"
+]
+
+
+@pytest.mark.parametrize("name", WITH_INTEGERS)
+def test_closed_operators_have_a_value_for_all_integers(name: str) -> None:
+    operator = OPERATORS[name]
+
+    def has_value(x: int, y: int) -> bool:
+        try:
+            return math.isfinite(operator.function(x, y))
+        except ZeroDivisionError:
+            return False
+
+    assert operator.closed == all(has_value(x, y) for x in range(-2, 3) for y in range(-2, 3))
+
+
 KEEP_ZERO = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
 KEEP_ZERO += ["sqrt", "expm1", "log1p", "id", "neg", "softsign", "selu"]
 KEEP_ZERO += ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"]

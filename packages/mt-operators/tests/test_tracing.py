@@ -191,6 +191,7 @@ def test_a_narrowed_gradient_is_the_same_without_what_it_does_not_read(name, dat
     whole = operator.gradient(needed)
     narrow, reads = whole.narrowed()
     assert narrow.arity == len(reads)
+    assert narrow.parameters == tuple(whole.parameters[i] for i in reads)
     assert reads[0] == 0
     wanted = whole.function(*given_values)
     found = narrow.function(*(given_values[i] for i in reads))
