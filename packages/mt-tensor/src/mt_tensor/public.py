@@ -1,37 +1,33 @@
-"""What users have: a function in `mt_tensor`, a method of `Tensor`, or both.
+"""How operations become functions in `mt_tensor` and methods of `Tensor`.
 
-`Tensor` is defined; this is how it comes by its operations. An operation is a function whose first
-argument is the tensor. A word above its definition says how users call it, by its own name unless
-names are given:
+`Tensor` is defined, and all that can be done with it is still to come. An operation is a function
+whose first argument is the tensor. A decorator says how users call it, by its own name unless the
+decorator is given names:
 
 - `@operation`: as `mt.sum(x)` and as `x.sum()`;
-- `@function`: as `mt.cat([x, y])` alone, and so for classes;
-- `@method`: as `x.expand(2, 3)` alone, or as what Python asks for, `@method("__getitem__")`;
-- `@attribute`: as `x.T`, of the tensor alone.
-
-Users may call `dim` and `keepdim` by NumPy's names; within this package nobody does.
+- `@function`: as `mt.cat([x, y])` only, and so for classes;
+- `@method`: as `x.expand(2, 3)` only, or as what Python asks for, `@method("__getitem__")`;
+- `@attribute`: as `x.T`, without a call.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeVar, overload
 
 from mt_tensor.tensor import Tensor
 
 Made = TypeVar("Made", bound=Callable[..., Any])
 
-NUMPY = {"axis": "dim", "keepdims": "keepdim"}
-"""What NumPy calls an argument, and what it is called here."""
-
 FUNCTIONS: dict[str, Any] = {}
-"""What `mt_tensor` has of the files that have been imported, by its name there."""
+"""The functions of `mt_tensor`, by name, of the files that have been imported."""
+
+ADAPTERS: list[Callable[[Any], Any]] = []
+"""What each of them passes through before users have it: the library lets them say `axis`."""
 
 
 class _Offer:
-    """How something is offered to users; a decorator."""
+    """A decorator that offers a function to users."""
 
     def __init__(self, *, as_function: bool, as_method: bool) -> None:
         self._as_function = as_function
@@ -41,25 +37,27 @@ class _Offer:
     def __call__(self, made: Made, /) -> Made: ...
     @overload
     def __call__(self, *names: str, axis: bool = ...) -> Callable[[Made], Made]: ...
-    def __call__(self, *given: Any, axis: bool = True) -> Any:
+    def __call__(self, *arguments: Any, axis: bool = True) -> Any:
         """Offer a function or class, and return it as it is.
 
         Args:
-            given: it; or the names that users call it by, to return what takes it.
+            arguments: the function itself; or the names that users call it by, of which follows a
+                decorator.
             axis: whether users may say `axis` for `dim`; torch refuses it in some functions.
         """
-        if given and not isinstance(given[0], str):
-            self._offer(given[0], (given[0].__name__,), axis)
-            return given[0]
+        if arguments and not isinstance(arguments[0], str):
+            self._offer(arguments[0], (arguments[0].__name__,), axis)
+            return arguments[0]
 
         def decorator(made: Made) -> Made:
-            self._offer(made, given or (made.__name__,), axis)
+            self._offer(made, arguments or (made.__name__,), axis)
             return made
 
         return decorator
 
     def _offer(self, made: Any, names: tuple[str, ...], axis: bool) -> None:
-        made = with_numpy_names(made) if axis else made
+        for adapt in ADAPTERS if axis else ():
+            made = adapt(made)
         for name in names:
             if self._as_function:
                 FUNCTIONS[name] = made
@@ -78,28 +76,3 @@ def attribute(
     """Offer what a function makes of a tensor as an attribute of it, which `store` sets."""
     setattr(Tensor, made.__name__, property(made, store))
     return made
-
-
-def with_numpy_names(made: Any) -> Any:
-    """Return a function that takes NumPy's names for its arguments, too, if it has such."""
-    if not isinstance(made, FunctionType):
-        return made
-    code = made.__code__
-    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if "dim" not in parameters and "keepdim" not in parameters:
-        return made
-
-    @functools.wraps(made)
-    def renaming(*args: Any, **settings: Any) -> Any:
-        if settings:
-            for other, own in NUMPY.items():
-                if other in settings:
-                    if own in settings:
-                        raise TypeError(
-                            f"{made.__name__}() was given {own} twice: {other} is NumPy's name "
-                            "for it."
-                        )
-                    settings[own] = settings.pop(other)
-        return made(*args, **settings)
-
-    return renaming

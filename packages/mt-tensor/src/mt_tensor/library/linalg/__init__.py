@@ -18,7 +18,7 @@ from mt_tensor.library.linalg.products import (
     vecdot,
 )
 from mt_tensor.library.linalg.systems import det, inv, pinv, slogdet, solve, solve_triangular
-from mt_tensor.public import with_numpy_names
+from mt_tensor.library.numpy_names import with_numpy_names
 
 __all__ = [
     "LinAlgError",
