@@ -180,8 +180,8 @@ class Methods:
         """Element by element: x / y; IEEE 754's infinity or nan where y is zero."""
     def __xor__(self, other: Any) -> Tensor:
         """Element by element: the bits that exactly one has."""
-    def _after_stranger(self, operator: Operator, other: Any) -> Any:
-        """Return what this tensor and, on its left, what is neither tensor nor number give."""
+    def _advanced_index(self, key: Any) -> Tensor:
+        """Return the elements that a key names which holds more than integers, slices and None."""
     def _aliasing_resolved(self, other: Tensor) -> Tensor:
         """Return `other`, or a copy of it if it overlaps this tensor without being the same."""
     def _alone(self) -> threading.RLock:
@@ -194,8 +194,6 @@ class Methods:
         """Take over the elements of another tensor, as a leaf."""
     def _before_change(self) -> Tensor:
         """Return the tensor as it is now, in memory of its own: gradients may read it later."""
-    def _before_stranger(self, operator: Operator, other: Any) -> Any:
-        """Return what this tensor and, on its right, what is neither tensor nor number give."""
     def _change_is_recorded(self, *others: Any) -> builtins.bool:
         """Return whether a change in place of this tensor, with others, is to be recorded."""
     def _check_gradient(self, grad: Any) -> None:
@@ -222,10 +220,12 @@ class Methods:
         """Let another node stand for this tensor; what keeps its gradient goes along."""
     def _note_base(self, args: Sequence[Any]) -> None:
         """Take note of which argument a function's result is a view of: one whose memory it shares."""
+    def _operate_foreign(self, operator: Operator, other: Any) -> Any:
+        """Return what this tensor and, on its right, what is neither tensor nor number give."""
     def _part_of(self, shape: Shape, view: builtins.type[ViewFunction], *settings: Any) -> Any:
         """Return, from the gradient of a view, that of the whole."""
-    def _picked(self, key: Any) -> Tensor:
-        """Return the elements that a key names which holds more than integers, slices and None."""
+    def _reflect_foreign(self, operator: Operator, other: Any) -> Any:
+        """Return what this tensor and, on its left, what is neither tensor nor number give."""
     def _refresh(self) -> None:
         """Give a view a new node if its memory has been changed since it got its last one."""
     def _reinterpreted(self, *shape: Any, size: Any = ..., dtype: Any = ...) -> Tensor:
@@ -258,6 +258,8 @@ class Methods:
         """Return `input + alpha other`."""
     def add_(self, other: Any, alpha: Number = ...) -> Self:
         """Add `alpha * other` in place, and return self."""
+    def add_to_grad(self, derivative: Tensor) -> None:
+        """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
     def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: Number = ..., alpha: Number = ...) -> Tensor:
         """Return `beta * input + alpha * bmm(batch1, batch2).sum(0)`; see `addmm`."""
     def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: Number = ..., alpha: Number = ...) -> Self:
@@ -1104,7 +1106,7 @@ class Methods:
     def sum(self, dim: Dims = ..., keepdim: builtins.bool = ..., *, dtype: Any = ...) -> Tensor:
         """Return the sum over dimensions."""
     def sum_to_size(self, *shape: Any, size: Any = ...) -> Tensor:
-        """Sum over what broadcasting a tensor of `shape` to this one's would stretch."""
+        """Return a tensor of `shape`: the sum over what broadcasting that shape to this one repeats."""
     def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
         """Return a view with two dimensions exchanged, like `transpose`."""
     def swapaxes_(self, axis0: builtins.int, axis1: builtins.int) -> Self:

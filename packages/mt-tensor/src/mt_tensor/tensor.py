@@ -1,10 +1,13 @@
 """`Tensor`: elements on a backend, and a place in a recorded computation.
 
 All above comes together here. A Tensor holds a `TensorData` (storage, shape and strides) and the
-backend that the storage belongs to; it is a `Variable` of stage 1, and is differentiated by stage
-1's `backpropagate`, unchanged. What can be done with it are operations: functions in the files that
-follow, which import `Tensor` from here, and which are its methods, too. Its names, arguments and
-rules are torch's.
+backend that the storage belongs to. It is a `Variable` of stage 1, and is differentiated by stage
+1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
+
+The class says what a tensor is. What can be done with it are operations: functions in the files
+that follow, which import `Tensor` from here and become its methods (`public.py`). Methods that are
+called here and are not defined in the lesson, such as `_refresh` and `_in_place`, come from the
+library, and are needed for changes in place, hooks and threads alone.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from mt_autodiff import GradientError, NoGradientError, backpropagate
-from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_flags
 from mt_tensor.backends.contract import TensorBackend
 from mt_tensor.dtypes import DType, Number
@@ -30,7 +32,7 @@ else:
 _new = object.__new__
 
 VIEW = 2
-"""Stands for "perhaps" in `_requires_grad`: a view's base may have been changed since."""
+"""Stands for "perhaps" in `_requires_grad`: what a view is of may have been changed in place."""
 
 
 class Tensor(Methods):
@@ -180,30 +182,15 @@ class Tensor(Methods):
         return ()
 
     def accumulate_derivative(self, derivative: Tensor) -> None:
-        """Add to `grad`, unless that has been switched off since."""
+        """Add to `grad`, unless that has been switched off since.
+
+        `add_to_grad` is the library's: it adds in the memory of `grad`, one thread at a time.
+        """
         if self.requires_grad:
             if self._watch is None:
                 self.add_to_grad(derivative)
             else:
                 self._watch.accumulate(self, derivative)
-
-    def add_to_grad(self, derivative: Tensor) -> None:
-        """Add a gradient to what is stored: of a leaf in its memory, unless that is recorded."""
-        with self._alone():
-            grad = self._grad
-            if grad is not None:
-                if self._node is None and not recording.get():
-                    grad._in_place("add", derivative)
-                else:
-                    self._grad = grad + derivative
-            elif recording.get():
-                self._grad = derivative.clone()
-            elif derivative._fresh:
-                derivative._fresh = False
-                self._grad = derivative
-            else:  # a copy, for the gradient may share its memory with that of another leaf
-                data, backend = derivative._tensor, self.backend
-                self._grad = _make(backend.copy(data, data.layout.contiguous), backend)
 
     def free_graph(self) -> None:
         """Forget nothing: a leaf saves nothing."""

@@ -1,8 +1,8 @@
-"""Reading along one dimension by tensors of indices, and its inverse.
+"""Reading along one dimension by a tensor of indices, and its inverse.
 
-What views cannot show, elements in any order and any number of times, a backend gathers; backward,
-it scatters, and adds up what comes to one place. All that the library knows of indexing by tensors
-is made of these two.
+Views cannot show elements in any order and any number of times. For that there are the contract's
+`gather` and, backward, `scatter`, which adds up the gradients of an element that was read several
+times. All that the library has of indexing by tensors is made of these two.
 """
 
 from __future__ import annotations
@@ -20,9 +20,6 @@ from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 
 ADD = OPERATORS["add"]
-
-_UNSIGNED = np.dtype(np.uint64)
-"""Of this type, negative numbers are the largest."""
 
 
 class Gather(Function):
@@ -58,7 +55,7 @@ class Collect(Function):
 
 
 def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
-    """Check an index for gather or scatter against the tensor it points into."""
+    """Check an index for gather or scatter against the tensor it points into; return `dim`."""
     require_tensors(name, x, index)
     common_backend(x, index)
     dim = normalize_dim(dim, x.ndim)
@@ -78,30 +75,19 @@ def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
     return dim
 
 
-def lowest_and_highest(index: Tensor) -> tuple[int, int]:
-    """Return the limits between which the indices of a tensor lie, which has elements."""
-    array = index.backend.to_host(index._tensor)  # a look costs less than two reductions
-    return int(array.min()), int(array.max())
-
-
 def lies_within(index: Tensor, extent: int) -> bool:
-    """Whether all indices of int64 are between 0 and `extent` - 1."""
-    data = index._tensor
-    if data.layout.dtype is not int64 or not data.layout.size:
-        return False
-    array = index.backend.to_host(data)
-    return int(np.maximum.reduce(array.view(_UNSIGNED), None)) < extent
+    """Whether all indices of a tensor of integers are between 0 and `extent` - 1."""
+    array = index.backend.to_host(index._tensor)  # a look costs less than a reduction by a backend
+    unsigned = array.view(f"u{array.itemsize}")  # in which negative numbers are the largest
+    return not array.size or bool(np.maximum.reduce(unsigned, None) < extent)
 
 
 def check_range(index: Tensor, extent: int, what: str) -> None:
     """Raise IndexingError unless all indices into something are between 0 and `extent` - 1."""
-    if not index.numel() or lies_within(index, extent):
-        return
-    low, high = lowest_and_highest(index)
-    if low < 0 or high >= extent:
-        raise IndexingError(
-            f"index {low if low < 0 else high} is out of range for {what} with {extent} element(s)."
-        )
+    if not lies_within(index, extent):
+        array = index.backend.to_host(index._tensor)
+        wrong = array.min() if array.min() < 0 else array.max()
+        raise IndexingError(f"index {wrong} is out of range for {what} with {extent} element(s).")
 
 
 @operation

@@ -1,13 +1,14 @@
-"""`x[...]` by integers, slices, None and Ellipsis.
+"""Basic indexing: `x[...]` by integers, slices, None and Ellipsis.
 
-Such a key only changes shape, strides and offset, and so gives a view, as movement does. A key that
-holds anything else (masks, lists, tensors of integers) names elements one by one: `Tensor._picked`
-of the library then gathers them. Storing into `x[...]`, a change in place, is the library's, too.
+Such a key only changes shape, strides and offset, and so gives a view, as the operations of
+`movement/views.py` do. A key that holds anything else (masks, lists, tensors of integers) names
+elements one by one, which `gather` reads: advanced indexing, in the library
+(`Tensor._advanced_index`). Storing into `x[...]`, a change in place, is the library's, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import EllipsisType, NoneType
 from typing import Any
 
@@ -23,11 +24,11 @@ from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
 
 EVERYTHING = slice(None)
-_SHOWS_A_VIEW = {int, slice, NoneType, EllipsisType}.issuperset
+_ARE_BASIC = {int, slice, NoneType, EllipsisType}.issuperset
 
 
 class Select(ViewFunction):
-    """What integers, slices and None show: an entry for each dimension, but for the last ones."""
+    """The view that integers, slices and None give: an entry for each of the first dimensions."""
 
     @staticmethod
     def moved(data: TensorData, entries: Sequence[Any]) -> TensorData:
@@ -53,7 +54,7 @@ class Select(ViewFunction):
             dim += 1
         shape += extents[dim:]
         if 0 in shape:
-            offset = data.offset  # of no element; it must lie inside the storage all the same
+            offset = data.offset  # there is no element, but an offset must lie in the storage
         return data.like(tuple(shape), (*strides, *steps[dim:]), offset)
 
     @staticmethod
@@ -64,7 +65,7 @@ class Select(ViewFunction):
 
 
 class Unselect(Function):
-    """Zeros of a shape with the elements where `Select` shows them; undoes it."""
+    """Zeros of a shape, and the elements where `Select` reads them; undoes it."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
@@ -104,11 +105,11 @@ def _from_zero(entry: Any, dim: int, extent: int) -> int:
 
 
 def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
-    """Return the entries of a key with those that are left out: slices of everything.
+    """Return the entries of a key, and a slice of everything for each dimension it does not name.
 
     Args:
         entries: as they stand in the brackets.
-        used: how many of the dimensions they stand for.
+        used: how many dimensions they name.
         ndim: how many dimensions there are.
 
     Raises:
@@ -124,10 +125,10 @@ def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
     return [*entries[:position], *missing, *entries[position + len(dots) :]]
 
 
-def plain_view(x: Tensor, key: Any) -> Tensor | None:
-    """Return the view that a key shows; None if it holds more than what only shows."""
+def basic_view(x: Tensor, key: Any) -> Tensor | None:
+    """Return the view that a key of integers, slices, None and Ellipsis gives; None of another."""
     entries: Sequence[Any] = key if isinstance(key, tuple) else (key,)
-    if not _SHOWS_A_VIEW(map(type, entries)):
+    if not _ARE_BASIC(map(type, entries)):
         return None
     used = len(entries) - entries.count(None)
     if used > x.ndim or Ellipsis in entries:
@@ -146,13 +147,5 @@ def __getitem__(self: Tensor, key: Any) -> Tensor:
         IndexingError: too many indices, one out of range or of another kind, a mask of another
             shape than what it masks, or index tensors that do not broadcast.
     """
-    view = plain_view(self, key)
-    return self._picked(key) if view is None else view
-
-
-@method
-def __iter__(self: Tensor) -> Iterator[Tensor]:
-    """Iterate over the slices of the first dimension."""
-    if not self.shape:
-        raise TypeError("a 0-dimensional tensor cannot be iterated over.")
-    return (Select.apply(self, (i,)) for i in range(len(self)))
+    view = basic_view(self, key)
+    return self._advanced_index(key) if view is None else view

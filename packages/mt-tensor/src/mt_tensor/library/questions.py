@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.indexing.subscripts import Select
 from mt_tensor.public import function, method, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
@@ -17,6 +19,14 @@ def __len__(self: Tensor) -> int:
     if not self.shape:
         raise TypeError("a 0-dimensional tensor has no length.")
     return self.shape[0]
+
+
+@method
+def __iter__(self: Tensor) -> Iterator[Tensor]:
+    """Iterate over the slices of the first dimension."""
+    if not self.shape:
+        raise TypeError("a 0-dimensional tensor cannot be iterated over.")
+    return (Select.apply(self, (i,)) for i in range(self.shape[0]))
 
 
 @method

@@ -1,8 +1,8 @@
-"""Python's operators on tensors.
+"""Python's operators on tensors, `x + y` and `2.0 * x`.
 
-They are the functions of the rows, as the file above makes them, but what is neither tensor nor
-number is left to its own type, as Python's rules have it; and with a number on the left Python asks
-the tensor on the right.
+They are the functions of the rows, as `table_functions.py` makes them. An operand that is neither
+tensor nor number (an array of NumPy, for example) is the library's subject
+(`Tensor._operate_foreign`); with a number on the left Python asks the tensor on the right.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _on_the_left(row: str) -> Callable[..., Any]:
     def otherwise(x: Tensor, *others: Any) -> Any:
         for other in others:
             if not isinstance(plain(other), OPERANDS):
-                return x._before_stranger(operation.operator, other)
+                return x._operate_foreign(operation.operator, other)
         return operation(x, *others)
 
     return (of_one if operation.operator.arity == 1 else of_two)(operation, otherwise)
@@ -58,7 +58,7 @@ def _on_the_right(row: str) -> Callable[..., Any]:
 
     def reflected(self: Tensor, other: Any) -> Tensor:
         known = isinstance(plain(other), OPERANDS)
-        result: Tensor = function(other, self) if known else self._after_stranger(operator, other)
+        result: Tensor = function(other, self) if known else self._reflect_foreign(operator, other)
         return result
 
     return reflected

@@ -15,9 +15,9 @@ from mt_operators import OPERATORS
 from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
-from mt_tensor.indexing.gathering import ADD, Gather, check_index, lowest_and_highest
+from mt_tensor.indexing.gathering import ADD, Gather, check_index
 from mt_tensor.library.arguments import as_integer, check_choice
-from mt_tensor.library.indexing.slices import along, check_1d_index
+from mt_tensor.library.indexing.slices import along, check_1d_index, lowest_and_highest
 from mt_tensor.library.pointwise.functions import checked_factor
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
@@ -394,7 +394,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     num_classes = as_integer("num_classes", num_classes, least=-1)
     if not input.numel() and num_classes < 1:
         raise ShapeError("one_hot() of no elements needs num_classes.")
-    low, high = lowest_and_highest(input) if input.numel() else (0, 0)
+    low, high = lowest_and_highest(input)
     count = high + 1 if num_classes == -1 else num_classes
     if low < 0 or high >= count:
         raise IndexingError(

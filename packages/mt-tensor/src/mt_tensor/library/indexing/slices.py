@@ -101,3 +101,11 @@ def gather_unchecked(x: Tensor, dim: int, index: Tensor) -> Tensor:
 def element_numbers(x: Tensor) -> Tensor:
     """Return the elements' numbers, row by row: what an index shows of them tells what it names."""
     return x._uploaded(np.arange(x.numel()).reshape(x.shape))
+
+
+def lowest_and_highest(index: Tensor) -> tuple[int, int]:
+    """Return the least and the greatest of some integers; 0 and -1 of none."""
+    if not index.numel():
+        return 0, -1
+    array = index.backend.to_host(index._tensor)  # a look costs less than two reductions
+    return int(array.min()), int(array.max())

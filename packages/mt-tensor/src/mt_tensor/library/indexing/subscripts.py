@@ -15,9 +15,14 @@ import numpy as np
 from mt_tensor.dtypes import Number, bool_, int64, plain, uint8
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.exchange.conversion import cast
-from mt_tensor.indexing.gathering import lies_within, lowest_and_highest
-from mt_tensor.indexing.subscripts import EVERYTHING, Select, in_full, plain_view
-from mt_tensor.library.indexing.slices import GatherSlices, along, element_numbers
+from mt_tensor.indexing.gathering import lies_within
+from mt_tensor.indexing.subscripts import EVERYTHING, Select, basic_view, in_full
+from mt_tensor.library.indexing.slices import (
+    GatherSlices,
+    along,
+    element_numbers,
+    lowest_and_highest,
+)
 from mt_tensor.library.memory import positions
 from mt_tensor.pointwise.elementwise import constant, elementwise
 from mt_tensor.public import method
@@ -141,10 +146,8 @@ def _from_the_front(index: Tensor, extent: int, dim: int) -> Tensor:
     Raises:
         IndexingError: one is out of range.
     """
-    if lies_within(index, extent):
-        return index
     counted = cast(index, int64)
-    if not counted.numel():
+    if lies_within(index, extent):
         return counted
     low, high = lowest_and_highest(index)  # of uint64, some would wrap around in int64
     if low < -extent or high >= extent:
@@ -294,7 +297,7 @@ def _without_leading_ones(value: Tensor, shape: Shape) -> Tensor:
 
 
 @method
-def _picked(self: Tensor, key: Any) -> Tensor:
+def _advanced_index(self: Tensor, key: Any) -> Tensor:
     """Return the elements that a key names which holds more than integers, slices and None."""
     view, picks = _resolve(self, key)
     return _pick(view, picks) if picks else view
@@ -317,7 +320,7 @@ def __setitem__(self: Tensor, key: Any, value: Any) -> None:
         self.masked_fill_(key, source.to(self.backend))
         return
     picks: list[Pick] = []
-    if (view := plain_view(self, key)) is None:
+    if (view := basic_view(self, key)) is None:
         view, picks = _resolve(self, key)
     if picks:
         _store(view, picks, source)

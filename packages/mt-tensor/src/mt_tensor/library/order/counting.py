@@ -10,9 +10,9 @@ import numpy as np
 from mt_tensor.arguments import check_addressable, check_flags, check_floating
 from mt_tensor.dtypes import Array, Number, as_number, float32, float64, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.indexing.gathering import lowest_and_highest
 from mt_tensor.library.arguments import as_integer, existing_dim
 from mt_tensor.library.indexing.scattering import scatter_add
+from mt_tensor.library.indexing.slices import lowest_and_highest
 from mt_tensor.public import operation
 from mt_tensor.recording.function import common_backend, require_tensors
 from mt_tensor.strides import normalize_dim
@@ -119,7 +119,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     if input.dtype.kind != "integer":
         raise DTypeError(f"bincount() counts integers; {input.dtype.name} was given.")
     minlength = as_integer("minlength", minlength, least=0)
-    low, high = lowest_and_highest(input) if input.numel() else (0, -1)
+    low, high = lowest_and_highest(input)
     if low < 0:
         raise DomainError(f"bincount() counts numbers from 0 on; {low} was given.")
     if weights is None:

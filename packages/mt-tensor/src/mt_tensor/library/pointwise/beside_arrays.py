@@ -20,7 +20,7 @@ _CURE = "make it a tensor first, as in mt_tensor.from_numpy(array)"
 
 
 @method
-def _before_stranger(self: Tensor, operator: Operator, other: Any) -> Any:
+def _operate_foreign(self: Tensor, operator: Operator, other: Any) -> Any:
     """Return what this tensor and, on its right, what is neither tensor nor number give.
 
     Returns:
@@ -38,7 +38,7 @@ def _before_stranger(self: Tensor, operator: Operator, other: Any) -> Any:
 
 
 @method
-def _after_stranger(self: Tensor, operator: Operator, other: Any) -> Any:
+def _reflect_foreign(self: Tensor, operator: Operator, other: Any) -> Any:
     """Return what this tensor and, on its left, what is neither tensor nor number give.
 
     Raises:
