@@ -30,7 +30,6 @@ from mt_autodiff import (
 )
 from mt_autodiff.drawing import Svg, to_svg
 from mt_autodiff.library.drawing.layout import Edge, layered_layout
-from mt_autodiff.library.drawing.svg import Node, text_width
 from mt_operators.testing.documentation import BLOCK
 
 PACKAGE = Path(__file__).parents[1]
@@ -308,11 +307,6 @@ def test_boxes_grow_with_their_text() -> None:
         return box.corners[2] - box.corners[0]
 
     assert width("x") < width("xxxx") < width("損失関数")
-
-
-@pytest.mark.parametrize("operator", ["+", "log", "sigmoid", "log_sigmoid"])
-def test_an_operator_fits_into_its_cap(operator: str) -> None:
-    assert text_width(operator) < Node("operation", operator, ["1"], "").cap()
 
 
 # --- Random programs ------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ class CudaOps(TensorBackend):
         if len(data.shape) > MOST_DIMENSIONS:
             raise not_an_array(data.shape)
         layout = data.layout
-        row = data if layout.from_start else self.copy(data, layout.contiguous)
+        row = data if layout is layout.contiguous else self.copy(data, layout.contiguous)
         return self.machine.download(row.storage, data.size).reshape(data.shape)
 
     def reinterpreted(self, storage: Any, dtype: DType) -> Any:

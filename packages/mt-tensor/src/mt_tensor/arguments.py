@@ -1,7 +1,8 @@
-"""What functions ask of their arguments: each question here once, with one error and one wording.
+"""Checks of arguments: each here once, with one error and one wording.
 
-Operations will ask much the same of their arguments, so before them come the questions. Numbers are
-asked for in `dtypes.as_number`, tensors in `recording.function.require_tensors`.
+Users come in from here on. What they may say in several ways (sizes and dimensions) or wrongly
+(settings, element types) is checked by the same few functions in all operations; numbers are
+checked by `dtypes.as_number`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def as_integers(values: tuple[Any, ...], named: Any = None) -> tuple[int, ...]:
 
 
 def as_shape(extents: tuple[Any, ...], named: Any = None) -> Shape:
-    """Return the shape that extents make, given in one of the ways of `as_integers`.
+    """Return the shape that extents make, in one of the ways of `as_integers`.
 
     Raises:
         ShapeError: an extent is negative.

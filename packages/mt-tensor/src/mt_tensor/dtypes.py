@@ -1,15 +1,14 @@
 """The element types of tensors, and what comes of mixing them.
 
-Elements come before tensors: these are the types that they can have. The names are torch's, and so
-are the rules of promotion: a floating type beats an integer type, which beats bool, whatever their
-sizes; within a kind, the larger type wins; and a plain Python number only decides the kind, never
-the size. The unsigned types beyond uint8 meet no other integers: what holds both uint64 and int64
-would be no integer type.
+Before tensors come their elements, and the types that these can have. The names are torch's, and
+so are the rules of promotion. A floating type beats an integer type, which beats bool, whatever
+their sizes; within a kind, the larger type wins; and a plain Python number only decides the kind,
+never the size. The unsigned types beyond uint8 are not promoted with other integers: no integer
+type holds both uint64 and int64.
 """
 
 from __future__ import annotations
 
-import builtins
 import functools
 import math
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -19,14 +18,14 @@ import numpy as np
 from mt_tensor.errors import DTypeError
 
 if TYPE_CHECKING:
-    import numpy.typing as npt  # which takes as long to import as five modules of this package
+    import numpy.typing as npt  # slow to import
 
 Array: TypeAlias = "npt.NDArray[Any]"
 """An array of NumPy, of any element type."""
 
 Kind = Literal["bool", "integer", "float"]
-Number = builtins.bool | builtins.int | builtins.float
-_NUMBERS = (builtins.bool, builtins.int, builtins.float)  # asked for in a fifth of the time
+Number = bool | int | float
+_NUMBERS = (bool, int, float)  # `isinstance` is faster with a tuple
 
 _KINDS: dict[str, Kind] = {"b": "bool", "i": "integer", "u": "integer", "f": "float"}
 
@@ -54,7 +53,7 @@ class DType:
         self.rank = ("bool", "integer", "float").index(self.kind)
 
     @property
-    def is_signed(self) -> builtins.bool:
+    def is_signed(self) -> bool:
         """Whether elements may be negative."""
         return self.kind == "float" or self.name.startswith("int")
 
@@ -63,11 +62,11 @@ class DType:
         if self.kind == "bool":
             return value != 0
         if self.kind == "float":
-            return builtins.float(value)
-        if value != value or value in (builtins.float("inf"), builtins.float("-inf")):
-            value = 0  # no integer is right
+            return float(value)
+        if value != value or value in (float("inf"), float("-inf")):
+            value = 0  # no integer stands for nan and the infinities
         bits = 8 * self.itemsize
-        wrapped = builtins.int(value) % (1 << bits)
+        wrapped = int(value) % (1 << bits)
         negative = self.is_signed and wrapped >= 1 << (bits - 1)
         return wrapped - (1 << bits) if negative else wrapped
 
@@ -121,14 +120,14 @@ DTYPES: dict[str, DType] = {
 }
 """All element types by name."""
 
-_APART = {uint16, uint32, uint64}
-"""What is not promoted with other integers, nor with bool."""
+_UNPROMOTED = {uint16, uint32, uint64}
+"""Types that are not promoted with other integers, nor with bool."""
 
 _BY_NUMPY = {dtype.numpy: dtype for dtype in DTYPES.values()}
 _default = float32
 
-_NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, builtins.float: float32}
-"""What names an element type; of anything else NumPy says what it names."""
+_NAMED: dict[Any, DType] = {**DTYPES, **_BY_NUMPY, float: float32}
+"""Element types by all that names them here; what else does, NumPy knows."""
 
 
 def get_default_dtype() -> DType:
@@ -199,22 +198,23 @@ def as_number(name: str, value: Any) -> Number:
     return value
 
 
+LARGEST_HALF = 65504
+"""The largest number of float16."""
+
+
 @functools.lru_cache(1024)
-def is_half(value: Number) -> builtins.bool:
+def is_half(value: Number) -> bool:
     """Whether float16 stores a number without rounding, as it does nan and the infinities."""
     if not abs(value) < math.inf:
         return True
-    return abs(value) <= LARGEST_HALF and builtins.float(np.float16(value)) == value
-
-
-LARGEST_HALF = 65504
+    return abs(value) <= LARGEST_HALF and float(np.float16(value)) == value
 
 
 def type_of_number(value: Number) -> DType:
     """Return the element type that a tensor made from a plain Python number has."""
-    if isinstance(value, builtins.bool):
+    if isinstance(value, bool):
         return bool_
-    return int64 if isinstance(value, builtins.int) else _default
+    return int64 if isinstance(value, int) else _default
 
 
 def promote_types(a: DType, b: DType) -> DType:
@@ -227,7 +227,7 @@ def promote_types(a: DType, b: DType) -> DType:
     if a is b:
         return a
     a, b = as_dtype(a), as_dtype(b)
-    if a is not b and not _APART.isdisjoint((a, b)) and "float" not in (a.kind, b.kind):
+    if a is not b and not _UNPROMOTED.isdisjoint((a, b)) and "float" not in (a.kind, b.kind):
         raise DTypeError(
             f"{a.name} and {b.name} are not promoted to a common type, as in torch: convert one of "
             "the two, as in x.long()."

@@ -1,9 +1,10 @@
 """The errors of tensors and backends.
 
-Here the lesson begins, with what can go wrong. All derive from `TensorError`, which is a
-`RuntimeError`, for torch raises that for most of what it refuses; and each also from the other
-builtin exceptions that code written for torch or NumPy would catch (`ValueError`, `TypeError`,
-`IndexError`, `NotImplementedError`).
+The lesson begins with what can go wrong. All errors derive from `TensorError`. It is a
+`RuntimeError`, because torch raises that for most of what it refuses. Each also derives from the
+builtin exception that code written for torch or NumPy would catch (`ValueError`, `TypeError`,
+`IndexError`, `NotImplementedError`). Those at the end are about backends, the places where tensors
+live; some in the middle belong to operations of the library.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class DomainError(TensorError, ValueError):
 
 
 class DivisionByZeroError(TensorError, ZeroDivisionError):
-    """An integer divided by zero, which no integer is the result of."""
+    """An integer divided by zero: no integer is the result."""
 
 
 class LinAlgError(TensorError):
@@ -49,7 +50,7 @@ class ExchangeError(TensorError, BufferError):
 
 
 class FusionError(TensorError, TypeError):
-    """A function cannot be fused: it is not one of each element by itself."""
+    """A function that cannot be fused: it does not treat each element by itself."""
 
 
 class InPlaceError(TensorError):

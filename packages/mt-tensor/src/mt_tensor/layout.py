@@ -1,9 +1,8 @@
 """How the elements of a view lie in its storage: element type, shape, strides and offset.
 
-The arithmetic of `strides.py` needs a shape, strides and an offset; with an element type they make
-a layout. A layout never changes, and most tensors of a program have one of a few. So layouts are
-remembered, and tensors that lie alike hold the same one: that two of them are alike is a single
-comparison.
+A shape, strides and an offset, as in `strides.py`, and an element type together make a layout. A
+layout never changes, and most tensors of a program have one of a few. So layouts are remembered,
+and tensors of the same layout share one object: to compare two layouts is to compare identities.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from mt_tensor.size import size_from
 from mt_tensor.strides import Shape, Strides, size_of, strides_from_shape
 
 REMEMBERED = 4096
-"""How many layouts are remembered, of those in rows and of the others."""
+"""How many layouts are remembered: so many of whole storages, and so many others."""
 
 
 class Layout:
@@ -24,22 +23,21 @@ class Layout:
     Attributes:
         dtype: the type of the elements.
         shape: the extent of each dimension.
-        sizes: the same, as users see it.
+        sizes: the same as a `Size`, so that asking a tensor for its shape makes none.
         strides: for each dimension, how many elements lie between neighbours; zero repeats an
             element, negative runs backwards.
         offset: where in the storage the element at index (0, 0, ...) lies.
         size: the number of elements of the view.
-        row_major: whether the strides are those of elements that follow each other in rows. Where
-            they are not, the elements may still do so: see `is_contiguous`.
-        from_start: whether it is `row_major` and the offset is 0.
-        repeats: whether every index is known to name the same element.
-        contiguous: the layout of a new storage of this shape and type, in rows from its start.
+        row_major: whether the strides are those of `strides_from_shape`. Where they are not, the
+            elements may still follow each other without gaps: see `is_contiguous`.
+        repeats: whether all strides are 0, so that every index names the same element.
+        contiguous: the layout of a new storage of this shape and type: row-major, from offset 0. It
+            is this layout itself if that is what it is.
     """
 
     __slots__ = (
         "contiguous",
         "dtype",
-        "from_start",
         "offset",
         "repeats",
         "row_major",
@@ -58,15 +56,15 @@ class Layout:
     ) -> None:
         """Describe a view; without strides, a row-major one."""
         self.dtype = dtype
-        self.shape = shape = tuple(shape)  # and no Size, whose items take longer to read
+        self.shape = shape = tuple(shape)  # no Size, whose items take longer to read
         self.sizes = size_from(shape)
         self.strides = _row_major_strides(shape) if strides is None else strides
         self.offset = offset
         self.size = size_of(shape)
         self.row_major = strides is None
-        self.from_start = strides is None and offset == 0
         self.repeats = not any(self.strides)
-        self.contiguous: Layout = self if self.from_start else row_major(shape, dtype)
+        whole = strides is None and offset == 0
+        self.contiguous: Layout = self if whole else row_major(shape, dtype)
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""
@@ -85,7 +83,7 @@ _row_major_strides = functools.lru_cache(REMEMBERED)(strides_from_shape)
 
 @functools.lru_cache(REMEMBERED)
 def row_major(shape: Shape, dtype: DType) -> Layout:
-    """Return the layout of a whole storage in rows."""
+    """Return the layout of a whole storage: row-major, from offset 0."""
     return Layout(dtype, shape)
 
 
@@ -93,7 +91,7 @@ def row_major(shape: Shape, dtype: DType) -> Layout:
 def layout_of(
     dtype: DType, shape: Shape, strides: Strides | None = None, offset: int = 0
 ) -> Layout:
-    """Return a layout; without strides, or with those of rows, one in rows."""
+    """Return the layout of these properties; without strides, a row-major one."""
     if strides == _row_major_strides(shape):
         strides = None
     if strides is None and offset == 0:

@@ -1,8 +1,7 @@
 """`Size`: a shape as users see it, torch's `torch.Size`.
 
-A small type first: that in which layouts and tensors show their shape. It is a tuple, and is shown,
-compared and hashed as one; what is cut out of it or made of two is one again. Layouts keep one
-beside their shape, so that asking a tensor for it makes none.
+Inside this package a shape is a plain tuple, as in `strides.py`. Users get the same numbers as a
+Size: a tuple that also counts the elements, and whose slices and sums are Sizes again.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 _new = tuple.__new__
-_cut = tuple.__getitem__
+_get_item = tuple.__getitem__
 
 
 class Size(tuple[int, ...]):
@@ -41,12 +40,12 @@ class Size(tuple[int, ...]):
 
     def __getitem__(self, key: Any) -> Any:
         """Return one extent, or those of a slice as a Size."""
-        found = _cut(self, key)
-        return found if key.__class__ is int else _sized(found)
+        item = _get_item(self, key)
+        return item if key.__class__ is int else _as_size(item)
 
     def __add__(self, other: Any) -> Any:
         """Return the extents of both, one after the other."""
-        return _sized(tuple.__add__(self, other))
+        return _as_size(tuple.__add__(self, other))
 
     def __radd__(self, other: Any) -> Any:
         """Return the extents of both, one after the other."""
@@ -54,7 +53,7 @@ class Size(tuple[int, ...]):
 
     def __mul__(self, times: SupportsIndex) -> Any:
         """Return the extents so many times."""
-        return _sized(tuple.__mul__(self, times))
+        return _as_size(tuple.__mul__(self, times))
 
     __rmul__ = __mul__
 
@@ -63,10 +62,11 @@ class Size(tuple[int, ...]):
         return Size, (tuple(self),)
 
 
-def _sized(found: Any) -> Any:
-    return _new(Size, found) if found.__class__ is tuple else found
+def _as_size(value: Any) -> Any:
+    """Return a tuple as a Size, and anything else (an extent, NotImplemented) as it is."""
+    return _new(Size, value) if value.__class__ is tuple else value
 
 
 def size_from(shape: tuple[int, ...]) -> Size:
-    """Return a shape as a Size, without looking at it."""
+    """Return a tuple of integers as a Size; they are not checked."""
     return _new(Size, shape)

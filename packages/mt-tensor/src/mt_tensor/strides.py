@@ -1,8 +1,9 @@
 """Shapes, strides and positions: how many dimensions live in one row of memory.
 
-The idea of this stage. An element at `index` of a tensor lies in its storage at
-`offset + sum(index[d] * strides[d])`. Everything that only moves elements (transposing, slicing,
-broadcasting, flipping) is a change of shape, strides and offset; no element is copied.
+This is the idea of the stage. The elements of a tensor lie in one row of memory, its storage; that
+at `index` lies at position `offset + sum(index[d] * strides[d])`. Everything that only moves
+elements (transposing, slicing, broadcasting, flipping) is a change of shape, strides and offset; no
+element is copied. Here is that arithmetic, on plain tuples of integers.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
 
 
 def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
-    """Return the shape that is left when `dims` are folded, which stay with extent 1 or go.
+    """Return the shape after a reduction over `dims`, which stay with extent 1 or are dropped.
 
     >>> folded_shape((2, 3, 4), (0, 2), True)
     (1, 3, 1)

@@ -1,9 +1,9 @@
 """`TensorData`: a storage seen through a shape, strides and an offset.
 
-A layout, and the storage in which the elements lie. This is what backends work on. The storage is a
-row of elements that the backend made and alone understands; everything here is arithmetic on shape
-and strides, so that no movement operation ever reaches a backend. Several TensorData may share one
-storage: they are views of each other.
+A layout says where elements lie; with the storage in which they lie it is a TensorData, the view
+that backends work on. The storage is a row of elements that a backend made and alone understands.
+All that is done here is arithmetic on shape and strides, so that no movement operation ever reaches
+a backend. Several TensorData may share one storage: they are views of each other.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _new = object.__new__
 class TensorData:
     """Storage with shape, strides and offset.
 
-    Backends make it of a storage of theirs and its element type. Made by hand, as in the course, it
-    takes a list of numbers, which are stored as float64, or a 1-D array:
+    Backends make one of a storage of theirs and its element type. To try it by hand, give it a list
+    of numbers, which are stored as float64, or a 1-D array:
 
     >>> TensorData([1, 2, 3, 4, 5, 6], (2, 3)).get((1, 0))
     4.0
@@ -51,7 +51,7 @@ class TensorData:
 
     __slots__ = ("_array", "_storage", "_version", "layout")
 
-    # Most views are never asked for both of these: one of them is missing until it is needed.
+    # One of these two is missing until somebody asks for it, which is rare.
     _array: Array
     _storage: Any
     _version: list[int] | None  # None: never changed, nor shared with another view
@@ -66,7 +66,7 @@ class TensorData:
         *,
         dtype: DType | None = None,
     ) -> None:
-        if dtype is None:  # made by hand
+        if dtype is None:  # by hand
             shape, strides = tuple(shape), None if strides is None else tuple(strides)
             storage, dtype = _checked_storage(storage, shape, strides, offset)
         self._storage = storage
@@ -146,7 +146,7 @@ class TensorData:
         view.layout = layout
         if self._version is None:
             first = [0]
-            if self._version is None:  # from here on no other thread runs until it is stored
+            if self._version is None:  # asked again: another thread may have made one meanwhile
                 self._version = first
         view._version = self._version  # one list for all views
         return view
@@ -159,7 +159,7 @@ class TensorData:
         return 0 if self._version is None else self._version[0]
 
     def changed(self) -> None:
-        """Take note that the storage has been changed in place."""
+        """Count one more change of the storage in place."""
         if self._version is None:
             self._version = [0]
         self._version[0] += 1
@@ -173,7 +173,7 @@ class TensorData:
         """Whether the elements lie in row-major order without gaps."""
         return self.layout.is_contiguous()
 
-    # --- Elements, on storages that can be indexed ----------------------------------------------
+    # --- Single elements, where the storage can be indexed --------------------------------------
 
     def indices(self) -> Iterator[builtins.tuple[int, ...]]:
         """Iterate over all indices, in row-major order."""
@@ -220,14 +220,14 @@ class TensorData:
          [3.00 4.00]]
         """
 
-        def written(index: builtins.tuple[int, ...]) -> str:
+        def part(index: builtins.tuple[int, ...]) -> str:
             level = len(index)
             if level == self.ndim:
                 return f"{self.get(index):3.2f}"
             gap = " " if level == self.ndim - 1 else "\n" + " " * (level + 1)
-            return f"[{gap.join(written((*index, i)) for i in range(self.shape[level]))}]"
+            return f"[{gap.join(part((*index, i)) for i in range(self.shape[level]))}]"
 
-        return written(())
+        return part(())
 
     # --- Movement: other views of the same storage ----------------------------------------------
 

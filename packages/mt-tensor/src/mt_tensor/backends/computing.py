@@ -1,6 +1,7 @@
 """How each backend computes a formula: asked once, and kept for all calls that follow.
 
-There are backends now. What operations keep of them is this.
+Operations keep one such dictionary for each of their formulas: a backend is asked for the function
+that runs the formula when the first of its tensors comes by.
 """
 
 from __future__ import annotations

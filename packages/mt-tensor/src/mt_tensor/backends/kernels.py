@@ -1,9 +1,9 @@
 """Kernels for named operations (`mt_tensor.fused`), by the backend that they are for.
 
-A dictionary that one method of the contract, the next file, looks into. Whoever defines an
-operation may have a kernel for it that suits a backend, which knows nothing of the operation. The
-package says in which module the kernels are, and that is imported when the backend is first asked
-for one that it lacks. So neither of the two loads the other.
+A dictionary that a method of the contract, `TensorBackend.kernel`, looks into; no operation of the
+lesson needs it. A package that defines an operation, such as a convolution, may have a kernel for
+it that suits a backend, which knows nothing of the operation. The package says in which module its
+kernels are, and that is imported when the backend is first asked for one that it lacks.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Finding backends and choosing one.
 
-Every tensor so far had a backend; this is where it comes from. Backends come from three sides:
-built in, registered in code, and installed by other packages, who announce them under the
-entry-point group `mt_tensor.backends`. Looking for names reads package metadata and imports
-nothing; a backend is imported when it is first asked for. A broken backend raises when it is asked
-for, and never stands in the way of another.
+Two backends are defined; this is how one of them, or another, comes to a tensor. Backends are built
+in, registered in code, or installed by other packages, which announce them under the entry-point
+group `mt_tensor.backends`. Looking for names reads package metadata and imports nothing; a backend
+is imported when it is first asked for. A broken backend raises when it is asked for, and never
+stands in the way of another.
 
 The choice, first that applies: an explicit `backend=` argument, `with use_backend("fast"):`, the
 environment variable `MT_BACKEND`, then `numpy`. Installing a package never changes results.

@@ -1,6 +1,6 @@
 """Running NumPy without its warnings: overflow and the like follow IEEE 754, silently.
 
-Next come backends, most of which compute with NumPy.
+The contract wants this, and most backends compute with NumPy.
 """
 
 from __future__ import annotations

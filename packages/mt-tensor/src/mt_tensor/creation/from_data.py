@@ -1,8 +1,8 @@
 """Tensors from what exists already: Python numbers, nested sequences, NumPy arrays, tensors.
 
-So far tensors were made of elements that a backend had. Here are the first functions by which users
-make them, and what all of these ask alike: of which element type a tensor is to be, where, and
-whether its gradient is wanted.
+So far tensors were made of other tensors. Here is how users make the first ones, and what all
+functions that do so ask: which element type a tensor has, on which backend it lives, and whether
+its gradient is wanted.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mt_tensor.tensor_data import TensorData
 
 
 class Placement(TypedDict, total=False):
-    """Where a new tensor is to be, and whether a gradient is wanted: asked alike everywhere.
+    """The options of all functions that make tensors.
 
     Attributes:
         backend: a backend or its name; by default the current one.
@@ -53,15 +53,11 @@ def from_values(
     backend: Backend = None,
     requires_grad: bool = False,
     device: Device = None,
-    home: TensorBackend | None = None,
 ) -> Tensor:
-    """Return a tensor of the elements of an array, converted; may share its memory.
-
-    It is where `place` says, for elements that are at `home` now.
-    """
+    """Return a tensor of the elements of an array, converted; may share its memory."""
     if values.dtype != dtype.numpy:
         values = silently(values.astype, dtype.numpy)
-    chosen = place(backend, device, home)
+    chosen = place(backend, device)
     return new_leaf(chosen.from_host(values), chosen, requires_grad)
 
 
@@ -69,7 +65,7 @@ def new_leaf(data: TensorData, backend: TensorBackend, requires_grad: bool) -> T
     """Return a tensor of elements on a backend, whose gradient is wanted if that is asked for.
 
     Raises:
-        DTypeError: it is, of what are no floating-point numbers.
+        DTypeError: it is, but the elements are no floating-point numbers.
         TypeError: `requires_grad` is no bool.
     """
     result = Tensor._make(data, backend)
@@ -110,7 +106,7 @@ def tensor(
     else:
         values, own = _of_sequences(data, dtype)
     kind = own if dtype is None else as_dtype(dtype)
-    return from_values(values, kind, backend, requires_grad, device, home)
+    return from_values(values, kind, place(backend, device, home), requires_grad)
 
 
 def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:

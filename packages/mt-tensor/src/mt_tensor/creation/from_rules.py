@@ -1,7 +1,7 @@
 """Tensors that are filled with a number, or not at all.
 
-`tensor`, just above, copies elements from the host; these are made where they are to be. With them
-all ways that a reader needs are there; evenly spaced numbers and random ones are the library's.
+`tensor` copies elements from the memory of the host; these are made by the backend itself. Evenly
+spaced numbers, random ones and more are in the library. This is the last operation of the lesson.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def filled(
 ) -> Tensor:
     """Return a tensor of a shape that has been checked, filled with a number that fits.
 
-    None leaves the elements as they are found in memory.
+    None leaves the elements arbitrary.
     """
     chosen = place(backend, device)
     data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)

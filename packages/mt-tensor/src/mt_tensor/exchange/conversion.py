@@ -1,7 +1,7 @@
-"""Copies, as the same element type or another, and what Python and NumPy make of a tensor.
+"""Copies, of the same element type or another, and tensors as Python's numbers or NumPy's arrays.
 
-A `Function` has been defined; here is the first that is used everywhere, a copy that gradients flow
-through. Below it, the ways by which elements leave: as Python's numbers, or as an array of NumPy.
+Here is the first `Function`: a copy, which gradients flow through. Most operations below convert
+their arguments with it. After it come the ways by which elements leave.
 """
 
 from __future__ import annotations

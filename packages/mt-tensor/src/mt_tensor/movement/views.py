@@ -1,7 +1,8 @@
-"""Operations that move elements: other views of the same storage, and their inverses.
+"""Movement: other views of the same storage, and their inverses.
 
-Operations of the table compute each element by itself. These compute none: forward, each is
-arithmetic on strides (`TensorData`), and backward, each is undone by another of them.
+Operations of the table compute each element by itself. These compute none. Forward, each is a
+`ViewFunction`, arithmetic on strides by the method of `TensorData` of the same name; backward, each
+is undone by another of them, or by the sum over what was repeated.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Expand(ViewFunction):
 
     @staticmethod
     def moved(data: TensorData, shape: Shape) -> TensorData:
-        if shape == data.shape:  # a view all the same, of which changes in place have to know
+        if shape == data.shape:  # nothing to stretch, but the result is a view with a base
             return data.with_layout(data.layout)
         return data.expand(shape)
 
@@ -106,13 +107,9 @@ def view(self: Tensor, *shape: Any, size: Any = None, dtype: DType | None = None
         DTypeError: truth values are to be made of other elements.
         TypeError: a shape and a type are given.
     """
-    if dtype is None:
-        try:
-            return View.apply(self, resolve_shape(as_integers(shape, size), self.numel()))
-        except TypeError:
-            if not shape or not isinstance(shape[0], DType):
-                raise
-    return self._reinterpreted(*shape, size=size, dtype=dtype)
+    if dtype is not None or (shape and shape[0].__class__ is DType):
+        return self._reinterpreted(*shape, size=size, dtype=dtype)
+    return View.apply(self, resolve_shape(as_integers(shape, size), self.numel()))
 
 
 @method
@@ -158,16 +155,15 @@ def mT(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
 def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     """Return a view in which extents of 1 are repeated; -1 keeps an extent."""
     sizes = as_integers(shape, size)
-    new = len(sizes) - self.ndim
-    resolved = sizes
     if -1 in sizes:
-        resolved = tuple(
+        new = len(sizes) - self.ndim
+        sizes = tuple(
             self.shape[d - new] if extent == -1 and d >= new else extent
             for d, extent in enumerate(sizes)
         )
-    if resolved and min(resolved) < 0:
-        raise ShapeError(f"expand() was given {tuple(sizes)} for shape {self.shape}.")
-    return Expand.apply(self, resolved)
+    if min(sizes, default=0) < 0:
+        raise ShapeError(f"expand() was given {sizes} for shape {self.shape}.")
+    return Expand.apply(self, sizes)
 
 
 @method

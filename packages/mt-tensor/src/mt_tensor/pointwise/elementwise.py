@@ -1,8 +1,8 @@
 """The operator table lifted to tensors.
 
-Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and hands
-one formula to the backend: the value going forward and, as the file above says, all wanted
-gradients at once going backward. Under `create_graph` each gradient is such an operation itself.
+Each row becomes an operation that promotes its arguments to one dtype, broadcasts them, and gives
+one formula to the backend: forward, the value; backward, all wanted gradients at once, as
+`gradients.py` has it. Under `create_graph` each gradient is such an operation itself.
 """
 
 from __future__ import annotations

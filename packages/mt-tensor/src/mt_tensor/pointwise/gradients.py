@@ -1,9 +1,9 @@
 """How gradients flow through an operator of the table.
 
-What `Function` asks an author for, an operator of the table brings along: its partial derivatives.
-Those that are wanted become one formula, which the backend runs in one pass over the upstream
-gradient and what was saved. Under `create_graph` each of them is an operation that is recorded: an
-operator whose own partial derivatives follow from the graph of the formula.
+A `Function` is written with its backward; an operator of the table has its partial derivatives, and
+so needs none. Those that are wanted become one formula, which the backend runs in one pass over the
+upstream gradient and what was saved. Under `create_graph` each of them is an operation that is
+recorded in turn: an operator whose own partial derivatives follow from the graph of the formula.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ One function is made for each row, when it enters the table, with torch's names 
 Operations whose arguments are more than those of their row, `clamp` and `gelu` for example, have
 functions of their own, in files by subject. Tensors of one element type, and a tensor with a number
 of its kind, need no promotion: what remains is to ask the backend for the values and to record
-them. Here every tenth of a microsecond counts, for each operation of every program pays it. All
-else goes to the `ElementwiseOperation` of the row.
+them. That short way is taken here, for most operations of a program are of this kind. All else goes
+to the `ElementwiseOperation` of the row.
 """
 
 from __future__ import annotations

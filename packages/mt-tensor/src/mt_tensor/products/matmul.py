@@ -1,6 +1,7 @@
 """Matrix products, batched and broadcast.
 
-The last of the primitives that compute: rows by columns.
+The contract's `matmul` forward, and two more products backward. `MatMul` is a `Function` that saves
+its arguments, and the first here that reads them again.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_not_bool
-from mt_tensor.dtypes import bool_, result_type
+from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
@@ -82,8 +83,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     if left.dtype is not right.dtype:
         dtype = result_type(input, other)
         return matmul(input.to(dtype), other.to(dtype))
-    if left.dtype is bool_:
-        check_not_bool("matmul", input)
+    check_not_bool("matmul", left)
     if recording.get() and (input.requires_grad or other.requires_grad):
         return MatMul.apply(input, other)
     return Tensor._make(backend.matmul(a, b), backend)

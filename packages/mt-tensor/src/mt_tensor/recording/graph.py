@@ -1,10 +1,10 @@
 """The recorded graph of tensors: nodes, and the edges that gradients flow along.
 
-Stage 1's `History` and `backpropagate` serve tensors as they are; here is what a tensor's history
-adds. Edges lead to nodes, not to tensors: what stands for a computed tensor is its `Node`, and only
-a leaf stands for itself. So a result that no gradient reads is freed as soon as nobody uses it, and
-a tensor that is changed in place moves on to another node, while all that was computed from its old
-elements keeps the old one.
+From backends to differentiation: stage 1's `History` and `backpropagate` serve tensors as they are,
+and here is what the history of a tensor adds. Edges lead to nodes, not to tensors: a computed
+tensor is represented by its `Node`, and only a leaf by itself. So a result that no gradient reads
+is freed as soon as nobody uses it, and a tensor that is changed in place gets another node, while
+all that was computed from its old elements keeps the old one. Tensors follow in `tensor.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """`LinearFunction`: an operation whose derivative needs to know none of the elements.
 
-What is linear in its one tensor has the same derivative everywhere: an operation that leads back.
-So, unlike a `Function`, it saves nothing but the settings that it was called with. Sums are linear,
-and so is every `ViewFunction`, which only looks at elements otherwise and copies none.
+A linear function of one tensor has the same derivative everywhere: another linear function, from
+the gradient of the result to that of the argument. So, unlike a `Function`, it saves nothing but
+the settings that it was called with. The files that follow need two kinds: sums, and every
+`ViewFunction`, which gives other strides to the same elements and copies none.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Operations that fold dimensions: sums and means.
+"""Reductions: sums and means over dimensions.
 
-Element-wise operations and views are enough for what folding needs: forward it is the contract's
-`reduce`, backward the gradient is repeated along the folded dimensions, which is a view again.
-Other reductions are made alike, in `library/reductions`.
+Forward, a sum is the contract's `reduce`. Backward, every summand gets the gradient of the sum: it
+is repeated along the reduced dimensions, which is a view, like those of `movement/views.py`. Other
+reductions are made alike, in `library/reductions`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ADD = OPERATORS["add"]
 
 
 def fold(name: str, x: Tensor, dims: tuple[int, ...], keepdim: bool = True) -> Tensor:
-    """Fold `dims` of a tensor with the operator called `name`; nothing is recorded."""
+    """Reduce `dims` of a tensor with the operator called `name`; nothing is recorded."""
     return x._with(x.backend.reduce(OPERATORS[name], x._tensor, dims, keepdim))
 
 
@@ -48,14 +48,14 @@ def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
 
 
 def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
-    """Return the dimensions to fold: as `named_dims`, but all of them for (), as in torch."""
+    """Return the dimensions to reduce: as `named_dims`, but all of them for (), as in torch."""
     if dim is None and keepdim.__class__ is bool:
         return tuple(range(ndim))
     return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
 def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
-    """Return the tensor as what it is summed in: integers and bools as int64, if not told."""
+    """Return the tensor in the dtype it is summed in: by default int64 for integers and bools."""
     wanted: DType = x.dtype if dtype is None else as_dtype(dtype)
     if dtype is None and not wanted.is_floating_point:
         wanted = int64
@@ -91,12 +91,12 @@ class Mean(LinearFunction):
 
 
 def _count(shape: Shape, dims: tuple[int, ...]) -> int:
-    """Return how many elements are folded into one."""
+    """Return how many elements are added up in each sum."""
     return size_of([shape[d] for d in dims])
 
 
 class Repeat(ViewFunction):
-    """The same elements over again along dimensions that a sum has folded; undoes `Sum`."""
+    """The same elements over again along dimensions that a sum has reduced; undoes `Sum`."""
 
     @staticmethod
     def moved(data: TensorData, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> TensorData:
@@ -158,9 +158,9 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
 
 @method
 def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Sum over what broadcasting a tensor of `shape` to this one's would stretch.
+    """Return a tensor of `shape`: the sum over what broadcasting that shape to this one repeats.
 
-    The derivative of broadcasting: each element gets the gradients of all its repetitions.
+    It is the derivative of broadcasting: each element gets the gradients of all its repetitions.
 
     Raises:
         ShapeError: a tensor of `shape` does not broadcast to this one.
@@ -169,9 +169,9 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     if shape == self.shape:
         return self
     new = self.ndim - len(shape)
-    kept = zip(shape, self.shape[max(new, 0) :], strict=False)
-    if new < 0 or any(extent not in (1, own) for extent, own in kept):
+    aligned = zip(shape, self.shape[max(new, 0) :], strict=False)
+    if new < 0 or any(extent not in (1, own) for extent, own in aligned):
         raise ShapeError(f"shape {shape} does not broadcast to {self.shape}, so no sum leads back.")
     stretched = [d for d in range(new, self.ndim) if shape[d - new] != self.shape[d]]
-    folded = (*range(new), *stretched)
-    return (sum(self, folded, True) if folded else self).view(*shape)
+    dims = (*range(new), *stretched)
+    return (sum(self, dims, True) if dims else self).view(*shape)
