@@ -28,17 +28,17 @@ def read(data: TensorData, index: Index) -> Any:
 
 
 def write(data: TensorData, index: Index, value: Any) -> None:
-    """Store an element, as its type would hold it."""
-    converted = data.dtype.convert(value)
+    """Store a number, wrapped around or rounded to the element type."""
+    number = data.dtype.convert(value)
     if data.dtype.is_floating_point:
         with np.errstate(over="ignore"):
-            converted = data.dtype.numpy.type(converted).item()
-    data.storage[data.index(index)] = converted
+            number = data.dtype.numpy.type(number).item()
+    data.storage[data.index(index)] = number
 
 
-def at(index: Index, dim: int, where: int) -> Index:
-    """Return an index moved to `where` in one dimension."""
-    return (*index[:dim], where, *index[dim + 1 :])
+def replaced(index: Index, dim: int, i: int) -> Index:
+    """Return an index with `i` in the place of dimension `dim`."""
+    return (*index[:dim], i, *index[dim + 1 :])
 
 
 class ListOps(TensorBackend):
@@ -81,8 +81,8 @@ class ListOps(TensorBackend):
         for index in self.empty(folded_shape(source.shape, dims, True), source.dtype).indices():
             groups[index] = [] if operator.identity is None else [operator.identity]
         for index in source.indices():
-            goal = tuple(0 if d in dims else i for d, i in enumerate(index))
-            groups[goal].append(read(source, index))
+            target = tuple(0 if d in dims else i for d, i in enumerate(index))
+            groups[target].append(read(source, index))
         out = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
         for index, values in zip(out.indices(), groups.values(), strict=True):
             write(out, index, functools.reduce(operator.function, values))
@@ -102,8 +102,8 @@ class ListOps(TensorBackend):
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Read where the index points."""
         out = self.empty(index.shape, source.dtype)
-        for here in index.indices():
-            write(out, here, read(source, at(here, dim, read(index, here))))
+        for i in index.indices():
+            write(out, i, read(source, replaced(i, dim, read(index, i))))
         return out
 
     def scatter(
@@ -115,10 +115,12 @@ class ListOps(TensorBackend):
         operator: Operator | None = None,
     ) -> None:
         """Write where the index points."""
-        for here in index.indices():
-            there = at(here, dim, read(index, here))
-            value = read(source, here)
-            write(out, there, operator.function(read(out, there), value) if operator else value)
+        for i in index.indices():
+            target = replaced(i, dim, read(index, i))
+            value = read(source, i)
+            if operator is not None:
+                value = operator.function(read(out, target), value)
+            write(out, target, value)
 
     def copy(self, source: TensorData, out: Layout | TensorData) -> TensorData:
         """Copy each element."""

@@ -58,7 +58,7 @@ class DType:
         return self.kind == "float" or self.name.startswith("int")
 
     def convert(self, value: Number) -> Number:
-        """Return a Python number as this type would store it; integers wrap around."""
+        """Return a number as one of this kind: integers wrap around, floats are not rounded yet."""
         if self.kind == "bool":
             return value != 0
         if self.kind == "float":

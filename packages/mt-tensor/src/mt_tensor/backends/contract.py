@@ -2,31 +2,43 @@
 
 So far there were views of elements; this is about who computes with them. A backend holds data
 (`empty`, `from_host`, `to_host`) and has six primitives over strided views (`TensorData`). All else
-is composed from these, so a backend that implements them has every operation, with gradients, and
-passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`. What follows below them may be
-replaced where there is a shorter way to it, and need not be.
+is composed from these: a backend that implements them has every operation, with gradients, and
+passes `pytest --pyargs mt_tensor.conformance --mt-backend NAME`. The methods below them work as
+they are; a backend may replace those for which it has a shorter way.
 
 Each primitive has one form. `reduce`, `matmul` and `gather` return new contiguous views; `scatter`
-writes to a view. `elementwise` and `copy` do either: what they are given as `out` is a `Layout`,
-which says the shape and dtype of new contiguous views, or views to write to. A change in place is a
-formula whose output is one of its inputs. So these few calls are all that a backend sees of a
-program, and one that writes them down sees the whole of it.
+writes to a view. `elementwise` and `copy` do either, by their argument `out`: a `Layout` stands for
+new contiguous views of its shape and dtype, and anything else is views to write to. A change in
+place is a formula whose output is one of its inputs. So these few calls are all that a backend sees
+of a program, and one that writes them down sees the whole of it.
+
+What a backend works with:
+
+- A view has `shape`, `strides`, `offset` and `dtype`, and the `storage` that this backend made, of
+  whatever class. `TensorData(storage, shape, dtype=dtype)` is a contiguous view of a whole storage;
+  `view.indices()` are the indices of its elements, and `view.index(i)` is where in the storage
+  the one at `i` lies.
+- A `Formula` has a `function`, which computes it on Python's numbers (several `outputs` are a
+  tuple), and a `graph` for backends that compile it. An `Operator` has such a `function`, too, and
+  an `identity` if it is one that `reduce` begins with.
 
 What every primitive may rely on, because the caller has seen to it:
 
 - All views belong to this backend. Shapes, strides and offsets stay inside their storage, and
   indices inside their dimension.
-- A view that is written to may lie anyhow, contiguous or not, but no two indices name the same
-  position in it. It shares no memory with an input (see `same_memory`), unless it is the same view.
+- A view that is written to may be contiguous or not, but no two of its indices name the same
+  position. It shares no memory with an input (see `same_memory`), unless it is the same view.
 - Where there are several outputs, all results of an element are computed before the first is
   written: a formula that returns its inputs in another order exchanges them.
 - Any extent may be zero, any number of dimensions may occur, strides may be zero or negative.
-- Where the inputs of a formula, and the batches of a product, are still to be broadcast, `operands`
-  and `factors` do that for backends that need it: it shows as stride 0.
 
-Division by zero, overflow and the like follow IEEE 754 silently; integers wrap around, and nothing
-may trap: an integer divided by zero may become any number, as tensors refuse it before. Sums of
-float16, in `reduce` and `matmul`, are added up in float32 at least, and rounded once.
+The inputs of a formula, and the batches of a product, are not broadcast yet. `operands` and
+`factors` do that, by strides of 0, for backends that need it.
+
+Results are rounded to the dtype of the view that they are stored in. Division by zero, overflow and
+the like follow IEEE 754 silently; integers wrap around (`DType.convert`). Nothing may trap: an
+integer divided by zero may become any number, as tensors refuse it before. Sums of float16, in
+`reduce` and `matmul`, are added up in float32 at least, and rounded once.
 """
 
 from __future__ import annotations
@@ -49,7 +61,7 @@ class TensorBackend(ABC):
     """One place where tensors live. There is one instance per name in a process.
 
     Attributes:
-        name: the name it is chosen by.
+        name: the name it is chosen by, which is also that of its entry point.
         device: torch's word for where its elements are: "cpu" for the memory of this machine.
     """
 
@@ -90,12 +102,12 @@ class TensorBackend(ABC):
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Return the function `run(out, *inputs)` that computes a formula for each element.
 
-        The caller asks once and keeps it: `result[:][i] = formula(*inputs[:][i])`.
+        The caller asks once and calls it many times. For each index i of the results,
+        `results[:][i] = formula(*inputs[:][i])`.
 
         Args:
-            formula: a function of numbers, and a graph of it. Its constants take the type of the
-                computation; what has a fraction among integers is computed in float64, and
-                converted at the end.
+            formula: what to compute. Its constants take the type of the computation; what has a
+                fraction among integers is computed in float64, and converted at the end.
 
         The arguments of `run`:
             out: where the results go: the layout of new contiguous views, or `formula.outputs`
@@ -103,10 +115,11 @@ class TensorBackend(ABC):
                 computation, or bool.
             *inputs: `formula.arity` views, still to be broadcast to the shape of `out`, and
                 numbers. The views have one dtype, that of the computation, except that some may be
-                bool. Of float16, numbers keep their digits: what is computed in float32 is rounded
-                once, at the end.
+                bool. Numbers among views of float16 are not rounded to it: the formula is computed
+                in float32, and its result rounded once.
 
         What `run` returns if `out` is a layout: the new view; a list of them for several outputs.
+        If it is views, nobody reads what `run` returns.
         """
 
     @abstractmethod
@@ -169,9 +182,9 @@ class TensorBackend(ABC):
             dim: the dimension that the indices count in.
             index: dtype int64, values from 0 to `out.shape[dim] - 1`, possibly with repetition.
             out: a view at least as long as `index` in every dimension but `dim`.
-            operator: if given (`add`, `mul`, `maximum`, `minimum`), combines what is there with
-                what comes instead of replacing it, every repetition counted. Without it, which
-                of several repetitions remains is open.
+            operator: `add`, `mul`, `maximum` or `minimum` combines an element of `out` with each
+                that is written to its place. With None they replace it; of several, any one may
+                remain.
         """
 
     @abstractmethod
@@ -179,7 +192,7 @@ class TensorBackend(ABC):
         """Copy a view, converting the dtype.
 
         A float becomes an integer by dropping its fraction, an integer wraps around, non-zero
-        becomes True. What nan and floats out of range become as integers is left open.
+        becomes True. As integers, nan and floats out of range may become any number.
 
         Args:
             source: a view.

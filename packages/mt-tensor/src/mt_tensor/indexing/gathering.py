@@ -21,6 +21,9 @@ from mt_tensor.tensor import Tensor
 
 ADD = OPERATORS["add"]
 
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+"""Unsigned integers by their bytes."""
+
 
 class Gather(Function):
     """Elements read along a dimension."""
@@ -78,7 +81,7 @@ def check_index(name: str, x: Tensor, dim: int, index: Tensor) -> int:
 def lies_within(index: Tensor, extent: int) -> bool:
     """Whether all indices of a tensor of integers are between 0 and `extent` - 1."""
     array = index.backend.to_host(index._tensor)  # a look costs less than a reduction by a backend
-    unsigned = array.view(f"u{array.itemsize}")  # in which negative numbers are the largest
+    unsigned = array.view(_UNSIGNED[array.itemsize])  # in which negative numbers are the largest
     return not array.size or bool(np.maximum.reduce(unsigned, None) < extent)
 
 
