@@ -37,6 +37,7 @@ def test_importing_the_package_imports_no_other_operations() -> None:
         "import mt_tensor; print(mt_tensor.Tensor([1.0, 1.0]).std().item())",
         "from mt_tensor.creation.from_rules import ones; print(ones(2).std().item())",
         "import mt_tensor as mt; print(mt.Tensor.std(mt.ones(2)).item())",
+        "import mt_tensor as mt; x = mt.arange(2.0); x.data = mt.ones(2); print(x.std().item())",
         "import mt_tensor as mt; mt.linalg.norm; print(mt.autograd and mt.ones(2).std().item())",
     ],
 )

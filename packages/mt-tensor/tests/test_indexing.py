@@ -199,6 +199,9 @@ def test_masks() -> None:
     assert ours[ours < -100].shape == (0,)
     ours[ours < -100] = 7.0
     assert np.array_equal(ours, theirs)
+    square = mt.zeros(2, 2)
+    square[mt.tensor([True, False])] = 1.0  # rows, not columns
+    assert square.tolist() == [[1.0, 1.0], [0.0, 0.0]]
     zero = mt.tensor(3.0)
     assert zero[zero > 0].tolist() == [3.0]
     assert zero[zero < 0].shape == (0,)

@@ -108,6 +108,13 @@ def test_float32_is_computed_in_float64() -> None:
     np.testing.assert_allclose(hilbert.inverse().numpy(), wanted, rtol=1e-6)
 
 
+def test_singular_values_below_a_share_of_the_largest_count_as_zero() -> None:
+    x = mt.tensor([[4.0, 0.0], [0.0, 1.0]])
+    for inverse in (mt.linalg.pinv(x, rtol=0.5), x.pinverse(0.5)):
+        assert inverse.tolist() == [[0.25, 0.0], [0.0, 0.0]]
+    assert mt.linalg.pinv(x, rtol=0.1).tolist() == [[0.25, 0.0], [0.0, 1.0]]
+
+
 @pytest.mark.parametrize("name", ["svd", "svdvals", "pinv", "matrix_norm"])
 def test_infinities_have_no_singular_values(name: str) -> None:
     endless = [[-0.9, 1e30, -0.19, np.inf], [-0.96, 0.8, 0, 0.5], [1e-30, 1, -1, -1.5]]
