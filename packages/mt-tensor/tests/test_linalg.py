@@ -108,6 +108,13 @@ def test_float32_is_computed_in_float64() -> None:
     np.testing.assert_allclose(hilbert.inverse().numpy(), wanted, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dim", [(0, 1), [2, 0]], ids=repr)
+def test_a_norm_over_two_dimensions_is_that_of_matrices(dim: Any) -> None:
+    x = mt.arange(8.0).reshape(2, 2, 2)
+    assert mt.linalg.norm(x, 1, dim).tolist() == mt.linalg.matrix_norm(x, 1, dim).tolist()
+    assert mt.linalg.norm(x, 1, dim[0]).tolist() == mt.linalg.vector_norm(x, 1, dim[0]).tolist()
+
+
 def test_singular_values_below_a_share_of_the_largest_count_as_zero() -> None:
     x = mt.tensor([[4.0, 0.0], [0.0, 1.0]])
     for inverse in (mt.linalg.pinv(x, rtol=0.5), x.pinverse(0.5)):
