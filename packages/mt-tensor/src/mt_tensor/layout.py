@@ -63,8 +63,7 @@ class Layout:
         self.size = size_of(shape)
         self.row_major = strides is None
         self.repeats = not any(self.strides)
-        whole = strides is None and offset == 0
-        self.contiguous: Layout = self if whole else row_major(shape, dtype)
+        self.contiguous: Layout = self if self.row_major and not offset else row_major(shape, dtype)
 
     def is_contiguous(self) -> bool:
         """Whether the elements lie in row-major order without gaps."""

@@ -63,7 +63,7 @@ class Tensor(Methods):
         "name",
     )
 
-    _base: Tensor | None  # what this tensor is a view of
+    _base: Tensor | None  # the tensor that this one is a view of
     _fresh: bool  # whether it is a gradient that nobody else holds, which a leaf may keep
     _grad: Tensor | None
     _lock: Any  # what a thread must hold to change `_grad`; missing until it is first needed
@@ -91,11 +91,11 @@ class Tensor(Methods):
         return result
 
     def _with(self, data: TensorData) -> Tensor:
-        """Return a constant tensor of other elements on the same backend."""
+        """Return a constant tensor of these elements on the backend of this one."""
         return Tensor._make(data, self.backend)
 
     def _full(self, shape: Shape, value: Number, dtype: DType | None = None) -> Tensor:
-        """Return a constant tensor of one number on the same backend, by default of this dtype."""
+        """Return a constant tensor of one number, by default with this one's backend and dtype."""
         data = self.backend.full(shape, self.dtype if dtype is None else dtype, value)
         return Tensor._make(data, self.backend)
 
@@ -132,7 +132,11 @@ class Tensor(Methods):
 
     @property
     def history(self) -> Node | None:
-        """How the tensor was computed: its node in the recorded graph; None for a leaf."""
+        """How the tensor was computed: its node in the recorded graph; None for a leaf.
+
+        What was computed from a view before its memory was changed keeps the old node: then
+        `_refresh` gives the view a new one.
+        """
         if self._requires_grad is VIEW and self._seen != self._tensor.version:
             self._refresh()
         return self._node
@@ -174,7 +178,7 @@ class Tensor(Methods):
         return derivative if self._watch is None else self._watch.completed(self, derivative)
 
     def _whole(self) -> Tensor:
-        """Return this gradient itself; a sum of parts may stand for one until it is complete."""
+        """Return this gradient itself; in the library, a sum of parts may be a gradient, too."""
         return self
 
     def chain_rule(self, derivative: Tensor) -> Iterable[tuple[Any, Tensor]]:
@@ -228,7 +232,7 @@ class Tensor(Methods):
         self._grad = None
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether a gradient is wanted, and return self.
+        """Set whether a gradient is wanted, and return self.
 
         Raises:
             DTypeError: the elements are no floating-point numbers.

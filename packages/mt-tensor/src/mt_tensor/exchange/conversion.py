@@ -86,8 +86,7 @@ def numpy(self: Tensor, *, force: bool = False) -> Array:
     Raises:
         NoGradientError: the tensor records; use `x.detach().numpy()`.
     """
-    if force is not False:
-        check_flags(force=force)
+    check_flags(force=force)
     if self.requires_grad and not force:
         raise NoGradientError(
             "numpy() of a tensor that requires grad would lose its history: use x.detach().numpy()."

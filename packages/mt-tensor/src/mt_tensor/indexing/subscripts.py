@@ -83,10 +83,9 @@ def _range_of(entry: slice, extent: int) -> tuple[int, int, int]:
     """Return where a slice starts, its step and its length."""
     try:
         start, stop, step = entry.indices(extent)
-    except TypeError as error:
-        raise TypeError(f"{entry} cannot slice a tensor: {error}.") from None
-    except ValueError as error:  # of a step of 0
-        raise DomainError(f"{entry} cannot slice a tensor: {error}.") from None
+    except (TypeError, ValueError) as error:  # the latter of a step of 0
+        kind = TypeError if isinstance(error, TypeError) else DomainError
+        raise kind(f"{entry} cannot slice a tensor: {error}.") from None
     return start, step, len(range(start, stop, step))
 
 
