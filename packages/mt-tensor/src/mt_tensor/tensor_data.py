@@ -158,7 +158,7 @@ class TensorData:
         """How often the storage has been changed in place."""
         return 0 if self._version is None else self._version[0]
 
-    def changed(self) -> None:
+    def bump_version(self) -> None:
         """Count one more change of the storage in place."""
         if self._version is None:
             self._version = [0]

@@ -1,8 +1,8 @@
 """The `simple` backend: plain Python loops, written to be read.
 
-The first backend. This is the executable specification of the contract. Each primitive is the loop
-that the others make fast. Elements are Python numbers while they are computed with, and are rounded
-or wrapped to the element type when they are stored.
+The first backend, and the executable specification of the contract: each primitive is the loop that
+other backends make fast. Elements are Python numbers while they are computed with; when they are
+stored, they are rounded or wrapped around to the element type.
 """
 
 from __future__ import annotations
@@ -105,9 +105,10 @@ class SimpleOps(HostBackend):
     name = "simple"
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
-        """Run the formula's own Python source on each element.
+        """Run the formula's own Python function on each element.
 
-        A fused backward reads and writes more than `tensor_map` and `tensor_zip` do.
+        Of one or two inputs and one output, that is `tensor_map` or `tensor_zip`; the gradients of
+        an operator, computed together, have more.
         """
 
         def run(out: Layout | Sequence[TensorData], *inputs: TensorData | Number) -> Any:

@@ -227,7 +227,7 @@ def _store(x: Tensor, picks: list[Pick], value: Tensor) -> None:
     row = data.like((1 + sum(map(abs, reach)),), (1,), data.offset + start)
     places = offsets + x._uploaded(rest - start)
     x.backend.scatter(source.reshape(-1)._tensor, 0, places.reshape(-1)._tensor, row)
-    data.changed()
+    data.bump_version()
 
 
 def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
@@ -240,7 +240,7 @@ def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
         source, index = source.reshape(*before, index.numel(), *after), index.reshape(-1)
     places = along(index, dim, x.shape)
     x.backend.scatter(source._tensor, dim, places._tensor, x._tensor)
-    x._tensor.changed()
+    x._tensor.bump_version()
 
 
 def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:

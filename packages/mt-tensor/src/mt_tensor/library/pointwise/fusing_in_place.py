@@ -171,7 +171,7 @@ class Change:
             self._set_apart(inputs, backend)
         self.computing[backend](list(map(inputs.__getitem__, self.changed)), *inputs)
         for tensor in targets:
-            tensor._tensor.changed()
+            tensor._tensor.bump_version()
 
     def _checked(self, targets: list[Any], given: list[Any]) -> tuple[Layout, TensorBackend]:
         """Return layout and backend of the first of the tensors that are to be changed.

@@ -87,7 +87,7 @@ def _replace(self: Tensor, value: Tensor) -> Tensor:
         data = data.expand(own.shape)
     if apart or not _same_view(data, own):
         self.backend.copy(data, own)
-        own.changed()
+        own.bump_version()
     if recorded:
         self._moved_on(value)
     return self
@@ -140,7 +140,7 @@ def fill_(self: Tensor, value: Number | Tensor) -> Tensor:
     if repeated is None:
         return self.copy_(self._full((), filling))
     self.backend.copy(repeated.expand(self.shape), self._tensor)
-    self._tensor.changed()
+    self._tensor.bump_version()
     return self
 
 
@@ -157,7 +157,7 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
     if second is not None:
         data = self._tensor
         OPERATIONS[name].computing[self.backend]((data,), data, second)
-        data.changed()
+        data.bump_version()
         return self
     recorded = self._check_in_place(other)
     other = plain(other)
@@ -192,7 +192,7 @@ def _in_place(self: Tensor, name: str, other: Any) -> Tensor:
         return self._replace(elementwise(name, self._before_change(), other))
     data, second = self._tensor, self._aliasing_resolved(other.detach().to(self.dtype))._tensor
     OPERATIONS[name].computing[self.backend]((data,), data, second)
-    data.changed()
+    data.bump_version()
     return self
 
 
@@ -384,7 +384,7 @@ def _moving(name: str) -> Callable[..., Any]:
                 f"recorded only; detach() it first, or use {name}()."
             )
         self._tensor = moved._tensor
-        self._tensor.changed()
+        self._tensor.bump_version()
         if recorded:
             self._moved_to(moved._node)
         return self
