@@ -53,11 +53,15 @@ def from_values(
     backend: Backend = None,
     requires_grad: bool = False,
     device: Device = None,
+    home: TensorBackend | None = None,
 ) -> Tensor:
-    """Return a tensor of the elements of an array, converted; may share its memory."""
+    """Return a tensor of the elements of an array, converted; may share its memory.
+
+    It is where `place` says, for elements that are at `home` now.
+    """
     if values.dtype != dtype.numpy:
         values = silently(values.astype, dtype.numpy)
-    chosen = place(backend, device)
+    chosen = place(backend, device, home)
     return new_leaf(chosen.from_host(values), chosen, requires_grad)
 
 
@@ -106,7 +110,7 @@ def tensor(
     else:
         values, own = _of_sequences(data, dtype)
     kind = own if dtype is None else as_dtype(dtype)
-    return from_values(values, kind, place(backend, device, home), requires_grad)
+    return from_values(values, kind, backend, requires_grad, device, home)
 
 
 def _of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
