@@ -98,7 +98,7 @@ class Shown(Function):
 def shown_elements(base: TensorData, view: TensorData) -> Array:
     """Return for each element of a view, as a row, which element of the base it is."""
     found = positions(view.shape, view.strides, view.offset).reshape(-1)
-    if base.is_contiguous() or not found.size:
+    if base.is_contiguous():
         return found - base.offset
     known = positions(base.shape, base.strides, base.offset).reshape(-1)
     order = np.argsort(known, kind="stable")
