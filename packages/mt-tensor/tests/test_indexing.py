@@ -429,6 +429,8 @@ def test_one_hot(shape: tuple[int, ...]) -> None:
     assert np.array_equal(result, torch.nn.functional.one_hot(theirs, 5))
     if shape != (0,):
         assert np.array_equal(mt.one_hot(ours), torch.nn.functional.one_hot(theirs))
+    else:
+        assert mt.one_hot(ours, 1).shape == (*shape, 1)
 
 
 def test_the_mean_of_integers_is_exact():
