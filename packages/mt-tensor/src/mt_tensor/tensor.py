@@ -161,7 +161,8 @@ class Tensor(Methods):
 
     def is_constant(self) -> bool:
         """Whether no gradient is wanted with respect to this tensor."""
-        return not self.requires_grad
+        wanted = self._requires_grad
+        return not (self.requires_grad if wanted is VIEW else wanted)
 
     def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it.
@@ -169,7 +170,8 @@ class Tensor(Methods):
         Raises:
             GradientError: it has another shape, for the tensor's was changed in place since.
         """
-        derivative = derivative._whole()
+        if derivative.__class__ is not Tensor:
+            derivative = derivative._whole()
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(
                 f"a tensor that was of shape {derivative.shape} when it was used has shape "
@@ -190,7 +192,7 @@ class Tensor(Methods):
 
         `add_to_grad` is the library's: it adds in the memory of `grad`, one thread at a time.
         """
-        if self.requires_grad:
+        if self._requires_grad:
             if self._watch is None:
                 self.add_to_grad(derivative)
             else:

@@ -24,9 +24,10 @@ from mt_fast.primitives.updates import update
 from mt_operators import Formula, TracingError
 from mt_operators.evaluation import expanded
 from mt_tensor import TensorData, float16
-from mt_tensor.backends.extending import UFUNCS, Layout, function_of
+from mt_tensor.backends.extending import UFUNCS, Layout, function_of, run_quietly
 from mt_tensor.backends.extending import running as running_numpy
 
+_of = TensorData.of
 _in_rows = TensorData.in_rows
 _layout_of = attrgetter("layout")
 
@@ -40,7 +41,7 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         general: the same for any views, and for numbers.
     """
     kernels = _running_kernels(formula, backend, general)
-    function = function_of(formula, EXACT)
+    function: Any = function_of(formula, EXACT)
     if function is None and not _is_exact(formula):
         return kernels
     on_one_thread = running_numpy(formula, function)
@@ -50,11 +51,16 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
         return (on_one_thread if size < backend.parallel_from else kernels)(out, *inputs)
 
     def of_two(out: Any, x: Any, y: Any) -> Any:
-        if out.__class__ is Layout and out.size < backend.parallel_from:
-            return on_one_thread(out, x, y)
+        try:
+            second = y.layout
+            usual = x.layout is out and (second is out or not second.shape)
+            if usual and 1 < out.size < backend.parallel_from:
+                return _of(run_quietly(function, x._array, y._array), out)
+        except (RuntimeError, AttributeError):  # one is a number, or has no array yet
+            pass
         return run(out, x, y)
 
-    return of_two if formula.arity == 2 else run
+    return of_two if formula.arity == 2 and function is not None else run
 
 
 EXACT_STEPS = {

@@ -17,7 +17,7 @@ from mt_autodiff.extending import recording
 from mt_operators import Operator
 from mt_operators.extending import one
 from mt_tensor.backends.computing import Computing
-from mt_tensor.recording.function import changed_in_place, changes
+from mt_tensor.recording.function import changed_in_place
 from mt_tensor.recording.graph import Node, connect
 from mt_tensor.tensor import VIEW, Tensor
 from mt_tensor.tensor_data import TensorData
@@ -49,6 +49,7 @@ class Gradients:
         self._operation = operation
         partials = [p for p, need in zip(operator.partials, needs, strict=True) if need]
         self._passes = [partial is one for partial in partials]
+        self._passing = True in self._passes
         self.reads: tuple[int, ...] = ()
         self._computing: Computing | None = None
         if not all(self._passes):
@@ -76,7 +77,7 @@ class Gradients:
             gradient = _make(result, backend)
             gradient._fresh = True
             gradients.append(gradient)
-        return self._with_passed(grad, gradients)
+        return self._with_passed(grad, gradients) if self._passing else gradients
 
     def recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
         """Return the gradients, each by an operation that is recorded."""
@@ -86,8 +87,6 @@ class Gradients:
 
     def _with_passed(self, grad: Tensor, gradients: Sequence[Tensor]) -> Sequence[Tensor]:
         """Return the gradients with the upstream gradient in each place where it is passed on."""
-        if True not in self._passes:
-            return gradients
         others = iter(gradients)
         return [grad if passes else next(others) for passes in self._passes]
 
@@ -142,11 +141,10 @@ class Recorder(dict[int, Gradients]):
         choice = 0
         parents = []
         for x in operands:
+            choice += choice
             wanted = x._requires_grad
-            if wanted is VIEW:
-                wanted = x.requires_grad  # asking refreshes the view's node
-            choice += choice + wanted
-            if wanted:
+            if wanted and (wanted is not VIEW or x.requires_grad):  # asking refreshes a view's node
+                choice += 1
                 node = x._node
                 parents.append(x if node is None else node)
         if parents:
@@ -154,12 +152,17 @@ class Recorder(dict[int, Gradients]):
             node = _new(OperatorNode)
             node.last_fn, node.name = gradients, self._operator.name
             node.ctx = saved = gradients.read_of(known)
-            changed = 0  # as `changes` counts, whose call every step of a training would feel
-            for data in saved:
-                if data._version is not None:
-                    changed += data._version[0]
-            node.changes = changed
+            node.changes = _changes(saved)
             connect(result, node, parents)
+
+
+def _changes(saved: Sequence[TensorData]) -> int:
+    """Count as `recording.function.changes`, which takes longer, for it is asked of any values."""
+    total = 0
+    for data in saved:
+        if data._version is not None:
+            total += data._version[0]
+    return total
 
 
 class OperatorNode(Node):
@@ -183,7 +186,7 @@ class OperatorNode(Node):
         gradients = self.last_fn  # read last, for it is forgotten first
         if gradients is None:
             raise self.freed()
-        if changes(saved) != self.changes:
+        if _changes(saved) != self.changes:
             raise changed_in_place(repr(self.name))
         if recording.get():
             shares = gradients.recorded(derivative, self._as_tensors(gradients, parents, saved))

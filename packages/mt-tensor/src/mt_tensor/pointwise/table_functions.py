@@ -76,7 +76,7 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
             out = row_major(out.shape, bool_)
         value = computing[backend](out, first, second)
         result = _make(value, backend)
-        if (x._requires_grad or y._requires_grad) and recording.get() and not truth:
+        if (x._requires_grad or y._requires_grad) and not truth and recording.get():
             record((x, y), (first, second, value), result)
         return result
 

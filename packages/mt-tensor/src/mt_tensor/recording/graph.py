@@ -75,9 +75,8 @@ class Node(History):
         if self._watch is not None:
             self._watch.accumulate(self, derivative)
 
-    def free_graph(self) -> None:
-        """Forget operation, saved values and inputs."""
-        self.free()
+    free_graph = History.free
+    """Forget operation, saved values and inputs."""
 
     def __repr__(self) -> str:
         """Show the operation's name."""

@@ -16,10 +16,10 @@ import numpy as np
 
 from mt_operators import OPERATORS, Formula, Operator
 from mt_tensor.backends.host import HostBackend
-from mt_tensor.backends.numpy.calls import fitted, running
+from mt_tensor.backends.numpy.calls import new_view, running
 from mt_tensor.backends.numpy.functions import FUNCTIONS, UFUNCS, function_of, on_arrays
-from mt_tensor.backends.silence import run_quietly, silently
-from mt_tensor.dtypes import Array, DType, float16
+from mt_tensor.backends.silence import silently
+from mt_tensor.dtypes import Array, float16
 from mt_tensor.layout import Layout, row_major
 from mt_tensor.strides import Shape, folded_shape
 from mt_tensor.tensor_data import TensorData
@@ -27,12 +27,6 @@ from mt_tensor.tensor_data import TensorData
 _REDUCING: dict[Operator, Callable[..., Any]] = {
     OPERATORS[name]: ufunc.reduce for name, ufunc in UFUNCS.items() if ufunc.nin == 2
 }
-
-
-def new_view(result: Any, shape: Shape, dtype: DType) -> TensorData:
-    """Return what a function returned as a new view."""
-    layout = row_major(shape, dtype)
-    return TensorData.of(fitted(result, layout), layout)
 
 
 def _positions(data: TensorData, dim: int, index: TensorData) -> Array:
@@ -65,7 +59,7 @@ class NumpyOps(HostBackend):
 
     def elementwise(self, formula: Formula) -> Callable[..., Any]:
         """Run one function, or the graph of the formula as one, on whole arrays."""
-        lift = functools.partial(on_arrays, formula)
+        lift = functools.cache(functools.partial(on_arrays, formula))
         return running(formula, function_of(formula, FUNCTIONS), lift)
 
     def reduce(
@@ -80,22 +74,19 @@ class NumpyOps(HostBackend):
             result = silently(_fold_slices, operator, source, shape, dims)
         else:  # of float16, add up with more digits than are stored
             computed = np.float32 if dtype is float16 else dtype.numpy
-            try:
-                result = run_quietly(fold, source.array, dims, computed, None, keepdim)
-            except RuntimeError:  # as in `silently`
-                result = silently(fold, source.array, dims, computed, None, keepdim)
+            result = silently(fold, source.array, dims, computed, None, keepdim)
             shape = result.shape
-        return new_view(result, shape, dtype)
+        return new_view(result, row_major(shape, dtype))
 
     def matmul(self, a: TensorData, b: TensorData) -> TensorData:
         """Multiply with NumPy's BLAS."""
         result: Any = silently(np.matmul, a.array, b.array)
-        return new_view(result, result.shape, a.dtype)
+        return new_view(result, row_major(result.shape, a.dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:
         """Take elements from the storage."""
         elements = source.storage.take(_positions(source, dim, index))
-        return new_view(elements, index.shape, source.dtype)
+        return new_view(elements, row_major(index.shape, source.dtype))
 
     def scatter(
         self,
