@@ -36,7 +36,7 @@ class Gradients:
         needs: for each argument, whether its gradient is wanted.
         reads: which of the arguments and, last, the output the partial derivatives read. That of a
             sum, for example, reads nothing: it is 1 everywhere.
-        read_of: returns these of a tuple of all.
+        read_of: returns these of a tuple of all; missing if there are none.
     """
 
     def __init__(
@@ -58,10 +58,10 @@ class Gradients:
             formula, reads = operator.gradient(wanted).narrowed()
             self._computing = Computing(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
-        # With one place, or none, an itemgetter returns a tuple only for a slice.
-        first = self.reads[0] if self.reads else 0
-        places = self.reads if len(self.reads) > 1 else (slice(first, first + len(self.reads)),)
-        self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
+        if self.reads:  # of one place, an itemgetter returns a tuple only for a slice
+            first, *others = self.reads
+            places = self.reads if others else (slice(first, first + 1),)
+            self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
 
     def computed(self, grad: Tensor, saved: Sequence[TensorData]) -> Sequence[Tensor]:
         """Return the gradients, in one pass over upstream gradient and what was saved.
@@ -151,8 +151,12 @@ class Recorder(dict[int, Gradients]):
             gradients = self[choice]
             node = _new(OperatorNode)
             node.last_fn, node.name = gradients, self._operator.name
-            node.ctx = saved = gradients.read_of(known)
-            node.changes = _changes(saved)
+            node.ctx, node.changes = (), 0
+            if gradients.reads:
+                node.ctx = gradients.read_of(known)
+                for data in node.ctx:  # as in `_changes`, whose call every operation would feel
+                    if data._version is not None:
+                        node.changes += data._version[0]
             connect(result, node, parents)
 
 

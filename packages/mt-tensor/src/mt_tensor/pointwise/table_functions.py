@@ -63,15 +63,18 @@ def of_two(operation: ElementwiseOperation, otherwise: Callable[..., Any]) -> Ca
     def function(input: Any, other: Any) -> Tensor:
         x = input if input.__class__ is Tensor else _operand(input, other)
         y = other if other.__class__ is Tensor else _operand(other, input)
-        if x is None or y is None or x.backend is not y.backend:
+        if x is None or y is None:
             return otherwise(input, other)  # type: ignore[no-any-return]
         first, second, backend = x._tensor, y._tensor, x.backend
         layout, another = first.layout, second.layout
-        if layout.dtype not in direct or another.dtype is not layout.dtype:
+        if layout.dtype not in direct or y.backend is not backend:
             return otherwise(input, other)  # type: ignore[no-any-return]
         out = layout.contiguous
-        if another is not layout and another.shape and another.shape != layout.shape:
-            out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
+        if another is not layout:
+            if another.dtype is not layout.dtype:
+                return otherwise(input, other)  # type: ignore[no-any-return]
+            if another.shape and another.shape != layout.shape:
+                out = row_major(shape_broadcast(layout.shape, another.shape), layout.dtype)
         if truth:
             out = row_major(out.shape, bool_)
         value = computing[backend](out, first, second)
