@@ -36,18 +36,19 @@ def topological_sort(variable: V, leaves: Container[Any] = ()) -> list[V]:
         current = stack[-1]
         state = on_path.get(current)
         if state is None and not current.is_constant():
-            on_path[current] = True
+            on_path[current] = state = True
             behind: Iterable[Any] = () if current in leaves else current.parents
             for parent in reversed(tuple(behind)):  # the last one pushed is the first one walked to
-                state = on_path.get(parent)
-                if state is None:
+                walked = on_path.get(parent)
+                if walked is None:
                     stack.append(parent)
-                elif state:
+                elif walked:
                     raise CyclicGraphError(
                         f"{parent!r} was computed from itself. A recorded history must not be "
                         "assigned to one of its own inputs."
                     )
-            continue
+            if stack[-1] is not current:  # first what lies behind it
+                continue
         stack.pop()
         if state:
             on_path[current] = False

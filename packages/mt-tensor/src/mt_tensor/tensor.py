@@ -170,7 +170,7 @@ class Tensor(Methods):
         Raises:
             GradientError: it has another shape, for the tensor's was changed in place since.
         """
-        if derivative.__class__ is not Tensor:
+        if derivative._fresh is None:  # a sum of parts
             derivative = derivative._whole()
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(
@@ -178,10 +178,6 @@ class Tensor(Methods):
                 f"{self.shape} by now; change no shape in place before backward."
             )
         return derivative if self._watch is None else self._watch.completed(self, derivative)
-
-    def _whole(self) -> Tensor:
-        """Return this gradient itself; in the library, a sum of parts may be a gradient, too."""
-        return self
 
     def chain_rule(self, derivative: Tensor) -> Iterable[tuple[Any, Tensor]]:
         """Return no parents: a leaf has none."""

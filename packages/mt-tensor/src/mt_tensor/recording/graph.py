@@ -47,7 +47,8 @@ class Node(History):
 
     def completed(self, derivative: Any) -> Any:
         """Return the gradient, or what hooks make of it; it will be read, and may be passed on."""
-        derivative = derivative._whole()
+        if derivative._fresh is None:  # a sum of parts
+            derivative = derivative._whole()
         if self._watch is not None:
             derivative = self._watch.completed(self, derivative)
         derivative._fresh = False

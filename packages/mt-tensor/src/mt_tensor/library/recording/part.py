@@ -33,6 +33,9 @@ class Part:
 
     __slots__ = ("grad", "settings", "shape", "view")
 
+    _fresh = None
+    """What tells it from a tensor, which is fresh or not."""
+
     def __init__(
         self, grad: Tensor, shape: Shape, view: type[ViewFunction], settings: tuple[Any, ...]
     ) -> None:

@@ -23,7 +23,7 @@ from mt_tensor.layout import Layout
 from mt_tensor.library.backends.numpy.functions import FUNCTIONS
 from mt_tensor.tensor_data import TensorData
 
-_known_array = attrgetter("_array")
+_array_of = attrgetter("array")
 _of = TensorData.of
 _new = object.__new__
 
@@ -103,7 +103,7 @@ def _running_code(formula: Formula, lifted: dict[DType, Function], general: Func
         if compute is None or out.dtype is bool_:
             return general(out, *inputs)
         try:
-            results = run_quietly(compute, *map(_known_array, inputs))
+            results = run_quietly(compute, *map(_array_of, inputs))
         except (RuntimeError, AttributeError):  # as above
             return general(out, *inputs)
         return new_view(results, out) if single else [new_view(result, out) for result in results]
