@@ -5,9 +5,9 @@ backend that the storage belongs to. It is a `Variable` of stage 1, and is diffe
 1's `backpropagate`, unchanged. Its names, arguments and rules are torch's.
 
 The class says what a tensor is. What can be done with it are operations: functions in the files
-that follow, which import `Tensor` from here and become its methods (`public.py`). Methods that are
-called here and are not defined in the lesson, such as `_refresh` and `_in_place`, come from the
-library, and are needed for changes in place, hooks and threads alone.
+that follow, which import `Tensor` from here and become its methods (`public.py`). A few methods
+that are called in the lesson, such as `_refresh`, belong to the library, which gives them to
+`Tensor` when they are first called: they serve changes in place, hooks, threads and rare arguments.
 """
 
 from __future__ import annotations
@@ -295,11 +295,10 @@ class Tensor(Methods):
                 "or inside no_grad()."
             )
         if gradient is None:
-            data, backend = self._tensor, self.backend
-            one = _make(backend.full((), data.dtype, 1), backend)  # its own: it may be returned
-            if not data.shape:
+            one = self._full((), 1)  # a new one each time: it may become a `grad`
+            if not self.ndim:
                 return one
-            if data.size != 1:
+            if self.numel() != 1:
                 raise NoGradientError(
                     f"backward() of a tensor of shape {self.shape} needs the weight of each "
                     "element: reduce it first, as in x.sum().backward(), or pass gradient=."
@@ -309,7 +308,4 @@ class Tensor(Methods):
 
     def detach(self) -> Tensor:
         """Return a tensor with the same memory and no history."""
-        return _make(self._tensor, self.backend)
-
-
-_make = Tensor._make
+        return self._with(self._tensor)

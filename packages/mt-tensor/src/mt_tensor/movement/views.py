@@ -47,7 +47,7 @@ class View(ViewFunction):
 
     @staticmethod
     def undone(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
-        return grad.reshape(*shape)
+        return reshaped(grad, shape)
 
 
 class Expand(ViewFunction):

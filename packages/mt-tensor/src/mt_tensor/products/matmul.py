@@ -12,6 +12,7 @@ from mt_autodiff.extending import recording
 from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
+from mt_tensor.exchange.conversion import cast
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import Function, common_backend, require_tensors
 from mt_tensor.strides import shape_broadcast
@@ -82,7 +83,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         shape_broadcast(rows[:-2], columns[:-2])
     if left.dtype is not right.dtype:
         dtype = result_type(input, other)
-        return matmul(input.to(dtype), other.to(dtype))
+        return matmul(cast(input, dtype), cast(other, dtype))
     check_not_bool("matmul", left)
     if recording.get() and (input.requires_grad or other.requires_grad):
         return MatMul.apply(input, other)

@@ -12,8 +12,9 @@ from typing import Any
 
 from mt_operators import OPERATORS
 from mt_tensor.arguments import as_integers, check_flags, check_floating
-from mt_tensor.dtypes import DType, as_dtype, bool_, float16, float32, int64
+from mt_tensor.dtypes import as_dtype, bool_, float16, float32, int64
 from mt_tensor.errors import ShapeError
+from mt_tensor.exchange.conversion import cast
 from mt_tensor.public import method, operation
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.recording.linear import LinearFunction, ViewFunction
@@ -56,10 +57,9 @@ def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
 
 def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
     """Return the tensor in the dtype it is summed in: by default int64 for integers and bools."""
-    wanted: DType = x.dtype if dtype is None else as_dtype(dtype)
-    if dtype is None and not wanted.is_floating_point:
-        wanted = int64
-    return x if wanted is x.dtype else x.to(wanted)
+    if dtype is not None:
+        return cast(x, as_dtype(dtype))
+    return x if x.is_floating_point() else cast(x, int64)
 
 
 # --- Sums and means -----------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def sum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = 
     """
     require_tensors("sum", input)
     dims = reduced_dims(dim, len(input._tensor.shape), keepdim)
-    x = input if dtype is None and input.is_floating_point() else in_summed_dtype(input, dtype)
+    x = in_summed_dtype(input, dtype)
     if x._tensor.dtype is bool_:
         return fold("logical_or", x, dims, keepdim)
     return Sum.apply(x, dims, keepdim)
@@ -152,8 +152,8 @@ def mean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any =
     target = input.dtype if dtype is None else as_dtype(dtype)
     check_floating("mean", target)
     # In float32 for float16, which might not hold the elements themselves.
-    x = input.to(float32 if target is float16 else target)
-    return Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim).to(target)
+    x = cast(input, float32 if target is float16 else target)
+    return cast(Mean.apply(x, reduced_dims(dim, x.ndim, keepdim), keepdim), target)
 
 
 @method
@@ -172,6 +172,5 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
     aligned = zip(shape, self.shape[max(new, 0) :], strict=False)
     if new < 0 or any(extent not in (1, own) for extent, own in aligned):
         raise ShapeError(f"shape {shape} does not broadcast to {self.shape}, so no sum leads back.")
-    stretched = [d for d in range(new, self.ndim) if shape[d - new] != self.shape[d]]
-    dims = (*range(new), *stretched)
+    dims = [d for d in range(self.ndim) if d < new or shape[d - new] != self.shape[d]]
     return (sum(self, dims, True) if dims else self).view(*shape)
