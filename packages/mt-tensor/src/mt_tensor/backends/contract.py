@@ -237,7 +237,7 @@ class TensorBackend(ABC):
         """Return all inputs as views of the shape of `out`; numbers become elements."""
         layout = out if isinstance(out, Layout) else out[0].layout
         dtype = computation_type(inputs, layout.dtype)
-        wide = float32 if dtype is float16 else dtype  # in which numbers keep their digits
+        wide = float32 if dtype is float16 else dtype  # numbers are not rounded to it
         return [
             (x if isinstance(x, TensorData) else self.full((), wide, x)).expand(layout.shape)
             for x in inputs

@@ -17,8 +17,8 @@ _quiet.run(np.seterr, all="ignore")  # a setting that NumPy keeps in a context v
 run_quietly = _quiet.run
 """`run_quietly(function, ...)` calls a function without NumPy's warnings, at next to no cost.
 
-One context can be entered once at a time. While it is taken, by another thread or because the
-function calls this in turn, RuntimeError is raised: then `silently` will do.
+The context can be entered once at a time. While it is in use, by another thread or because the
+function calls this in turn, RuntimeError is raised; `silently` works then, too.
 """
 
 

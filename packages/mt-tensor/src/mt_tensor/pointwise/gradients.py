@@ -30,7 +30,7 @@ _new = object.__new__
 
 
 class Gradients:
-    """How the gradients of an operator come about, for one choice of arguments that want one.
+    """How the gradients of an operator are computed, for one choice of arguments that want one.
 
     Attributes:
         needs: for each argument, whether its gradient is wanted.

@@ -1,8 +1,9 @@
 """The `numpy` backend: whole arrays at a time.
 
-The same primitives as in `simple.py`, in NumPy's words. Formulas are run by `calls.py`; the rest is
-here. It is complete, and what `library/backends/numpy` derives from it for the registry, as the
-default, differs only in speed: there a formula becomes source, and large arrays go block by block.
+The same primitives as in `simple.py`, each by functions of NumPy. Formulas are run by `calls.py`;
+the rest is here. This backend is complete. The one that users get by default, derived from it in
+`library/backends/numpy`, differs in speed alone: there a formula becomes source code, and large
+arrays are computed block by block.
 """
 
 from __future__ import annotations

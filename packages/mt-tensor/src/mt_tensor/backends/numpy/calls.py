@@ -24,7 +24,7 @@ _of = TensorData.of
 
 
 def new_view(result: Any, layout: Layout) -> TensorData:
-    """Return what a function returned as a new view, in a copy if it is not just what is wanted."""
+    """Return what a function returned as a view, copied if its shape, type or order is another."""
     dtype, shape = layout.dtype.numpy, layout.shape
     if result.__class__ is not np.ndarray:  # NumPy's functions of 0-D arrays return scalars
         result = np.asarray(result)
@@ -37,7 +37,7 @@ def new_view(result: Any, layout: Layout) -> TensorData:
 
 
 def write(function: Function, out: Any, *arrays: Array) -> None:
-    """Let a function write its results into a view, the only one of a list."""
+    """Let a function write its result into a view, the only one of a list."""
     function(*arrays, out=out[0].array, casting="unsafe")
 
 
@@ -56,7 +56,7 @@ def running(
     def run(out: Any, *inputs: TensorData | Number) -> Any:
         new = out.__class__ is Layout
         dtype = computation_type(inputs, (out if new else out[0]).dtype)
-        wide = (float32 if dtype is float16 else dtype).numpy  # in which numbers keep their digits
+        wide = (float32 if dtype is float16 else dtype).numpy  # numbers are not rounded to float16
         arrays = [x.array if isinstance(x, TensorData) else typed(x, wide) for x in inputs]
         if not new and function is not None:
             return silently(write, function, out, *arrays)

@@ -67,7 +67,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def _one_by_one(function: Callable[[float], float]) -> Callable[[Any], Any]:
-    """Return a function of floats as one of arrays, which NumPy does not have."""
+    """Return a function of floats, which NumPy lacks, as one of arrays: element by element."""
     of_objects = np.frompyfunc(function, 1, 1)
 
     def of_arrays(x: Any) -> Any:
@@ -83,15 +83,15 @@ SPELLING: dict[str, Callable[..., Any]] = {
     "erf": _one_by_one(math.erf),
     "erfc": _one_by_one(math.erfc),
 }
-"""Steps of graphs as functions of arrays: all that are elementary, and more."""
+"""Functions of arrays for the steps of a graph: all elementary functions, and more operators."""
 
 
 def function_of(
     formula: Formula, functions: Mapping[str, Callable[..., Any]]
 ) -> Callable[..., Any] | None:
-    """Return which of the functions of operators a formula is, of its arguments in order, if any.
+    """Return the one function that computes a formula from its arguments in order, if there is one.
 
-    So are values of the table, and the gradient of `exp`, which is a product.
+    There is for the values of most operators, and for a few gradients: that of `exp` is a product.
     """
     from mt_operators.evaluation import written_with  # when first needed only
 
@@ -134,7 +134,7 @@ def on_arrays(formula: Formula, dtype: DType) -> Callable[..., Any]:
 
     def compute(*arrays: Array) -> Any:
         operands = [a.astype(computed) if a.dtype == np.float16 else a for a in arrays]
-        # Copies, for what a formula returns may be what it was given.
+        # Copies, for a formula may return one of its arguments.
         results = [np.array(result) for result in evaluate(graph, operands, SPELLING)]
         return results[0] if formula.outputs == 1 else results
 
