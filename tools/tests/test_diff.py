@@ -220,7 +220,7 @@ def counterparts(before: str, after: str) -> dict[str, tuple[str, str | None]]:
         ("tensor", "nn", "library.layers.activation.Softmax.forward", "new idea", None),
         ("tensor", "nn", "layers.function.FunctionLayer.forward", "new idea", None),
         ("tensor", "nn", "module.Module.cpu", "new idea", None),
-        ("tensor", "nn", "functional.convolution.conv2d", "new idea", None),
+        ("tensor", "nn", "functional.convolution.conv", "new idea", None),
         ("tensor", "nn", "library.kernels.numpy.losses.CrossEntropy.value", "new idea", None),
     ],
 )

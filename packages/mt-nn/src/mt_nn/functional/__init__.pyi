@@ -10,7 +10,10 @@ from mt_nn.functional.losses.classes import cross_entropy as cross_entropy
 from mt_nn.functional.losses.classes import nll_loss as nll_loss
 from mt_nn.functional.padding import pad as pad
 from mt_nn.functional.pooling import avg_pool2d as avg_pool2d
+from mt_nn.functional.pooling import avg_pool3d as avg_pool3d
+from mt_nn.functional.pooling import max_pool1d as max_pool1d
 from mt_nn.functional.pooling import max_pool2d as max_pool2d
+from mt_nn.functional.pooling import max_pool3d as max_pool3d
 from mt_nn.functional.window_views import windows as windows
 from mt_nn.library.functional.activation import celu as celu
 from mt_nn.library.functional.activation import elu as elu
@@ -89,12 +92,9 @@ from mt_nn.library.functional.normalization import local_response_norm as local_
 from mt_nn.library.functional.normalization import normalize as normalize
 from mt_nn.library.functional.normalization import rms_norm as rms_norm
 from mt_nn.library.functional.pooling import avg_pool1d as avg_pool1d
-from mt_nn.library.functional.pooling import avg_pool3d as avg_pool3d
 from mt_nn.library.functional.pooling import lp_pool1d as lp_pool1d
 from mt_nn.library.functional.pooling import lp_pool2d as lp_pool2d
 from mt_nn.library.functional.pooling import lp_pool3d as lp_pool3d
-from mt_nn.library.functional.pooling import max_pool1d as max_pool1d
-from mt_nn.library.functional.pooling import max_pool3d as max_pool3d
 from mt_nn.library.functional.rearranging import channel_shuffle as channel_shuffle
 from mt_nn.library.functional.rearranging import pixel_shuffle as pixel_shuffle
 from mt_nn.library.functional.rearranging import pixel_unshuffle as pixel_unshuffle

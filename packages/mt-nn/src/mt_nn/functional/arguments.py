@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -68,6 +68,26 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
     operation.__module__ = "mt_nn.functional"  # where pickle finds it
     return operation
+
+
+def over_dimensions(
+    function: Callable[Concatenate[int, P], R],
+) -> tuple[Callable[P, R], Callable[P, R], Callable[P, R]]:
+    """Return a function for signals, one for images and one for volumes, all of them `checked`.
+
+    They are called like the one that is given, with "1d", "2d" and "3d" behind.
+
+    Args:
+        function: what they do; it takes the number of dimensions first.
+    """
+
+    def over(dims: int) -> Callable[P, R]:
+        one: Any = functools.partial(function, dims)
+        one.__name__ = one.__qualname__ = f"{function.__name__}{dims}d"
+        one.__doc__ = function.__doc__
+        return checked(one)
+
+    return over(1), over(2), over(3)
 
 
 def check_one_dtype(name: str, first: Tensor, *others: Tensor | None) -> None:

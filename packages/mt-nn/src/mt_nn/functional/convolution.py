@@ -10,15 +10,15 @@ import functools
 from collections.abc import Callable
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import check_one_dtype, checked
+from mt_nn.functional.arguments import check_one_dtype, over_dimensions
 from mt_nn.functional.window_views import as_batch, check_windows, pairs, windows
 from mt_nn.settings import Sizes, choice, integer, integers
 from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Shape, common_backend
 
 
-@checked
-def conv1d(
+def conv(
+    dims: int,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
@@ -27,44 +27,12 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Slide kernels over signals; see `conv2d`.
+    """Slide kernels over signals, images or volumes (cross-correlation, as in torch).
 
     Args:
-        input: shape (batch, in channels, length), or without the batch.
-        weight: shape (out channels, in channels / groups, kernel length).
-        bias: shape (out channels,), or None.
-        stride: how far apart windows are.
-        padding: zeros added on each side; or "same" or "valid".
-        dilation: how far apart the elements of a window are.
-        groups: into how many independent parts the channels are split.
-
-    Returns:
-        Shape (batch, out channels, out length).
-
-    Raises:
-        InputError: the shapes do not fit each other.
-        SettingError: a setting makes no sense.
-        DTypeError: the tensors have different dtypes.
-        BackendMismatchError: the tensors belong to different backends.
-    """
-    return _convolution("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
-
-
-@checked
-def conv2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Slide kernels over images (cross-correlation, as in torch).
-
-    Args:
-        input: shape (batch, in channels, height, width), or without the batch.
-        weight: shape (out channels, in channels / groups, kernel height, kernel width).
+        dims: 1 in `conv1d`, 2 in `conv2d`, 3 in `conv3d`: how many extents there are.
+        input: shape (batch, in channels, *extents), or without the batch.
+        weight: shape (out channels, in channels / groups, *kernel extents).
         bias: shape (out channels,), or None.
         stride: how far apart windows are.
         padding: zeros added on each side; or "valid" for none, or "same" for as many as make the
@@ -73,7 +41,7 @@ def conv2d(
         groups: into how many independent parts the channels are split.
 
     Returns:
-        Shape (batch, out channels, out height, out width), where an extent becomes
+        Shape (batch, out channels, *out extents), where an extent becomes
         `(extent + 2 padding - dilation (kernel - 1) - 1) // stride + 1`.
 
     Raises:
@@ -82,54 +50,7 @@ def conv2d(
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
-    return _convolution("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
-
-
-@checked
-def conv3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes | str = 0,
-    dilation: Sizes = 1,
-    groups: int = 1,
-) -> Tensor:
-    """Slide kernels over volumes; see `conv2d`.
-
-    Args:
-        input: shape (batch, in channels, depth, height, width), or without the batch.
-        weight: shape (out channels, in channels / groups, kernel depth, height, width).
-        bias: shape (out channels,), or None.
-        stride: how far apart windows are.
-        padding: zeros added on each side; or "same" or "valid".
-        dilation: how far apart the elements of a window are.
-        groups: into how many independent parts the channels are split.
-
-    Returns:
-        Shape (batch, out channels, out depth, out height, out width).
-
-    Raises:
-        InputError: the shapes do not fit each other.
-        SettingError: a setting makes no sense.
-        DTypeError: the tensors have different dtypes.
-        BackendMismatchError: the tensors belong to different backends.
-    """
-    return _convolution("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
-
-
-def _convolution(
-    name: str,
-    dims: int,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Sizes,
-    padding: Sizes | str,
-    dilation: Sizes,
-    groups: int,
-) -> Tensor:
-    """Check the arguments of a convolution over some dimensions, and convolve."""
+    name = f"conv{dims}d"
     batch = as_batch(name, input, dims)
     groups = integer("groups", groups, 1)
     steps = integers("stride", stride, dims, 1)
@@ -146,6 +67,9 @@ def _convolution(
     common_backend(batch, weight, bias)
     out = CONVOLVE[dims](batch, weight, bias, steps, margins, spreads, groups)
     return out if len(input._tensor.layout.shape) == len(inputs) else out.squeeze(0)
+
+
+conv1d, conv2d, conv3d = over_dimensions(conv)
 
 
 def check_padding_name(padding: str, stride: tuple[int, ...]) -> None:

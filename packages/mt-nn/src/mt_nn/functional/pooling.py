@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError, SettingTypeError
-from mt_nn.functional.arguments import checked
+from mt_nn.functional.arguments import over_dimensions
 from mt_nn.functional.window_views import as_batch, check_not_empty, check_windows, pairs, windows
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, fused, no_grad, pad, tensor
 from mt_tensor.extending import Array, Shape, is_integer, wide
 
 
-@checked
-def max_pool2d(
+def max_pool(
+    dims: int,
     input: Tensor,
     kernel_size: Sizes,
     stride: Sizes | None = None,
@@ -33,8 +33,9 @@ def max_pool2d(
     """Return the largest element of each window; the gradient goes to the first of equals.
 
     Args:
-        input: shape (batch, channels, height, width), or without the batch.
-        kernel_size: height and width of the window.
+        dims: 1 in `max_pool1d`, 2 in `max_pool2d`, 3 in `max_pool3d`: how many extents there are.
+        input: shape (batch, channels, *extents), or without the batch.
+        kernel_size: the extents of the window.
         stride: how far apart windows are; the kernel's size if None.
         padding: -infinity added on each side, at most half the kernel's size.
         dilation: how far apart the elements of a window are.
@@ -42,7 +43,7 @@ def max_pool2d(
         return_indices: whether to return as well where the elements are.
 
     Returns:
-        Shape (batch, channels, out height, out width), where an extent becomes
+        Shape (batch, channels, *out extents), where an extent becomes
         `(extent + 2 padding - dilation (kernel - 1) - 1) / stride + 1`, rounded down, or up in
         `ceil_mode`. With `return_indices`, a pair of this and the places in the flattened image,
         of int64; see `max_unpool2d`.
@@ -51,12 +52,23 @@ def max_pool2d(
         InputError: the input holds no such images, or a window is larger than one.
         SettingError: a setting makes no sense.
     """
+    batch = as_batch(f"max_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, dilation, ceil_mode)
-    return pool_largest("max_pool2d", 2, input, settings, return_indices)
+    kernel, steps, margins, spreads, ends = _pooling(batch.shape, *settings)
+    if not return_indices and max(spreads) == 1:
+        if ends:
+            batch = pad(batch, pairs((0,) * dims, ends), value=-math.inf)
+        out = _by_planes(_max_pool2d, batch, kernel, steps, margins)
+        return out.squeeze(0) if input.ndim == dims + 1 else out
+    every = zip(batch.shape[2:], kernel, steps, margins, spreads, ends or (0,) * dims, strict=True)
+    results = largest(batch, [_taps(*setting) for setting in every])
+    if input.ndim == dims + 1:
+        results = (results[0].squeeze(0), results[1].squeeze(0))
+    return results if return_indices else results[0]
 
 
-@checked
-def avg_pool2d(
+def avg_pool(
+    dims: int,
     input: Tensor,
     kernel_size: Sizes,
     stride: Sizes | None = None,
@@ -68,8 +80,9 @@ def avg_pool2d(
     """Return the mean of each window.
 
     Args:
-        input: shape (batch, channels, height, width), or without the batch.
-        kernel_size: height and width of the window.
+        dims: 2 in `avg_pool2d`, 3 in `avg_pool3d`: how many extents there are.
+        input: shape (batch, channels, *extents), or without the batch.
+        kernel_size: the extents of the window.
         stride: how far apart windows are; the kernel's size if None.
         padding: zeros added on each side, at most half the kernel's size.
         ceil_mode: whether there is one more window where elements are left over at the end; what
@@ -84,44 +97,8 @@ def avg_pool2d(
         InputError: the input holds no such images, or a window is larger than one.
         SettingError: a setting makes no sense.
     """
+    batch = as_batch(f"avg_pool{dims}d", input, dims)
     settings = (kernel_size, stride, padding, 1, ceil_mode)
-    return pool_means("avg_pool2d", 2, input, settings, count_include_pad, divisor_override)
-
-
-# --- The computation ------------------------------------------------------------------------------
-
-Settings = tuple[Sizes, Sizes | None, Sizes, Sizes, bool]
-"""Kernel size, stride, padding, dilation, and whether elements that are left over count."""
-
-
-def pool_largest(
-    name: str, dims: int, input: Tensor, settings: Settings, return_indices: bool
-) -> Any:
-    """Check the arguments of max pooling over some dimensions, and pool."""
-    batch = as_batch(name, input, dims)
-    kernel, steps, margins, spreads, ends = _pooling(batch.shape, *settings)
-    if not return_indices and max(spreads) == 1:
-        if ends:
-            batch = pad(batch, pairs((0,) * dims, ends), value=-math.inf)
-        out = _by_planes(_max_pool2d, batch, kernel, steps, margins)
-        return out.squeeze(0) if input.ndim == dims + 1 else out
-    every = zip(batch.shape[2:], kernel, steps, margins, spreads, ends or (0,) * dims, strict=True)
-    results = largest(batch, [_taps(*setting) for setting in every])
-    if input.ndim == dims + 1:
-        results = (results[0].squeeze(0), results[1].squeeze(0))
-    return results if return_indices else results[0]
-
-
-def pool_means(
-    name: str,
-    dims: int,
-    input: Tensor,
-    settings: Settings,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Tensor:
-    """Check the arguments of mean pooling over some dimensions, and pool."""
-    batch = as_batch(name, input, dims)
     kernel, steps, margins, _, ends = _pooling(batch.shape, *settings)
     extents = batch.shape[2:]
     if ends:
@@ -143,6 +120,13 @@ def pool_means(
     if rescaled:
         out = out.to(batch.dtype)
     return out.squeeze(0) if input.ndim == dims + 1 else out
+
+
+max_pool1d, max_pool2d, max_pool3d = over_dimensions(max_pool)
+_, avg_pool2d, avg_pool3d = over_dimensions(avg_pool)
+
+
+# --- The computation ------------------------------------------------------------------------------
 
 
 def _pooling(

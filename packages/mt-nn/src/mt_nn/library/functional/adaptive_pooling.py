@@ -6,38 +6,28 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import checked
-from mt_nn.functional.pooling import avg_pool2d, largest, max_pool2d
+from mt_nn.functional.arguments import over_dimensions
+from mt_nn.functional.pooling import avg_pool, largest, max_pool
 from mt_nn.functional.window_views import as_batch, check_not_empty
-from mt_nn.library.functional.pooling import avg_pool1d, avg_pool3d, max_pool1d, max_pool3d
 from mt_nn.library.functional.resampling import mean_taps, part_taps, resampled
-from mt_nn.settings import Sizes, integers
+from mt_nn.settings import integers
 from mt_tensor import Tensor
 
 OutputSize = int | None | Sequence[int | None]
 """One extent for all dimensions, or one for each; None for that of the input."""
 
-_AVG_POOL = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
-_MAX_POOL = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
 
-
-@checked
-def adaptive_avg_pool1d(input: Tensor, output_size: Sizes) -> Tensor:
-    """Return the mean of each of so many parts of signals; see `adaptive_avg_pool2d`."""
-    return _adaptive_avg_pool("adaptive_avg_pool1d", 1, input, output_size)
-
-
-@checked
-def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
+def adaptive_avg_pool(dims: int, input: Tensor, output_size: OutputSize) -> Tensor:
     """Return the mean of each of so many parts; of a single one, it is global pooling.
 
     Part i of n goes from `floor(i extent / n)` to before `ceil((i + 1) extent / n)`, so that parts
     overlap where n does not divide the extent.
 
     Args:
-        input: shape (batch, channels, height, width), or without the batch.
-        output_size: height and width of the output, None for that of the input; or one number for
-            both.
+        dims: 1 in `adaptive_avg_pool1d`, 2 in `adaptive_avg_pool2d`, 3 in `adaptive_avg_pool3d`:
+            how many extents there are.
+        input: shape (batch, channels, *extents), or without the batch.
+        output_size: the extents of the output, None for that of the input; or one number for all.
 
     Returns:
         Shape (batch, channels, *output_size).
@@ -46,70 +36,49 @@ def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
         InputError: the input holds no such images, or empty ones.
         SettingError: the output's size makes no sense.
     """
-    return _adaptive_avg_pool("adaptive_avg_pool2d", 2, input, output_size)
-
-
-@checked
-def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
-    """Return the mean of each of so many parts of volumes; see `adaptive_avg_pool2d`."""
-    return _adaptive_avg_pool("adaptive_avg_pool3d", 3, input, output_size)
-
-
-@checked
-def adaptive_max_pool1d(input: Tensor, output_size: Sizes, return_indices: bool = False) -> Any:
-    """Return the largest element of each of so many parts; see `adaptive_max_pool2d`."""
-    return _adaptive_max_pool("adaptive_max_pool1d", 1, input, output_size, return_indices)
-
-
-@checked
-def adaptive_max_pool2d(
-    input: Tensor, output_size: OutputSize, return_indices: bool = False
-) -> Any:
-    """Return the largest element of each of so many parts.
-
-    The parts are those of `adaptive_avg_pool2d`, as are input, output size and errors.
-
-    Returns:
-        Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the places
-        of the elements in the flattened image, of int64.
-    """
-    return _adaptive_max_pool("adaptive_max_pool2d", 2, input, output_size, return_indices)
-
-
-@checked
-def adaptive_max_pool3d(
-    input: Tensor, output_size: OutputSize, return_indices: bool = False
-) -> Any:
-    """Return the largest element of each of so many parts; see `adaptive_max_pool2d`."""
-    return _adaptive_max_pool("adaptive_max_pool3d", 3, input, output_size, return_indices)
-
-
-def _adaptive_avg_pool(name: str, dims: int, input: Tensor, output_size: OutputSize) -> Tensor:
-    """Take means over some dimensions: of windows where all parts are equal."""
+    name = f"adaptive_avg_pool{dims}d"
     batch = as_batch(name, input, dims)
     changes = _changes(name, batch.shape, output_size)
     if all(extent % target == 0 for extent, target in changes):
-        return _AVG_POOL[dims](input, tuple(extent // target for extent, target in changes))
+        return avg_pool(dims, input, tuple(extent // target for extent, target in changes))
     for dim, (extent, target) in enumerate(changes, 2):
         if target != extent:
             batch = resampled(batch, dim, *mean_taps(extent, target))
     return batch.squeeze(0) if input.ndim == dims + 1 else batch
 
 
-def _adaptive_max_pool(
-    name: str, dims: int, input: Tensor, output_size: OutputSize, return_indices: bool
+def adaptive_max_pool(
+    dims: int, input: Tensor, output_size: OutputSize, return_indices: bool = False
 ) -> Any:
-    """Take largest elements over some dimensions: of windows where all parts are equal."""
+    """Return the largest element of each of so many parts.
+
+    The parts are those of `adaptive_avg_pool2d`, as are all arguments but the last, and errors.
+
+    Args:
+        dims: 1 in `adaptive_max_pool1d`, 2 in `adaptive_max_pool2d`, 3 in `adaptive_max_pool3d`.
+        input: see there.
+        output_size: see there.
+        return_indices: whether to return as well where the elements are.
+
+    Returns:
+        Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the places
+        of the elements in the flattened image, of int64.
+    """
+    name = f"adaptive_max_pool{dims}d"
     batch = as_batch(name, input, dims)
     changes = _changes(name, batch.shape, output_size)
     check_not_empty(batch.shape)
     if all(extent % target == 0 for extent, target in changes):
         parts = tuple(extent // target for extent, target in changes)
-        return _MAX_POOL[dims](input, parts, return_indices=return_indices)
+        return max_pool(dims, input, parts, return_indices=return_indices)
     values, indices = largest(batch, [part_taps(*change) for change in changes])
     if input.ndim == dims + 1:
         values, indices = values.squeeze(0), indices.squeeze(0)
     return (values, indices) if return_indices else values
+
+
+adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d = over_dimensions(adaptive_avg_pool)
+adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d = over_dimensions(adaptive_max_pool)
 
 
 def _changes(name: str, shape: tuple[int, ...], output_size: OutputSize) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import checked
+from mt_nn.functional.arguments import over_dimensions
 from mt_nn.functional.window_views import as_batch, check_not_empty
 from mt_nn.settings import Sizes, integers, number
 from mt_tensor import Tensor, no_grad, rand, tensor
@@ -17,8 +17,8 @@ Ratios = float | tuple[float, ...]
 """One ratio for all dimensions, or one for each."""
 
 
-@checked
-def fractional_max_pool2d(
+def fractional_max_pool(
+    dims: int,
     input: Tensor,
     kernel_size: Sizes,
     output_size: Sizes | None = None,
@@ -33,13 +33,15 @@ def fractional_max_pool2d(
     one ends where the input does.
 
     Args:
-        input: shape (batch, channels, height, width), or without the batch.
-        kernel_size: height and width of the windows.
-        output_size: height and width of the output; or else
+        dims: 2 in `fractional_max_pool2d`, 3 in `fractional_max_pool3d`: how many extents there
+            are.
+        input: shape (batch, channels, *extents), or without the batch.
+        kernel_size: the extents of the windows.
+        output_size: the extents of the output; or else
         output_ratio: these as parts of the input's, above 0 and below 1.
         return_indices: whether to return where the elements were in the flattened image, too.
-        _random_samples: the random numbers of each channel, that of its width first, shape
-            (batch, channels, 2); drawn if None.
+        _random_samples: the random numbers of each channel, shape (batch, channels, dims); of
+            images that of the width first. Drawn if None.
 
     Returns:
         Shape (batch, channels, *output_size). With `return_indices`, a pair of this and the places,
@@ -49,36 +51,7 @@ def fractional_max_pool2d(
         InputError: the input holds no such images, or windows do not fit.
         SettingError: a setting makes no sense, or neither or both of size and ratio are given.
     """
-    settings = (kernel_size, output_size, output_ratio, _random_samples)
-    return _pool("fractional_max_pool2d", 2, input, settings, return_indices)
-
-
-@checked
-def fractional_max_pool3d(
-    input: Tensor,
-    kernel_size: Sizes,
-    output_size: Sizes | None = None,
-    output_ratio: Ratios | None = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """Return the largest elements of volumes; see `fractional_max_pool2d`.
-
-    The random numbers of a channel are those of its depth, its height and its width.
-    """
-    settings = (kernel_size, output_size, output_ratio, _random_samples)
-    return _pool("fractional_max_pool3d", 3, input, settings, return_indices)
-
-
-def _pool(
-    name: str,
-    dims: int,
-    input: Tensor,
-    settings: tuple[Sizes, Sizes | None, Ratios | None, Tensor | None],
-    return_indices: bool,
-) -> Any:
-    """Check the arguments of pooling over some dimensions, and pool."""
-    kernel_size, output_size, output_ratio, samples = settings
+    name, samples = f"fractional_max_pool{dims}d", _random_samples
     batch = as_batch(name, input, dims)
     check_not_empty(batch.shape)
     n, channels, *extents = batch.shape
@@ -116,6 +89,9 @@ def _pool(
     if input.ndim == dims + 1:
         results = [each.squeeze(0) for each in results]
     return tuple(results) if return_indices else results[0]
+
+
+_, fractional_max_pool2d, fractional_max_pool3d = over_dimensions(fractional_max_pool)
 
 
 def output_sizes(

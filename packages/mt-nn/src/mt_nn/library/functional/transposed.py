@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import check_one_dtype, checked
+from mt_nn.functional.arguments import check_one_dtype, over_dimensions
 from mt_nn.functional.convolution import CONVOLVE
 from mt_nn.functional.window_views import as_batch, pairs
 from mt_nn.settings import Sizes, integer, integers
@@ -18,8 +18,8 @@ from mt_tensor import Tensor, fused, pad
 from mt_tensor.extending import Embed, Shape, common_backend
 
 
-@checked
-def conv_transpose1d(
+def conv_transpose(
+    dims: int,
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
@@ -29,47 +29,13 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Lay down a kernel for each element of signals; see `conv_transpose2d`.
+    """Lay down a kernel for each element of the input, times that element, and add up.
 
     Args:
-        input: shape (batch, in channels, length), or without the batch.
-        weight: shape (in channels, out channels / groups, kernel length).
-        bias: shape (out channels,), or None.
-        stride: how far apart kernels are laid.
-        padding: how much of the result is cut off on each side.
-        output_padding: how much is added to the end.
-        groups: into how many independent parts the channels are split.
-        dilation: how far apart the elements of a kernel are.
-
-    Returns:
-        Shape (batch, out channels, out length).
-
-    Raises:
-        InputError: the shapes do not fit each other, or nothing would be left.
-        SettingError: a setting makes no sense.
-        DTypeError: the tensors have different dtypes.
-        BackendMismatchError: the tensors belong to different backends.
-    """
-    settings = (stride, padding, output_padding, dilation)
-    return _transposed("conv_transpose1d", 1, input, weight, bias, settings, groups)
-
-
-@checked
-def conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
-    """Lay down a kernel for each element of images, times that element, and add up.
-
-    Args:
-        input: shape (batch, in channels, height, width), or without the batch.
-        weight: shape (in channels, out channels / groups, kernel height, kernel width).
+        dims: 1 in `conv_transpose1d`, 2 in `conv_transpose2d`, 3 in `conv_transpose3d`: how many
+            extents there are.
+        input: shape (batch, in channels, *extents), or without the batch.
+        weight: shape (in channels, out channels / groups, *kernel extents).
         bias: shape (out channels,), or None.
         stride: how far apart kernels are laid.
         padding: how much of the result is cut off on each side.
@@ -79,7 +45,7 @@ def conv_transpose2d(
         dilation: how far apart the elements of a kernel are.
 
     Returns:
-        Shape (batch, out channels, out height, out width), where an extent becomes
+        Shape (batch, out channels, *out extents), where an extent becomes
         `(extent - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1`.
 
     Raises:
@@ -88,61 +54,10 @@ def conv_transpose2d(
         DTypeError: the tensors have different dtypes.
         BackendMismatchError: the tensors belong to different backends.
     """
-    settings = (stride, padding, output_padding, dilation)
-    return _transposed("conv_transpose2d", 2, input, weight, bias, settings, groups)
-
-
-@checked
-def conv_transpose3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None = None,
-    stride: Sizes = 1,
-    padding: Sizes = 0,
-    output_padding: Sizes = 0,
-    groups: int = 1,
-    dilation: Sizes = 1,
-) -> Tensor:
-    """Lay down a kernel for each element of volumes; see `conv_transpose2d`.
-
-    Args:
-        input: shape (batch, in channels, depth, height, width), or without the batch.
-        weight: shape (in channels, out channels / groups, kernel depth, height, width).
-        bias: shape (out channels,), or None.
-        stride: how far apart kernels are laid.
-        padding: how much of the result is cut off on each side.
-        output_padding: how much is added to the end.
-        groups: into how many independent parts the channels are split.
-        dilation: how far apart the elements of a kernel are.
-
-    Returns:
-        Shape (batch, out channels, out depth, out height, out width).
-
-    Raises:
-        InputError: the shapes do not fit each other, or nothing would be left.
-        SettingError: a setting makes no sense.
-        DTypeError: the tensors have different dtypes.
-        BackendMismatchError: the tensors belong to different backends.
-    """
-    settings = (stride, padding, output_padding, dilation)
-    return _transposed("conv_transpose3d", 3, input, weight, bias, settings, groups)
-
-
-def _transposed(
-    name: str,
-    dims: int,
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    settings: tuple[Sizes, Sizes, Sizes, Sizes],
-    groups: int,
-) -> Tensor:
-    """Check the arguments of a transposed convolution over some dimensions, and compute it.
-
-    `settings` are stride, padding, output padding and dilation.
-    """
+    name = f"conv_transpose{dims}d"
     batch = as_batch(name, input, dims)
     groups = integer("groups", groups, 1)
+    settings = (stride, padding, output_padding, dilation)
     names = ("stride", "padding", "output_padding", "dilation")
     checked = [
         integers(setting, value, dims, least)
@@ -154,6 +69,9 @@ def _transposed(
     common_backend(batch, weight, bias)
     out = _TRANSPOSE[dims](batch, weight, bias, *checked, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
+
+
+conv_transpose1d, conv_transpose2d, conv_transpose3d = over_dimensions(conv_transpose)
 
 
 @functools.lru_cache(1024)
@@ -216,23 +134,6 @@ def transposed_sizes(
     )
 
 
-@fused("conv_transpose2d")
-def _conv_transpose2d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: tuple[int, int],
-    padding: tuple[int, int],
-    output_padding: tuple[int, int],
-    dilation: tuple[int, int],
-    groups: int,
-) -> Tensor:
-    """Compute it; the arguments are checked, and the tensors are of one dtype."""
-    return _transposed_convolution(
-        input, weight, bias, stride, padding, output_padding, dilation, groups
-    )
-
-
 def _conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -283,25 +184,10 @@ def _spread(input: Tensor, stride: tuple[int, ...]) -> Tensor:
     return Embed.apply(input, shape, (0,) * len(shape), (1, 1, *stride), 0)
 
 
-@fused("conv_transpose3d")
-def _conv_transpose3d(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: tuple[int, int, int],
-    padding: tuple[int, int, int],
-    output_padding: tuple[int, int, int],
-    dilation: tuple[int, int, int],
-    groups: int,
-) -> Tensor:
-    """Compute it for volumes; the arguments are checked, and the tensors are of one dtype."""
-    return _transposed_convolution(
-        input, weight, bias, stride, padding, output_padding, dilation, groups
-    )
-
+_conv_transpose2d = fused("conv_transpose2d")(_transposed_convolution)
 
 _TRANSPOSE: dict[int, Callable[..., Tensor]] = {
     1: _conv_transpose1d,
     2: _conv_transpose2d,
-    3: _conv_transpose3d,
+    3: fused("conv_transpose3d")(_transposed_convolution),
 }

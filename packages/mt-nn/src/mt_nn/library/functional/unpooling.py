@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn.errors import InputError, SettingError
-from mt_nn.functional.arguments import checked
+from mt_nn.functional.arguments import over_dimensions
 from mt_nn.functional.window_views import as_batch
 from mt_nn.settings import Sizes, integers
 from mt_tensor import Tensor, int64, zeros
 
 
-@checked
-def max_unpool1d(
+def max_unpool(
+    dims: int,
     input: Tensor,
     indices: Tensor,
     kernel_size: Sizes,
@@ -22,33 +22,19 @@ def max_unpool1d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """Undo `max_pool1d`, with zeros for what it left out; see `max_unpool2d`."""
-    settings = (kernel_size, stride, padding)
-    return _max_unpool("max_unpool1d", 1, input, indices, settings, output_size)
-
-
-@checked
-def max_unpool2d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    output_size: Sequence[int] | None = None,
-) -> Tensor:
-    """Undo `max_pool2d`, with zeros for what it left out.
+    """Undo the pooling to the largest elements, with zeros for what it left out.
 
     Args:
-        input: what the pooling returned, shape (batch, channels, height, width), or without the
-            batch.
+        dims: 1 in `max_unpool1d`, 2 in `max_unpool2d`, 3 in `max_unpool3d`: how many extents there
+            are.
+        input: what the pooling returned, shape (batch, channels, *extents), or without the batch.
         indices: where in the flattened images it came from, int64 of the same shape. Which of
             several elements for one place remains is open.
         kernel_size: that of the pooling, as are the next two.
         stride: how far apart windows were; the kernel's size if None.
         padding: how much was added on each side.
-        output_size: height and width of what was pooled, perhaps after batch and channels; None
-            for `(extent - 1) stride - 2 padding + kernel`, from which it is less than the stride
-            away.
+        output_size: the extents of what was pooled, perhaps after batch and channels; None for
+            `(extent - 1) stride - 2 padding + kernel`, from which it is less than the stride away.
 
     Returns:
         Shape (batch, channels, *output_size).
@@ -58,53 +44,30 @@ def max_unpool2d(
         SettingError: a setting makes no sense.
         IndexingError: an index lies outside of the images.
     """
-    settings = (kernel_size, stride, padding)
-    return _max_unpool("max_unpool2d", 2, input, indices, settings, output_size)
-
-
-@checked
-def max_unpool3d(
-    input: Tensor,
-    indices: Tensor,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    padding: Sizes = 0,
-    output_size: Sequence[int] | None = None,
-) -> Tensor:
-    """Undo `max_pool3d`, with zeros for what it left out; see `max_unpool2d`."""
-    settings = (kernel_size, stride, padding)
-    return _max_unpool("max_unpool3d", 3, input, indices, settings, output_size)
-
-
-def _max_unpool(
-    name: str,
-    dims: int,
-    input: Tensor,
-    indices: Tensor,
-    settings: tuple[Sizes, Sizes | None, Sizes],
-    output_size: Sequence[int] | None,
-) -> Tensor:
-    """Check the arguments of unpooling over some dimensions, and lay elements back."""
+    name = f"max_unpool{dims}d"
     batch = as_batch(name, input, dims)
     if indices.shape != input.shape or indices.dtype is not int64:
         raise InputError(
             f"{name}() takes indices of the shape {input.shape} of its input and of int64; shape "
             f"{indices.shape} and {indices.dtype.name} were given."
         )
-    kernel = integers("kernel_size", settings[0], dims, 1)
-    stride = kernel if settings[1] is None else integers("stride", settings[1], dims, 1)
-    padding = integers("padding", settings[2], dims, 0)
-    every = zip(batch.shape[2:], kernel, stride, padding, strict=True)
+    kernel = integers("kernel_size", kernel_size, dims, 1)
+    steps = kernel if stride is None else integers("stride", stride, dims, 1)
+    margins = integers("padding", padding, dims, 0)
+    every = zip(batch.shape[2:], kernel, steps, margins, strict=True)
     size = tuple((extent - 1) * step + k - 2 * margin for extent, k, step, margin in every)
     if output_size is not None:
-        size = _chosen(output_size, size, stride)
+        size = _chosen(output_size, size, steps)
     if min(size) < 0:
-        raise SettingError(f"{name}() with padding {padding} would leave extents of {size}.")
+        raise SettingError(f"{name}() with padding {margins} would leave extents of {size}.")
     n, channels = batch.shape[:2]
     empty = zeros(n, channels, math.prod(size), dtype=batch.dtype, backend=batch.backend)
     places = indices.reshape(n, channels, math.prod(batch.shape[2:]))
     out = empty.scatter(2, places, batch.flatten(2)).unflatten(2, size)
     return out.squeeze(0) if input.ndim == dims + 1 else out
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = over_dimensions(max_unpool)
 
 
 def _chosen(output_size: Any, usual: tuple[int, ...], stride: tuple[int, ...]) -> tuple[int, ...]:

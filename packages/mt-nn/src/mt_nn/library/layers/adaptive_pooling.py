@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
+from mt_nn import functional
 from mt_nn.layers.function import FunctionLayer
-from mt_nn.library.functional.adaptive_pooling import (
-    OutputSize,
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-)
+from mt_nn.library.functional.adaptive_pooling import OutputSize
 
 
 class _AdaptiveAvgPool(FunctionLayer):
@@ -29,19 +22,19 @@ class _AdaptiveAvgPool(FunctionLayer):
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """The mean of each of so many parts of signals; see `AdaptiveAvgPool2d`."""
 
-    function = staticmethod(adaptive_avg_pool1d)
+    function = staticmethod(functional.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """The mean of each of so many parts; see `mt_nn.functional.adaptive_avg_pool2d`."""
 
-    function = staticmethod(adaptive_avg_pool2d)
+    function = staticmethod(functional.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """The mean of each of so many parts of volumes; see `AdaptiveAvgPool2d`."""
 
-    function = staticmethod(adaptive_avg_pool3d)
+    function = staticmethod(functional.adaptive_avg_pool3d)
 
 
 class _AdaptiveMaxPool(FunctionLayer):
@@ -59,16 +52,16 @@ class _AdaptiveMaxPool(FunctionLayer):
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """The largest element of each of so many parts of signals; see `AdaptiveMaxPool2d`."""
 
-    function = staticmethod(adaptive_max_pool1d)
+    function = staticmethod(functional.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """The largest element of each of so many parts; see `mt_nn.functional.adaptive_max_pool2d`."""
 
-    function = staticmethod(adaptive_max_pool2d)
+    function = staticmethod(functional.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """The largest element of each of so many parts of volumes; see `AdaptiveMaxPool2d`."""
 
-    function = staticmethod(adaptive_max_pool3d)
+    function = staticmethod(functional.adaptive_max_pool3d)

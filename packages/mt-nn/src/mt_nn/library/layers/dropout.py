@@ -5,48 +5,41 @@ The functions of these names, in `mt_nn.functional`, say what shapes they take a
 
 from __future__ import annotations
 
+from mt_nn import functional
 from mt_nn.layers.dropout import DropoutLayer
-from mt_nn.library.functional.dropouts import (
-    alpha_dropout,
-    drop_path,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-    feature_alpha_dropout,
-)
 
 
 class AlphaDropout(DropoutLayer):
     """Elements of the output of `SELU` left out so that mean and variance stay."""
 
-    function = staticmethod(alpha_dropout)
+    function = staticmethod(functional.alpha_dropout)
 
 
 class DropPath(DropoutLayer):
     """Whole samples set to zero, and the rest scaled."""
 
-    function = staticmethod(drop_path)
+    function = staticmethod(functional.drop_path)
 
 
 class Dropout1d(DropoutLayer):
     """Channels of signals set to zero, and the rest scaled."""
 
-    function = staticmethod(dropout1d)
+    function = staticmethod(functional.dropout1d)
 
 
 class Dropout2d(DropoutLayer):
     """Channels of images set to zero, and the rest scaled."""
 
-    function = staticmethod(dropout2d)
+    function = staticmethod(functional.dropout2d)
 
 
 class Dropout3d(DropoutLayer):
     """Channels of volumes set to zero, and the rest scaled."""
 
-    function = staticmethod(dropout3d)
+    function = staticmethod(functional.dropout3d)
 
 
 class FeatureAlphaDropout(DropoutLayer):
     """Channels left out as `AlphaDropout` does elements."""
 
-    function = staticmethod(feature_alpha_dropout)
+    function = staticmethod(functional.feature_alpha_dropout)

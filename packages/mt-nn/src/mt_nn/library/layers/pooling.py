@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
+from mt_nn import functional
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.layers.pooling import AvgPool, MaxPool
-from mt_nn.library.functional.pooling import (
-    avg_pool1d,
-    avg_pool3d,
-    lp_pool1d,
-    lp_pool2d,
-    lp_pool3d,
-    max_pool1d,
-    max_pool3d,
-)
 from mt_nn.settings import Sizes, integers
 
 
 class MaxPool1d(MaxPool):
     """The largest element of each window of signals; see `MaxPool2d`."""
 
-    function = staticmethod(max_pool1d)
+    function = staticmethod(functional.max_pool1d)
 
 
 class MaxPool3d(MaxPool):
     """The largest element of each window of volumes; see `MaxPool2d`."""
 
-    function = staticmethod(max_pool3d)
+    function = staticmethod(functional.max_pool3d)
 
 
 class AvgPool1d(FunctionLayer):
     """The mean of each window of signals; see `AvgPool2d`."""
 
-    function = staticmethod(avg_pool1d)
+    function = staticmethod(functional.avg_pool1d)
 
     def __init__(
         self,
@@ -55,7 +47,7 @@ class AvgPool1d(FunctionLayer):
 class AvgPool3d(AvgPool):
     """The mean of each window of volumes; see `AvgPool2d`."""
 
-    function = staticmethod(avg_pool3d)
+    function = staticmethod(functional.avg_pool3d)
 
 
 class _LPPool(FunctionLayer):
@@ -90,16 +82,16 @@ class _LPPool(FunctionLayer):
 class LPPool1d(_LPPool):
     """A norm of each window of signals; see `LPPool2d`."""
 
-    function = staticmethod(lp_pool1d)
+    function = staticmethod(functional.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
     """A norm of each window of images; see `mt_nn.functional.lp_pool2d`."""
 
-    function = staticmethod(lp_pool2d)
+    function = staticmethod(functional.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
     """A norm of each window of volumes; see `LPPool2d`."""
 
-    function = staticmethod(lp_pool3d)
+    function = staticmethod(functional.lp_pool3d)
