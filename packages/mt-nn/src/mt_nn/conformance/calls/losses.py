@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -203,18 +203,22 @@ REDUCTIONS: list[dict[str, Any]] = [{"reduction": name} for name in ("mean", "su
 MEAN, _, NONE = REDUCTIONS
 
 
-def pair(
-    function: str,
-    layer: str,
-    *inputs: Any,
-    oracle: Callable[..., Any],
-    settings: Sequence[dict[str, Any]] = (MEAN, NONE),
-    **constants: Any,
-) -> Iterator[Call]:
-    """Yield rows of a loss as a function, and as a layer with the last of the settings."""
-    for given in settings:
-        yield call(f"functional.{function}", *inputs, oracle=oracle, constants=constants, **given)
-    yield call(layer, *inputs, oracle=oracle, constants=constants, **settings[-1])
+Rows = Callable[..., list[Call]]
+
+
+def pair(function: str, layer: str, oracle: Callable[..., Any]) -> Rows:
+    """Return what makes rows of a loss as a function, and as a layer with the last settings."""
+
+    def rows(
+        *inputs: Any, settings: Sequence[dict[str, Any]] = (MEAN, NONE), **constants: Any
+    ) -> list[Call]:
+        named = [(f"functional.{function}", given) for given in settings] + [(layer, settings[-1])]
+        return [
+            call(name, *inputs, oracle=oracle, constants=constants, **given)
+            for name, given in named
+        ]
+
+    return rows
 
 
 X, Y = draw(3, 4), draw(3, 4, seed=1)
@@ -231,22 +235,19 @@ COUNTS = np.array([[0, 1, 2, 5], [3, 1, 0, 2], [7, 1, 4, 2]], np.float32)
 VECTORS = [draw(3, 4, seed=seed) for seed in (3, 4, 5)]
 PAIRS = np.array([1, -1, 1])
 
+mse = pair("mse_loss", "MSELoss", _squared)
+l1 = pair("l1_loss", "L1Loss", _absolute)
+smooth_l1 = pair("smooth_l1_loss", "SmoothL1Loss", _smooth_l1)
+huber = pair("huber_loss", "HuberLoss", _huber)
+
 DIFFERENCES = [
-    *pair("mse_loss", "MSELoss", X, Y, oracle=_squared, settings=REDUCTIONS),
-    *pair("l1_loss", "L1Loss", X, Y, oracle=_absolute),
-    *(
-        row
-        for beta in ({}, {"beta": 0.5}, {"beta": 0.0})
-        for row in pair(
-            "smooth_l1_loss",
-            "SmoothL1Loss",
-            *(X, Y),
-            oracle=_smooth_l1,
-            settings=[{**beta, **MEAN}],
-        )
-    ),
-    *pair("huber_loss", "HuberLoss", X, Y, oracle=_huber),
-    *pair("huber_loss", "HuberLoss", X, Y, oracle=_huber, settings=[{"delta": 0.3}]),
+    *mse(X, Y, settings=REDUCTIONS),
+    *l1(X, Y),
+    *smooth_l1(X, Y, settings=[MEAN]),
+    *smooth_l1(X, Y, settings=[{"beta": 0.5, **MEAN}]),
+    *smooth_l1(X, Y, settings=[{"beta": 0.0, **MEAN}]),
+    *huber(X, Y),
+    *huber(X, Y, settings=[{"delta": 0.3}]),
     *(
         call(f"functional.{name}", X, Y, weight=POSITIVE, oracle=oracle, **reduction)
         for name, oracle in (("mse_loss", _squared), ("l1_loss", _absolute), ("huber_loss", _huber))
@@ -264,213 +265,120 @@ TARGETS = [
     ({"ignore_index": 3}, SCORES, CLASSES),
 ]
 SMOOTHED: dict[str, Any] = {"label_smoothing": 0.3}
+WIDE_MARGINS: dict[str, Any] = {"p": 2, "margin": 0.7, "reduction": "none"}
+
+nll = pair("nll_loss", "NLLLoss", _nll)
+cross_entropy = pair("cross_entropy", "CrossEntropyLoss", _cross_entropy)
+multi_margin = pair("multi_margin_loss", "MultiMarginLoss", _multi_margin)
 
 OF_CLASSES = [
     *(
         row
-        for name, layer, oracle in (
-            ("nll_loss", "NLLLoss", _nll),
-            ("cross_entropy", "CrossEntropyLoss", _cross_entropy),
-        )
+        for rows in (nll, cross_entropy)
         for given, *inputs in TARGETS
         for row in (
-            *pair(name, layer, *inputs, oracle=oracle, settings=[{**given, **NONE}]),
-            *pair(
-                name,
-                layer,
-                *inputs,
-                oracle=oracle,
-                settings=[{**given, **MEAN}],
-                weight=CLASS_WEIGHTS,
-            ),
+            *rows(*inputs, settings=[{**given, **NONE}]),
+            *rows(*inputs, settings=[{**given, **MEAN}], weight=CLASS_WEIGHTS),
         )
     ),
-    *pair(
-        "cross_entropy",
-        "CrossEntropyLoss",
-        *(SCORES, CLASSES),
-        oracle=_cross_entropy,
-        settings=[each for each in REDUCTIONS if each != NONE],  # which the rows above have
-    ),
+    *cross_entropy(SCORES, CLASSES, settings=REDUCTIONS[:2]),  # the rows above have the third
     *(
         row
         for given, *inputs in TARGETS
-        for row in pair(
-            "cross_entropy",
-            "CrossEntropyLoss",
-            *inputs,
-            oracle=_cross_entropy,
-            settings=[{**SMOOTHED, **given}],
-            weight=CLASS_WEIGHTS,
-        )
+        for row in cross_entropy(*inputs, settings=[{**SMOOTHED, **given}], weight=CLASS_WEIGHTS)
     ),
     *(
         row
         for shape in ((4, 5), (2, 5, 3), (5,))
-        for row in pair(
-            "cross_entropy",
-            "CrossEntropyLoss",
-            draw(*shape),
-            np.abs(draw(*shape, seed=1)),
-            oracle=_cross_entropy,
-            settings=[SMOOTHED, NONE],
-            weight=CLASS_WEIGHTS,
+        for soft in [np.abs(draw(*shape, seed=1))]
+        for row in cross_entropy(
+            draw(*shape), soft, settings=[SMOOTHED, NONE], weight=CLASS_WEIGHTS
         )
     ),
     call("functional.cross_entropy", X, SOFT, oracle=_cross_entropy),
-    *pair("multi_margin_loss", "MultiMarginLoss", SCORES, CLASSES, oracle=_multi_margin),
-    *(
-        row
-        for inputs in ((SCORES, CLASSES), (draw(5), np.array(3)))
-        for row in pair(
-            "multi_margin_loss",
-            "MultiMarginLoss",
-            *inputs,
-            oracle=_multi_margin,
-            settings=[{"p": 2, "margin": 0.7, "reduction": "none"}],
-            weight=CLASS_WEIGHTS,
-        )
-    ),
+    *multi_margin(SCORES, CLASSES),
+    *multi_margin(SCORES, CLASSES, settings=[WIDE_MARGINS], weight=CLASS_WEIGHTS),
+    *multi_margin(draw(5), np.array(3), settings=[WIDE_MARGINS], weight=CLASS_WEIGHTS),
     call("functional.multi_margin_loss", MARGINS_JUST_MET, CLASSES, oracle=_multi_margin),
 ]
 
 LABELLED = np.array([[2, 0, -1, 1], [3, -1, -1, -1], [1, 0, 3, 2]])
 
+binary = pair("binary_cross_entropy", "BCELoss", _binary)
+logistic = pair("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", _logistic)
+soft_margin = pair("soft_margin_loss", "SoftMarginLoss", _soft_margin)
+soft_margins = pair(
+    "multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss", _multilabel_soft_margin
+)
+margins = pair("multilabel_margin_loss", "MultiLabelMarginLoss", _multilabel_margin)
+
 OF_LABELS = [
-    *pair("binary_cross_entropy", "BCELoss", PROBABILITIES, LABELS, oracle=_binary),
-    *pair("binary_cross_entropy", "BCELoss", PROBABILITIES, SOFT, oracle=_binary, weight=POSITIVE),
-    *pair("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", X, SOFT, oracle=_logistic),
+    *binary(PROBABILITIES, LABELS),
+    *binary(PROBABILITIES, SOFT, weight=POSITIVE),
+    *logistic(X, SOFT),
     *(
         row
         for inputs in ((X, LABELS), (X[:2], SOFT[:2]), (X[0], SOFT[0]))
-        for row in pair(
-            "binary_cross_entropy_with_logits",
-            "BCEWithLogitsLoss",
-            *inputs,
-            oracle=_logistic,
-            settings=[MEAN],
-            weight=POSITIVE[0],
-            pos_weight=POSITIVE[1],
-        )
+        for row in logistic(*inputs, settings=[MEAN], weight=POSITIVE[0], pos_weight=POSITIVE[1])
     ),
-    *pair("soft_margin_loss", "SoftMarginLoss", X, SIGNS, oracle=_soft_margin),
-    *(
-        row
-        for name, layer in (("multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss"),)
-        for inputs, constants in (
-            ((X, LABELS), {}),
-            ((X[0], LABELS[0]), {}),
-            ((X, LABELS), {"weight": POSITIVE[0]}),
-        )
-        for row in pair(name, layer, *inputs, oracle=_multilabel_soft_margin, **constants)
-    ),
-    *(
-        row
-        for inputs in ((X, LABELLED), (X[0], LABELLED[0]))
-        for row in pair(
-            "multilabel_margin_loss", "MultiLabelMarginLoss", *inputs, oracle=_multilabel_margin
-        )
-    ),
+    *soft_margin(X, SIGNS),
+    *soft_margins(X, LABELS),
+    *soft_margins(X[0], LABELS[0]),
+    *soft_margins(X, LABELS, weight=POSITIVE[0]),
+    *margins(X, LABELLED),
+    *margins(X[0], LABELLED[0]),
     call(
         "functional.multilabel_margin_loss",
-        MARGINS_JUST_MET[:3, :4],
-        LABELLED,
+        *(MARGINS_JUST_MET[:3, :4], LABELLED),
         oracle=_multilabel_margin,
     ),
 ]
+
+divergence = pair("kl_div", "KLDivLoss", _divergence)
+poisson = pair("poisson_nll_loss", "PoissonNLLLoss", _poisson)
+gaussian = pair("gaussian_nll_loss", "GaussianNLLLoss", _gaussian)
 
 OF_DISTRIBUTIONS = [
     *(
         row
         for target, is_log in ((SOFT, False), (np.log(SOFT), True))
-        for row in pair(
-            "kl_div",
-            "KLDivLoss",
-            X,
-            target,
-            oracle=_divergence,
-            settings=[
-                {**reduction, "log_target": is_log}
-                for reduction in (NONE, {"reduction": "batchmean"})
-            ],
-        )
+        for per_batch in [{"reduction": "batchmean", "log_target": is_log}]
+        for row in divergence(X, target, settings=[{**per_batch, **NONE}, per_batch])
     ),
-    *(
-        row
-        for inputs, given in (
-            ((X, COUNTS), {}),
-            ((X, COUNTS + 1), {"full": True}),
-            ((POSITIVE, COUNTS + 1), {"log_input": False, "full": True, "eps": 0.1}),
-        )
-        for row in pair(
-            "poisson_nll_loss",
-            "PoissonNLLLoss",
-            *inputs,
-            oracle=_poisson,
-            settings=[{**given, **NONE}],
-        )
+    *poisson(X, COUNTS, settings=[NONE]),
+    *poisson(X, COUNTS + 1, settings=[{"full": True, **NONE}]),
+    *poisson(
+        POSITIVE, COUNTS + 1, settings=[{"log_input": False, "full": True, "eps": 0.1, **NONE}]
     ),
     *(
         row
         for variance in (POSITIVE, POSITIVE[:, :1], POSITIVE[:, 0], POSITIVE[:1], 0.5)
-        for row in pair(
-            "gaussian_nll_loss",
-            "GaussianNLLLoss",
-            X,
-            Y,
-            variance,
-            oracle=_gaussian,
-            settings=[MEAN, {"full": True, "eps": 0.3, "reduction": "none"}],
-        )
+        for row in gaussian(X, Y, variance, settings=[MEAN, {"full": True, "eps": 0.3, **NONE}])
     ),
 ]
 
+cosine = pair("cosine_embedding_loss", "CosineEmbeddingLoss", _cosine)
+hinge = pair("hinge_embedding_loss", "HingeEmbeddingLoss", _hinge)
+ranking = pair("margin_ranking_loss", "MarginRankingLoss", _ranking)
+triplet = pair("triplet_margin_loss", "TripletMarginLoss", _triplet)
+triplet_by = pair("triplet_margin_with_distance_loss", "TripletMarginWithDistanceLoss", _triplet)
+
 OF_COMPARISONS = [
-    *(
-        row
-        for inputs in ((*VECTORS[:2], PAIRS), (VECTORS[0][0], VECTORS[1][0], np.array(-1)))
-        for row in pair(
-            "cosine_embedding_loss",
-            "CosineEmbeddingLoss",
-            *inputs,
-            oracle=_cosine,
-            settings=[NONE, {"margin": -0.5}],
-        )
-    ),
-    *pair(
-        "hinge_embedding_loss",
-        "HingeEmbeddingLoss",
-        *(POSITIVE, SIGNS),
-        oracle=_hinge,
-        settings=[NONE, {"margin": 0.4}],
-    ),
-    *pair(
-        "margin_ranking_loss",
-        "MarginRankingLoss",
-        *(X, Y, SIGNS),
-        oracle=_ranking,
-        settings=[NONE, {"margin": 0.4}],
-    ),
+    *cosine(*VECTORS[:2], PAIRS, settings=[NONE, {"margin": -0.5}]),
+    *cosine(VECTORS[0][0], VECTORS[1][0], np.array(-1), settings=[NONE, {"margin": -0.5}]),
+    *hinge(POSITIVE, SIGNS, settings=[NONE, {"margin": 0.4}]),
+    *ranking(X, Y, SIGNS, settings=[NONE, {"margin": 0.4}]),
     call("functional.margin_ranking_loss", X, Y, SIGNS[:1], oracle=_ranking),
-    *pair(
-        "triplet_margin_loss",
-        "TripletMarginLoss",
+    *triplet(
         *VECTORS,
-        oracle=_triplet,
         settings=[
             MEAN,
             {"margin": 3.0, "p": 3.0, "eps": 0.1},
-            {"swap": True, "margin": 2.0, "reduction": "none"},
+            {"swap": True, "margin": 2.0, **NONE},
         ],
     ),
     call("TripletMarginLoss", *(x[0] for x in VECTORS), oracle=_triplet),
-    *pair(
-        "triplet_margin_with_distance_loss",
-        "TripletMarginWithDistanceLoss",
-        *VECTORS,
-        oracle=_triplet,
-        settings=[MEAN, {"margin": 2.0, "swap": True, "reduction": "none"}],
-    ),
+    *triplet_by(*VECTORS, settings=[MEAN, {"margin": 2.0, "swap": True, **NONE}]),
 ]
 
 CALLS = [*DIFFERENCES, *OF_CLASSES, *OF_LABELS, *OF_DISTRIBUTIONS, *OF_COMPARISONS]
