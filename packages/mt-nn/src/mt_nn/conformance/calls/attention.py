@@ -101,10 +101,13 @@ def multihead(
 
 
 Q, K, V = draw(2, 3, 4, 5), draw(2, 3, 6, 5, seed=1), draw(2, 3, 6, 2, seed=2)
+SHARED = draw(1, 4, 3, 2), draw(1, 2, 5, 2, seed=1), draw(1, 2, 5, 3, seed=2)
+
+SCALED = "functional.scaled_dot_product_attention"
 
 CALLS = [
     *(
-        call("functional.scaled_dot_product_attention", Q, K, V, oracle=attention, **settings)
+        call(SCALED, Q, K, V, oracle=attention, **settings)
         for settings in (
             {},
             {"is_causal": True},
@@ -114,16 +117,8 @@ CALLS = [
             {"attn_mask": np.arange(4)[:, None] > np.arange(6)},  # the first sees nothing
         )
     ),
-    call("functional.scaled_dot_product_attention", Q, K[0], V[:, :1], oracle=attention),
-    call(
-        "functional.scaled_dot_product_attention",
-        draw(1, 4, 3, 2),
-        draw(1, 2, 5, 2, seed=1),
-        draw(1, 2, 5, 3, seed=2),
-        is_causal=True,
-        enable_gqa=True,
-        oracle=attention,
-    ),
+    call(SCALED, Q, K[0], V[:, :1], oracle=attention),
+    call(SCALED, *SHARED, is_causal=True, enable_gqa=True, oracle=attention),
 ]
 
 ALIKE = (draw(3, 2, 4),) * 3
@@ -132,63 +127,39 @@ APART = (draw(2, 3, 4), draw(2, 5, 4, seed=1), draw(2, 5, 4, seed=2))
 LATER = np.arange(3)[:, None] < np.arange(3)
 PADDED = np.array([[False, False, True], [False, False, False]])
 
+_MULTIHEAD: list[tuple[tuple[Array, ...], dict[str, Any], dict[str, Any]]] = [
+    (ALIKE, {}, {}),
+    (ALIKE, {"key_padding_mask": PADDED, "attn_mask": LATER, "need_weights": False}, {}),
+    (ALIKE, {"attn_mask": draw(4, 3, 3), "average_attn_weights": False}, {"bias": False}),
+    (
+        APART,
+        {"attn_mask": draw(3, 5), "key_padding_mask": draw(2, 5)},
+        {"batch_first": True, "add_bias_kv": True, "add_zero_attn": True},
+    ),
+    ((*(array[0] for array in APART),), {"key_padding_mask": np.arange(5) > 3}, {}),
+    (
+        (draw(3, 4), draw(5, 3), draw(5, 2)),
+        {"attn_mask": draw(2, 3, 5), "need_weights": False},
+        {"kdim": 3, "vdim": 2},
+    ),
+]
+"""Inputs, what is said of them, and how the layer is set."""
+
 CALLS += [
-    call("MultiheadAttention", *ALIKE, oracle=multihead, **ONE),
-    call(
-        "MultiheadAttention",
-        *ALIKE,
-        options={"key_padding_mask": PADDED, "attn_mask": LATER, "need_weights": False},
-        oracle=multihead,
-        **ONE,
+    *(
+        call("MultiheadAttention", *inputs, options=options, oracle=multihead, **settings, **ONE)
+        for inputs, options, settings in _MULTIHEAD
     ),
     call(
         "MultiheadAttention",
         *ALIKE,
-        options={"attn_mask": draw(4, 3, 3), "average_attn_weights": False},
-        bias=False,
-        oracle=multihead,
-        **ONE,
-    ),
-    call(
-        "MultiheadAttention",
-        *APART,
-        options={"attn_mask": draw(3, 5), "key_padding_mask": draw(2, 5)},
-        batch_first=True,
-        add_bias_kv=True,
-        add_zero_attn=True,
-        oracle=multihead,
-        **ONE,
-    ),
-    call(
-        "MultiheadAttention",
-        *(array[0] for array in APART),
-        options={"key_padding_mask": np.arange(5) > 3},
-        oracle=multihead,
-        **ONE,
-    ),
-    call(
-        "MultiheadAttention",
-        draw(3, 4),
-        draw(5, 3),
-        draw(5, 2),
-        kdim=3,
-        vdim=2,
-        options={"attn_mask": draw(2, 3, 5), "need_weights": False},
-        oracle=multihead,
-        **ONE,
-    ),
-    call(
-        "MultiheadAttention",
-        *ALIKE,
-        options={"attn_mask": LATER, "is_causal": True, "need_weights": False},
         add_bias_kv=False,
         dropout=0.5,
         in_training=False,
+        options={"attn_mask": LATER, "is_causal": True, "need_weights": False},
         **ONE,
     ),
 ]
-
-SCALED = "functional.scaled_dot_product_attention"
 
 REFUSED: list[Refused] = [
     refused(SCALED, Q, K[..., :4], V, says="shape"),

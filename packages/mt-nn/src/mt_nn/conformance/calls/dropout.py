@@ -2,55 +2,45 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
+from mt_tensor.extending import Array
 
 _SHAPES = {
-    "AlphaDropout": (3, 4),
-    "DropPath": (3, 4),
-    "Dropout": (3, 4),
-    "Dropout1d": (2, 3, 4),
-    "Dropout2d": (2, 3, 2, 2),
-    "Dropout3d": (2, 3, 2, 1, 2),
-    "FeatureAlphaDropout": (2, 3, 4),
+    ("AlphaDropout", "functional.alpha_dropout"): (3, 4),
+    ("DropPath", "functional.drop_path"): (3, 4),
+    ("Dropout", "functional.dropout"): (3, 4),
+    ("Dropout1d", "functional.dropout1d"): (2, 3, 4),
+    ("Dropout2d", "functional.dropout2d"): (2, 3, 2, 2),
+    ("Dropout3d", "functional.dropout3d"): (2, 3, 2, 1, 2),
+    ("FeatureAlphaDropout", "functional.feature_alpha_dropout"): (2, 3, 4),
 }
+"""The shape of an input, by the names of a layer and of its function."""
 
-_FUNCTIONS = {
-    "AlphaDropout": "functional.alpha_dropout",
-    "DropPath": "functional.drop_path",
-    "Dropout": "functional.dropout",
-    "Dropout1d": "functional.dropout1d",
-    "Dropout2d": "functional.dropout2d",
-    "Dropout3d": "functional.dropout3d",
-    "FeatureAlphaDropout": "functional.feature_alpha_dropout",
-}
+
+def _dropped(x: Array, p: float, training: bool = True) -> Any:
+    return x * (p < 1 or not training)
+
 
 CALLS: list[Call] = [
-    *(
-        call(layer, draw(*shape), p=p, in_training=p != 0.3, oracle=lambda x, p: x * (p < 1))
-        for layer, shape in _SHAPES.items()
-        for p in (0.0, 0.3, 1.0)
-    ),
-    *(
-        call(
-            _FUNCTIONS[layer],
-            draw(*shape),
-            p=p,
-            training=p != 0.3,
-            oracle=lambda x, p, training: x * (p < 1 or not training),
-        )
-        for layer, shape in _SHAPES.items()
-        for p in (0.0, 0.3, 1.0)
-    ),
+    row
+    for (layer, function), shape in _SHAPES.items()
+    for p in (0.0, 0.3, 1.0)
+    for row in (
+        call(layer, draw(*shape), p=p, in_training=p != 0.3, oracle=_dropped),
+        call(function, draw(*shape), p=p, training=p != 0.3, oracle=_dropped),
+    )
 ]
 
 REFUSED: list[Refused] = [
-    *(refused(layer, p=1.5, says="between 0 and 1") for layer in _SHAPES),
+    *(refused(layer, p=1.5, says="between 0 and 1") for layer, _ in _SHAPES),
     *(
-        refused(name, draw(*_SHAPES[layer]), p=-0.1, says="between 0 and 1")
-        for layer, name in _FUNCTIONS.items()
+        refused(function, draw(*shape), p=-0.1, says="between 0 and 1")
+        for (_, function), shape in _SHAPES.items()
     ),
     refused("functional.dropout", np.arange(3), says="needs floating-point"),
     refused("functional.dropout1d", draw(3), says="takes 2 or 3 dimensions"),

@@ -11,6 +11,7 @@ from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
 
 NUMBERS = np.array([[1, 0, 4], [4, 4, 2]])
+_FLAT = NUMBERS.reshape(-1)
 OFFSETS = np.array([0, 2, 2, 5])
 """Where four bags of the six numbers begin; the second is empty."""
 
@@ -92,19 +93,12 @@ CALLS: list[Call] = [
     *(call("Embedding", NUMBERS, oracle=_embedding, **_TABLE, **told) for told in _SETTINGS),
     *(call("EmbeddingBag", NUMBERS, oracle=_bag, **_TABLE, **told) for told in _BAGS),
     *(
-        call(
-            "EmbeddingBag",
-            NUMBERS.reshape(-1),
-            options={"offsets": OFFSETS},
-            oracle=_bag,
-            **_TABLE,
-            **told,
-        )
+        call("EmbeddingBag", _FLAT, options={"offsets": OFFSETS}, oracle=_bag, **_TABLE, **told)
         for told in _BAGS
     ),
     call(
         "EmbeddingBag",
-        NUMBERS.reshape(-1),
+        _FLAT,
         options={"offsets": np.append(OFFSETS, 6)},
         oracle=_bag,
         include_last_offset=True,
@@ -121,7 +115,7 @@ CALLS: list[Call] = [
     call("functional.embedding_bag", NUMBERS, draw(5, 3), oracle=_bag),
     call(
         "functional.embedding_bag",
-        NUMBERS.reshape(-1),
+        _FLAT,
         draw(5, 3),
         OFFSETS,
         mode="sum",
@@ -130,8 +124,6 @@ CALLS: list[Call] = [
         oracle=_bag,
     ),
 ]
-
-_FLAT = NUMBERS.reshape(-1)
 
 REFUSED: list[Refused] = [
     refused("functional.embedding", NUMBERS, draw(4, 3), says="out of range"),
