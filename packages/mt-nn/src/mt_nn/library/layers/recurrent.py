@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,12 +21,14 @@ from mt_tensor.extending import require_tensors
 
 NONLINEARITIES = ("tanh", "relu")
 
+States = tuple[Tensor, ...]
+"""What a network remembers from step to step: h, and of an LSTM also c."""
+
 
 class RNNBase(Module):
     """What recurrent networks share: their parameters, and the way through layers and directions.
 
     Args:
-        gates: how many values each step computes for each element of the state.
         input_size: features of the input.
         hidden_size: features of the state.
         num_layers: how many networks there are, each reading what the one before puts out.
@@ -39,6 +41,7 @@ class RNNBase(Module):
         proj_size: how many features are shown of the state; all of them if 0.
 
     Attributes:
+        gates: how many values each step computes for each element of the state.
         weight_ih_l0: for layer 0, shape (gates * hidden_size, input_size); that of later layers is
             for their input. All names have an end `_reverse` for the direction backwards.
         weight_hh_l0: shape (gates * hidden_size, shown features).
@@ -46,9 +49,10 @@ class RNNBase(Module):
         weight_hr_l0: shape (proj_size, hidden_size); only with `proj_size`.
     """
 
+    gates: ClassVar[int]
+
     def __init__(
         self,
-        gates: int,
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
@@ -76,6 +80,7 @@ class RNNBase(Module):
         self.bias, self.batch_first, self.bidirectional = bias, batch_first, bidirectional
         self.dropout = float(dropout)
         self._shown = proj_size or hidden_size
+        gates = self.gates
         shapes = {
             "weight_hh": (gates * hidden_size, self._shown),
             "bias_ih": (gates * hidden_size,) if bias else None,
@@ -126,13 +131,8 @@ class RNNBase(Module):
         return (self._shown,)
 
     def _over_time(
-        self,
-        projected: Tensor,
-        start: tuple[Tensor, ...],
-        end: str,
-        lengths: Tensor | None,
-        backwards: bool,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
+    ) -> tuple[Tensor, States]:
         """Return the output of one layer in one direction, and all states after its last step.
 
         Args:
@@ -155,9 +155,7 @@ class RNNBase(Module):
         """Return the parameter of one layer and direction, or None if there is none."""
         return self._parameters.get(f"{name}_{end}")
 
-    def _run(
-        self, input: Tensor | PackedSequence, hx: tuple[Tensor, ...] | None
-    ) -> tuple[Any, tuple[Tensor, ...]]:
+    def _run(self, input: Tensor | PackedSequence, hx: States | None) -> tuple[Any, States]:
         """Return the output of the last layer, and the last states of all layers.
 
         Args:
@@ -180,8 +178,8 @@ class RNNBase(Module):
         return (output.transpose(0, 1) if self.batch_first else output), states
 
     def _run_packed(
-        self, input: PackedSequence, hx: tuple[Tensor, ...] | None
-    ) -> tuple[PackedSequence, tuple[Tensor, ...]]:
+        self, input: PackedSequence, hx: States | None
+    ) -> tuple[PackedSequence, States]:
         """Run on padded sequences; what comes after the end of one has no influence."""
         self._check_input(input.data.unsqueeze(0))
         order, back = input.sorted_indices, input.unsorted_indices
@@ -198,8 +196,8 @@ class RNNBase(Module):
         return input._replace(data=data), states
 
     def _all_layers(
-        self, input: Tensor, start: tuple[tuple[Tensor, ...], ...], lengths: Tensor | None
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        self, input: Tensor, start: tuple[States, ...], lengths: Tensor | None
+    ) -> tuple[Tensor, States]:
         """Return the output of the last layer, and the last states of all.
 
         Args:
@@ -207,7 +205,7 @@ class RNNBase(Module):
             start: each of the first states, for all layers and directions, shape (batch, features).
             lengths: those of the sequences, or None if all have as many steps as there are.
         """
-        last: list[tuple[Tensor, ...]] = []
+        last: list[States] = []
         for layer, ends in enumerate(self._ends()):
             if layer:
                 input = functional.dropout(input, self.dropout, self.training)
@@ -234,8 +232,8 @@ class RNNBase(Module):
             )
 
     def _first_states(
-        self, steps: Tensor, given: tuple[Tensor, ...] | None, is_batched: bool
-    ) -> tuple[tuple[Tensor, ...], ...]:
+        self, steps: Tensor, given: States | None, is_batched: bool
+    ) -> tuple[States, ...]:
         """Return each of the first states for all layers and directions, checked; zeros if None."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         batch = steps.shape[1]
@@ -278,6 +276,8 @@ class RNN(RNNBase):
     Attributes: see `RNNBase`; there is one gate.
     """
 
+    gates = 1
+
     def __init__(
         self,
         input_size: int,
@@ -290,18 +290,13 @@ class RNN(RNNBase):
         bidirectional: bool = False,
     ) -> None:
         super().__init__(
-            1, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
         )
         self.nonlinearity = _checked_nonlinearity(nonlinearity)
 
     def _over_time(
-        self,
-        projected: Tensor,
-        start: tuple[Tensor, ...],
-        end: str,
-        lengths: Tensor | None,
-        backwards: bool,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
+    ) -> tuple[Tensor, States]:
         weight, is_relu = self._of("weight_hh", end), self.nonlinearity == "relu"
         states = recurrent.rnn(projected, start[0], weight, lengths, backwards, is_relu)
         return states, (_last(states, backwards),)
@@ -329,6 +324,8 @@ class GRU(RNNBase):
     Attributes: see `RNNBase`; the three gates r, z and n follow each other in this order.
     """
 
+    gates = 3
+
     def __init__(
         self,
         input_size: int,
@@ -340,7 +337,7 @@ class GRU(RNNBase):
         bidirectional: bool = False,
     ) -> None:
         super().__init__(
-            3, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional
         )
 
     def _projected(self, input: Tensor, end: str) -> Tensor:
@@ -348,13 +345,8 @@ class GRU(RNNBase):
         return functional.linear(input, self._of("weight_ih", end), self._of("bias_ih", end))
 
     def _over_time(
-        self,
-        projected: Tensor,
-        start: tuple[Tensor, ...],
-        end: str,
-        lengths: Tensor | None,
-        backwards: bool,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
+    ) -> tuple[Tensor, States]:
         weight, bias = self._of("weight_hh", end), self._of("bias_hh", end)
         states = recurrent.gru(projected, start[0], weight, bias, lengths, backwards)
         return states, (_last(states, backwards),)
@@ -387,6 +379,8 @@ class LSTM(RNNBase):
     Attributes: see `RNNBase`; the four gates i, f, g and o follow each other in this order.
     """
 
+    gates = 4
+
     def __init__(
         self,
         input_size: int,
@@ -399,7 +393,7 @@ class LSTM(RNNBase):
         proj_size: int = 0,
     ) -> None:
         shape = (input_size, hidden_size, num_layers)
-        super().__init__(4, *shape, bias, batch_first, dropout, bidirectional, proj_size)
+        super().__init__(*shape, bias, batch_first, dropout, bidirectional, proj_size)
 
     def forward(
         self, input: Tensor | PackedSequence, hx: tuple[Tensor, Tensor] | None = None
@@ -427,13 +421,8 @@ class LSTM(RNNBase):
         return self._shown, self.hidden_size
 
     def _over_time(
-        self,
-        projected: Tensor,
-        start: tuple[Tensor, ...],
-        end: str,
-        lengths: Tensor | None,
-        backwards: bool,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        self, projected: Tensor, start: States, end: str, lengths: Tensor | None, backwards: bool
+    ) -> tuple[Tensor, States]:
         weight, shrink = self._of("weight_hh", end), self._of("weight_hr", end)
         hidden, cell = start
         states, cell = recurrent.lstm(projected, hidden, cell, weight, shrink, lengths, backwards)
@@ -447,19 +436,22 @@ class RNNCellBase(Module):
     """What the cells share: their parameters.
 
     Args:
-        gates: how many values each step computes for each element of the state.
         input_size: features of the input.
         hidden_size: features of the state.
         bias: whether to add biases.
 
     Attributes:
+        gates: how many values each step computes for each element of the state.
         weight_ih: shape (gates * hidden_size, input_size).
         weight_hh: shape (gates * hidden_size, hidden_size).
         bias_ih, bias_hh: shape (gates * hidden_size,), or None.
     """
 
-    def __init__(self, gates: int, input_size: int, hidden_size: int, bias: bool) -> None:
+    gates: ClassVar[int]
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
         super().__init__()
+        gates = self.gates
         self.input_size = input_size = integer("input_size", input_size, 1)
         self.hidden_size = hidden_size = integer("hidden_size", hidden_size, 1)
         self.bias = bias
@@ -504,10 +496,12 @@ class RNNCell(RNNCellBase):
     Attributes: see `RNNCellBase`; there is one gate.
     """
 
+    gates = 1
+
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh"
     ) -> None:
-        super().__init__(1, input_size, hidden_size, bias)
+        super().__init__(input_size, hidden_size, bias)
         self.nonlinearity = _checked_nonlinearity(nonlinearity)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
@@ -537,8 +531,7 @@ class GRUCell(RNNCellBase):
     Attributes: see `RNNCellBase`; the three gates are those of `GRU`.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
-        super().__init__(3, input_size, hidden_size, bias)
+    gates = 3
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next state; see `RNNCell.forward`."""
@@ -558,8 +551,7 @@ class LSTMCell(RNNCellBase):
     Attributes: see `RNNCellBase`; the four gates are those of `LSTM`.
     """
 
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
-        super().__init__(4, input_size, hidden_size, bias)
+    gates = 4
 
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None

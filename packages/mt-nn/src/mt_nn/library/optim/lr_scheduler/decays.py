@@ -14,9 +14,19 @@ Rule = Callable[[int], float]
 
 
 class _ByRules(LRScheduler):
-    """A scheduler that is given by functions, which are no part of its state."""
+    """A scheduler that is given by functions, which are no part of its state.
 
-    lr_lambdas: list[Rule]
+    Args:
+        optimizer: whose rates are set.
+        lr_lambda: a function of the number of the epoch, or a list with one for each group.
+        last_epoch: see `LRScheduler`.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
+    ) -> None:
+        self.lr_lambdas: list[Rule] = one_for_each("lr_lambda", optimizer, lr_lambda)
+        super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the counts, and None for each function."""
@@ -38,12 +48,6 @@ class LambdaLR(_ByRules):
         last_epoch: see `LRScheduler`.
     """
 
-    def __init__(
-        self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
-    ) -> None:
-        self.lr_lambdas = one_for_each("lr_lambda", optimizer, lr_lambda)
-        super().__init__(optimizer, last_epoch)
-
     def get_lr(self) -> list[float]:
         """Return the rate of each group at `last_epoch`."""
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
@@ -58,12 +62,6 @@ class MultiplicativeLR(_ByRules, FactorLR):
         lr_lambda: a function of the number of the epoch, or a list with one for each group.
         last_epoch: see `LRScheduler`.
     """
-
-    def __init__(
-        self, optimizer: Optimizer, lr_lambda: Rule | list[Rule], last_epoch: int = -1
-    ) -> None:
-        self.lr_lambdas = one_for_each("lr_lambda", optimizer, lr_lambda)
-        super().__init__(optimizer, last_epoch)
 
     def ratio(self, group: int) -> float:
         """Return what the function says."""
