@@ -9,37 +9,57 @@ import jit` and `from torch.nn.functional import grid_sample`.
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
 ROOT = __name__.rpartition(".")[0]
+_OWN = {f"{ROOT}.{name}" for name in ("_mirror", "_settings", "left_out")}
+"""The modules of the folder that have no name of torch's."""
 
 
 class LeftOutError(ModuleNotFoundError):
     """Something of torch's was imported that is not here; says what to use instead."""
 
 
-class _Advisor(MetaPathFinder):
-    """Asked last for a module: what is not in this folder is not there, and it says so."""
+class _Finder(MetaPathFinder):
+    """Finds the modules of this folder; what is not in it is not there, and it says so."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith(f"{ROOT}."):
+        if not fullname.startswith(f"{ROOT}.") or fullname in _OWN:
             return None
-        from mt_nn.torch_names.left_out import sentence
+        spec = PathFinder.find_spec(fullname, path)
+        if spec is None or spec.loader is None:
+            from mt_nn.torch_names.left_out import sentence
 
-        raise LeftOutError(sentence(fullname.removeprefix(f"{ROOT}.")))
+            raise LeftOutError(sentence(fullname.removeprefix(f"{ROOT}.")))
+        spec.loader = _Mirrored(spec.loader)
+        return spec
 
 
-sys.meta_path.append(_Advisor())
+class _Mirrored(Loader):
+    """Loads a module as another loader does, and finishes it."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        finish(module.__name__)
+
+
+sys.meta_path.insert(0, _Finder())
 
 
 def finish(name: str) -> None:
-    """Make a module one of the mirror; its last line.
+    """Make a module one of the mirror, when it has all its names.
 
     Where what it has taken from elsewhere is called like a module of the folder, as `optim` and
     `backends` are, the module is meant.
@@ -49,7 +69,7 @@ def finish(name: str) -> None:
     """
     module = sys.modules[name]
     # Whoever imports a name from a package that has it not looks for a module of that name, and so
-    # comes to the advisor. To that end all of the mirror are packages, most of them empty.
+    # comes to the finder. To that end all of the mirror are packages, most of them empty.
     module.__dict__.setdefault("__path__", [])
     for below in iter_modules(module.__path__):
         module.__dict__.pop(below.name, None)

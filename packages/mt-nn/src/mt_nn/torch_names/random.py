@@ -1,6 +1,5 @@
 """`torch.random`: where random numbers come from."""
 
-from mt_nn.torch_names import _mirror
 from mt_tensor import Generator as Generator
 from mt_tensor import default_generator as default_generator
 from mt_tensor import get_rng_state as get_rng_state
@@ -9,5 +8,3 @@ from mt_tensor import manual_seed as manual_seed
 from mt_tensor import set_rng_state as set_rng_state
 from mt_tensor.extending import fork_rng as fork_rng
 from mt_tensor.extending import seed as seed
-
-_mirror.finish(__name__)

@@ -1,6 +1,5 @@
 """`torch.special`: functions of analysis, some under names of their own."""
 
-from mt_nn.torch_names import _mirror
 from mt_tensor import digamma as digamma
 from mt_tensor import digamma as psi
 from mt_tensor import erf as erf
@@ -19,5 +18,3 @@ from mt_tensor import round as round
 from mt_tensor import sinc as sinc
 from mt_tensor import softmax as softmax
 from mt_tensor import xlogy as xlogy
-
-_mirror.finish(__name__)

@@ -2,10 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from mt_nn.torch_names import _mirror
 from mt_tensor.autograd import *
 
 if TYPE_CHECKING:
     from mt_nn.torch_names.autograd import function
-
-_mirror.finish(__name__)

@@ -2,9 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from mt_nn.torch_names import _mirror
 
 if TYPE_CHECKING:
     from mt_nn.torch_names.backends import cuda, cudnn, mps
-
-_mirror.finish(__name__)

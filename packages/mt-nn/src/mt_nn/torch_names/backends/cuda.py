@@ -2,8 +2,4 @@
 
 from types import SimpleNamespace
 
-from mt_nn.torch_names import _mirror
-
 matmul = SimpleNamespace(allow_tf32=False)
-
-_mirror.finish(__name__)

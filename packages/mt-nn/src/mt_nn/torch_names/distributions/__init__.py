@@ -3,9 +3,6 @@
 from typing import TYPE_CHECKING
 
 from mt_nn.distributions import *
-from mt_nn.torch_names import _mirror
 
 if TYPE_CHECKING:
     from mt_nn.torch_names.distributions import bernoulli, categorical, distribution, kl, normal
-
-_mirror.finish(__name__)

@@ -2,10 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from mt_nn.torch_names import _mirror
 from mt_nn.torch_names.nn.modules import *
 
 if TYPE_CHECKING:
     from mt_nn.torch_names.nn import modules, parameter
-
-_mirror.finish(__name__)

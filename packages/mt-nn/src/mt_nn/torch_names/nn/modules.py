@@ -3,11 +3,8 @@
 from typing import TYPE_CHECKING
 
 import mt_nn
-from mt_nn.torch_names import _mirror
 
 if TYPE_CHECKING:
     from mt_nn import *
 else:  # only the classes: all of mt_nn would import what many programs do without
     globals().update({name: getattr(mt_nn, name) for name in mt_nn.__all__ if name[0].isupper()})
-
-_mirror.finish(__name__)

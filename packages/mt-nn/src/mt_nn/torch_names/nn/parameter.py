@@ -3,7 +3,4 @@
 from mt_nn.library.layers.lazy import UninitializedBuffer as UninitializedBuffer
 from mt_nn.library.layers.lazy import UninitializedParameter as UninitializedParameter
 from mt_nn.parameter import *
-from mt_nn.torch_names import _mirror
 from mt_operators import Buffer as Buffer
-
-_mirror.finish(__name__)

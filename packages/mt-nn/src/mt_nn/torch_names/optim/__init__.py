@@ -3,9 +3,6 @@
 from typing import TYPE_CHECKING
 
 from mt_nn.optim import *
-from mt_nn.torch_names import _mirror
 
 if TYPE_CHECKING:
     from mt_nn.torch_names.optim import optimizer
-
-_mirror.finish(__name__)

@@ -3,9 +3,6 @@
 from typing import TYPE_CHECKING
 
 from mt_nn.data import *
-from mt_nn.torch_names import _mirror
 
 if TYPE_CHECKING:
     from mt_nn.torch_names.utils.data import dataloader, dataset, sampler
-
-_mirror.finish(__name__)

@@ -2,6 +2,3 @@
 
 from mt_nn.data.samplers import *
 from mt_nn.library.data.samplers import *
-from mt_nn.torch_names import _mirror
-
-_mirror.finish(__name__)
