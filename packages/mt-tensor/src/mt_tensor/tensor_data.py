@@ -51,7 +51,7 @@ class TensorData:
 
     __slots__ = ("_array", "_storage", "_version", "layout")
 
-    # One of these two is missing until somebody asks for it, which is rare.
+    # Somebody seldom asks for both of these: until then an array is missing, or a storage None.
     _array: Array
     _storage: Any
     _version: list[int] | None  # None: never changed, nor shared with another view
@@ -79,7 +79,7 @@ class TensorData:
         data = _new(TensorData)
         data._array = array
         data.layout = layout
-        data._version = None
+        data._storage = data._version = None
         return data
 
     @staticmethod
@@ -103,12 +103,11 @@ class TensorData:
     @property
     def storage(self) -> Any:
         """The backend's row of elements."""
-        try:
-            return self._storage
-        except AttributeError:
+        storage = self._storage
+        if storage is None:
             array = self._array
             self._storage = storage = array if array.ndim == 1 else array.reshape(-1)
-            return storage
+        return storage
 
     @property
     def dtype(self) -> DType:

@@ -58,7 +58,7 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
                 data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
                 data._array = run_quietly(function, x._array, y._array)
                 data.layout = out
-                data._version = None
+                data._storage = data._version = None
                 return data
         except (RuntimeError, AttributeError):  # one is a number, or has no array yet
             pass

@@ -41,9 +41,7 @@ def are_apart(views: Iterable[TensorData]) -> bool:
     """
     owners = set()
     for view in views:
-        memory = getattr(view, "_storage", None)
-        if memory is None:
-            memory = view._array
+        memory = view._array if view._storage is None else view._storage
         owner = getattr(memory, "base", None)
         owner = memory if owner is None else owner
         if not isinstance(owner, np.ndarray) or not owner.flags.owndata or id(owner) in owners:

@@ -80,7 +80,7 @@ def _running_two(function: Function, general: Function) -> Function:
                 except AttributeError:  # one has no array yet
                     data._array = run_quietly(function, x.array, y.array)
                 data.layout = out
-                data._version = None
+                data._storage = data._version = None
                 return data
             if out.__class__ is Layout:
                 return new_view(run_quietly(function, x.array, y.array), out)
