@@ -53,8 +53,11 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
     def of_two(out: Any, x: Any, y: Any) -> Any:
         try:
             second = y.layout
-            usual = x.layout is out and (second is out or not second.shape)
-            if usual and 1 < out.size < backend.parallel_from:
+            if (
+                x.layout is out
+                and (second is out or not second.shape)
+                and 1 < out.size < backend.parallel_from
+            ):
                 data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
                 data._array = run_quietly(function, x._array, y._array)
                 data.layout = out
