@@ -468,6 +468,9 @@ def test_values_with_shapes_must_agree_in_them() -> None:
         with pytest.raises(StateDictError, match=message):
             tree.load_state_dict({**state, "bias": 0.0, **change})
         assert tree.bias.value == 3.0
+    tree.mean = Recorded(1.0)  # of the shape that a number has, ()
+    tree.load_state_dict({**state, "mean": 2.0})
+    assert tree.mean == 2.0
 
 
 # --- Showing ------------------------------------------------------------------------------------
