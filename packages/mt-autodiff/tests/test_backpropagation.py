@@ -95,6 +95,9 @@ def test_what_is_taken_for_a_leaf_has_a_derivative_and_nothing_behind_it() -> No
     assert topological_sort(y, [middle]) == [y, middle]
     assert dict(derivatives(y, 1.0, retain_graph=True, leaves=[middle])) == {y: 1.0, middle: 5.0}
     assert dict(derivatives(y, 1.0, leaves=[middle]))[middle] == 5.0
+    factors = [Scalar(2.0) * 1.0, Scalar(3.0) * 1.0]
+    shares = dict(derivatives(factors[0] * factors[1], 1.0, leaves=factors))
+    assert [shares[factor] for factor in factors] == [3.0, 2.0]
     middle.backward()  # its own graph was not freed
     assert x.derivative == 6.0
 

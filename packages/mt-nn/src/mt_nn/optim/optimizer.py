@@ -230,10 +230,11 @@ class Optimizer(OptimizerHooks):
         states = {_number(number): state for number, state in state_dict["state"].items()}
         loaded = {}
         for group, its in zip(groups, saved, strict=True):
+            settings = with_plain_rate(group)
             for parameter, number in zip(group["params"], its["params"], strict=True):
                 state = states.pop(_number(number), None)
                 if state:
-                    loaded[parameter] = self._loaded_state(parameter, group, state, number)
+                    loaded[parameter] = self._loaded_state(parameter, settings, state, number)
         if states:
             raise self._unfit(f"it remembers parameters that are in no group: {[*states]}")
         self.param_groups, self.state = groups, defaultdict(dict, loaded)
@@ -257,7 +258,7 @@ class Optimizer(OptimizerHooks):
         """Return a saved state, each value like that of a new one."""
         if type(self).initial_state is Optimizer.initial_state:  # its step makes it
             return copy.deepcopy(dict(saved))
-        new = self.initial_state(parameter, with_plain_rate(group))
+        new = self.initial_state(parameter, group)
         values = {name: value for name, value in saved.items() if value is not None}
         if values and new.keys() != values.keys():
             raise self._unfit(
