@@ -20,7 +20,25 @@ from mt_tensor import Tensor, cat, tensor, zeros
 from mt_tensor.extending import Array, require_tensors
 
 
-class SinusoidalPositions(Module):
+class _Angles(Module):
+    """What positions share that are angles, which grow from step to step.
+
+    Args:
+        features: extent of the last dimension; even, for two of them share an angle.
+        base: how slowly the last angles grow.
+        dim: which dimension of the input counts the steps.
+    """
+
+    def __init__(self, features: int, base: float = 10000.0, dim: int = -2) -> None:
+        super().__init__()
+        self.features, self.base, self.dim = _even(features), _positive(base), dim
+
+    def extra_repr(self) -> str:
+        """Show the settings."""
+        return f"{self.features}, base={self.base}, dim={self.dim}"
+
+
+class SinusoidalPositions(_Angles):
     """Sines and cosines of the position added to each step (Vaswani et al., 2017, section 3.5).
 
     Feature 2i of position p gets `sin(p / base**(2i / features))`, and feature 2i + 1 the cosine of
@@ -31,10 +49,6 @@ class SinusoidalPositions(Module):
         base: how slowly the last features turn.
         dim: which dimension of the input counts the steps.
     """
-
-    def __init__(self, features: int, base: float = 10000.0, dim: int = -2) -> None:
-        super().__init__()
-        self.features, self.base, self.dim = _even(features), _positive(base), dim
 
     def forward(self, input: Tensor, offset: int = 0) -> Tensor:
         """Return the input with the positions added.
@@ -50,10 +64,6 @@ class SinusoidalPositions(Module):
         sines, cosines = _turns(integer("offset", offset, 0), steps, self.features, self.base)
         both = np.stack([sines, cosines], -1).reshape(steps, self.features)
         return input + _along(_like(both, input), input, self.dim)
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"{self.features}, base={self.base}, dim={self.dim}"
 
 
 class LearnedPositions(Module):
@@ -100,7 +110,7 @@ class LearnedPositions(Module):
         return f"{self.max_steps}, {self.features}, dim={self.dim}"
 
 
-class RotaryPositions(Module):
+class RotaryPositions(_Angles):
     """Queries or keys turned by angles that grow with their position (Su et al., RoFormer, 2021).
 
     Features 2i and 2i + 1 are the coordinates of a point in a plane, which position p turns by
@@ -112,10 +122,6 @@ class RotaryPositions(Module):
         base: how slowly the last planes turn.
         dim: which dimension of the input counts the steps.
     """
-
-    def __init__(self, features: int, base: float = 10000.0, dim: int = -2) -> None:
-        super().__init__()
-        self.features, self.base, self.dim = _even(features), _positive(base), dim
 
     def forward(self, input: Tensor, offset: int = 0) -> Tensor:
         """Return the input, turned.
@@ -133,10 +139,6 @@ class RotaryPositions(Module):
         x, y = input[..., 0::2], input[..., 1::2]
         turned = (x * cosines - y * sines, x * sines + y * cosines)
         return cat([part.unsqueeze(-1) for part in turned], -1).flatten(-2)
-
-    def extra_repr(self) -> str:
-        """Show the settings."""
-        return f"{self.features}, base={self.base}, dim={self.dim}"
 
 
 @functools.lru_cache(maxsize=64)

@@ -49,6 +49,21 @@ def _gradient(grad: Array, product: Array, normal: Array, scale: Array, axes: Ax
     return result
 
 
+class _Normalization(FusedKernel):
+    """What both kernels share: input, weight and bias come first, and two settings after them."""
+
+    def fits(self, *arguments: Any) -> bool:
+        """Leave nothing, float16 and mixed types to the composition."""
+        return are_computed(*arguments[:3])
+
+
+def _as_tensors(gradients: Sequence[Array], x: Any, weight: Any, bias: Any) -> Sequence[Any]:
+    """Return the gradients of input, weight and bias in their shapes, and none of the settings."""
+    pairs = zip(gradients, (x, weight, bias), strict=True)
+    shaped = (v if v is None else tensor_of(g.reshape(v.shape), x) for g, v in pairs)
+    return *shaped, None, None
+
+
 # --- Rows -----------------------------------------------------------------------------------------
 
 
@@ -83,12 +98,8 @@ def layer_gradient(
     return out, of_weight, of_bias
 
 
-class LayerNorm(FusedKernel):
+class LayerNorm(_Normalization):
     """The last dimensions normalized: input, weight, bias, how many dimensions, eps."""
-
-    def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
-        return are_computed(*arguments[:3])
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result."""
@@ -102,16 +113,8 @@ class LayerNorm(FusedKernel):
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, folded, eps = arguments
         rows = _rows(grad, folded), _rows(x, folded)
-        of_rows, *others = silently(layer_gradient, *rows, _row(weight), _row(bias), eps)
-        return (
-            tensor_of(of_rows.reshape(x.shape), x),
-            *(
-                None if value is None else tensor_of(gradient.reshape(value.shape), x)
-                for value, gradient in zip((weight, bias), others, strict=True)
-            ),
-            None,
-            None,
-        )
+        gradients = silently(layer_gradient, *rows, _row(weight), _row(bias), eps)
+        return _as_tensors(gradients, x, weight, bias)
 
 
 def _rows(x: Any, folded: int) -> Array:
@@ -164,12 +167,8 @@ def batch_gradient(
     return out, of_weight, of_bias
 
 
-class BatchNorm(FusedKernel):
+class BatchNorm(_Normalization):
     """Channels normalized: input, weight, bias, eps, and a list for mean and variance."""
-
-    def fits(self, *arguments: Any) -> bool:
-        """Leave nothing, float16 and mixed types to the composition."""
-        return are_computed(*arguments[:3])
 
     def value(self, needs: Sequence[bool], *arguments: Any) -> tuple[Any, tuple[Any, ...]]:
         """Return the result."""
@@ -183,18 +182,8 @@ class BatchNorm(FusedKernel):
     ) -> Sequence[Any]:
         """Return the gradients of the elements, the weight and the bias."""
         x, weight, bias, eps, _ = arguments
-        of_planes, *others = silently(
-            batch_gradient, _planes(grad), _planes(x), _column(weight), eps
-        )
-        return (
-            tensor_of(of_planes.reshape(x.shape), x),
-            *(
-                None if value is None else tensor_of(gradient, x)
-                for value, gradient in zip((weight, bias), others, strict=True)
-            ),
-            None,
-            None,
-        )
+        gradients = silently(batch_gradient, _planes(grad), _planes(x), _column(weight), eps)
+        return _as_tensors(gradients, x, weight, bias)
 
 
 def _planes(x: Any) -> Array:
