@@ -15,7 +15,8 @@ from mt_tensor.extending import Array
 X = 2 * draw(3, 4)
 
 
-def _sigmoid(x: Array) -> Array:
+def sigmoid(x: Array) -> Array:
+    """Return `1 / (1 + exp(-x))`."""
     found: Array = 1 / (1 + np.exp(-x))
     return found
 
@@ -61,7 +62,7 @@ def _prelu(x: Array, weight: Array, **_: Any) -> Array:
 
 def _glu(x: Array, dim: int = -1) -> Array:
     first, second = np.split(x, 2, dim)
-    return first * _sigmoid(second)
+    return first * sigmoid(second)
 
 
 def softmax(x: Array, dim: int) -> Array:
@@ -69,6 +70,11 @@ def softmax(x: Array, dim: int) -> Array:
     weights = np.exp(x - x.max(dim, keepdims=True))
     found: Array = weights / weights.sum(dim, keepdims=True)
     return found
+
+
+def log_softmax(x: Array, dim: int = -1) -> Array:
+    """Return their logarithms."""
+    return np.log(softmax(x, dim))
 
 
 Settings = tuple[dict[str, Any], ...]
@@ -82,13 +88,13 @@ _BOTH: list[tuple[str, str, Callable[..., Any], Settings]] = [
     ("Hardswish", "hardswish", lambda x, **_: x * np.clip(x / 6 + 0.5, 0, 1), ({},)),
     ("Hardtanh", "hardtanh", _clipped, ({}, {"min_val": -0.2, "max_val": 2.5})),
     ("LeakyReLU", "leaky_relu", _leaky, ({}, {"negative_slope": 0.3})),
-    ("LogSigmoid", "logsigmoid", lambda x: np.log(_sigmoid(x)), ({},)),
+    ("LogSigmoid", "logsigmoid", lambda x: np.log(sigmoid(x)), ({},)),
     ("Mish", "mish", lambda x, **_: x * np.tanh(np.log1p(np.exp(x))), ({},)),
     ("ReLU", "relu", lambda x, **_: np.maximum(x, 0), ({}, {"inplace": False})),
     ("ReLU6", "relu6", lambda x, **_: np.clip(x, 0, 6), ({},)),
     ("SELU", "selu", _selu, ({},)),
-    ("SiLU", "silu", lambda x, **_: x * _sigmoid(x), ({},)),
-    ("Sigmoid", "sigmoid", _sigmoid, ({},)),
+    ("SiLU", "silu", lambda x, **_: x * sigmoid(x), ({},)),
+    ("Sigmoid", "sigmoid", sigmoid, ({},)),
     ("Softplus", "softplus", _softplus, ({}, {"beta": 2.0, "threshold": 1.0})),
     (
         "Softshrink",
@@ -106,7 +112,7 @@ _BOTH: list[tuple[str, str, Callable[..., Any], Settings]] = [
         ({"threshold": 0.1, "value": -3.0},),
     ),
     ("GLU", "glu", _glu, ({}, {"dim": -1})),
-    ("LogSoftmax", "log_softmax", lambda x, dim: np.log(softmax(x, dim)), ({"dim": 1},)),
+    ("LogSoftmax", "log_softmax", log_softmax, ({"dim": 1},)),
     ("Softmax", "softmax", softmax, ({"dim": 1}, {"dim": -2})),
     ("Softmin", "softmin", lambda x, dim: softmax(-x, dim), ({"dim": 0},)),
 ]

@@ -6,15 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mt_nn.conformance.calls.activation import log_softmax
 from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
-
-
-def _log_softmax(x: Array) -> Array:
-    shifted: Array = x - x.max(-1, keepdims=True)
-    found: Array = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-    return found
 
 
 def _adaptive(
@@ -22,12 +17,12 @@ def _adaptive(
 ) -> tuple[Array, Array]:
     """Return the log-probabilities of targets from those of all classes, and minus their mean."""
     bias = parameters.get("head.bias", 0.0)
-    head = _log_softmax(x @ parameters["head.weight"].T + bias)
+    head = log_softmax(x @ parameters["head.weight"].T + bias)
     every = [head[..., : cutoffs[0]]]
     for number in range(len(cutoffs)):
         inner = x @ parameters[f"tail.{number}.0.weight"].T
         scores = inner @ parameters[f"tail.{number}.1.weight"].T
-        every.append(_log_softmax(scores) + head[..., cutoffs[0] + number, None])
+        every.append(log_softmax(scores) + head[..., cutoffs[0] + number, None])
     rows = np.concatenate(every, -1).reshape(-1, n_classes)
     output = rows[np.arange(len(rows)), target.reshape(-1)].reshape(target.shape)
     return output, -output.mean()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_nn.conformance.calls.activation import log_softmax
 from mt_nn.conformance.calls.call import Call, Refused, call, refused
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
@@ -47,13 +48,6 @@ def _huber(x: Array, y: Array, delta: float = 1.0, weight: Any = 1.0, **settings
     return reduced(losses * weight, **settings)
 
 
-def _log_softmax(x: Array) -> Array:
-    axis = min(x.ndim - 1, 1)
-    shifted = x - x.max(axis, keepdims=True)
-    found: Array = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
-    return found
-
-
 def _nll(
     x: Array,
     target: Array,
@@ -79,7 +73,7 @@ def _nll(
 
 def _cross_entropy(x: Array, target: Array, **settings: Any) -> Any:
     if target.dtype.kind == "i":
-        return _nll(_log_softmax(x), target, **settings)
+        return _nll(log_softmax(x, min(x.ndim - 1, 1)), target, **settings)
     return _soft_cross_entropy(x, target, **settings)
 
 
@@ -90,7 +84,7 @@ def _soft_cross_entropy(
     classes = x.shape[axis]
     counts = (np.ones(classes) if weight is None else weight).reshape(-1, *(1,) * (x.ndim - 2))
     wanted = target * (1 - label_smoothing) + label_smoothing / classes
-    return reduced(-(_log_softmax(x) * counts * wanted).sum(axis), **settings)
+    return reduced(-(log_softmax(x, axis) * counts * wanted).sum(axis), **settings)
 
 
 def _multi_margin(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_nn.conformance.calls.activation import sigmoid
 from mt_nn.conformance.calls.call import Refused, call, refused
 from mt_nn.conformance.drawing import draw
 from mt_tensor.extending import Array
@@ -14,11 +15,6 @@ from mt_tensor.extending import Array
 States = tuple[Array, ...]
 Step = Callable[[Array, Array, States], States]
 """From the products with the input, those with the first state, and all states, to the next."""
-
-
-def _sigmoid(x: Array) -> Array:
-    found: Array = 1 / (1 + np.exp(-x))
-    return found
 
 
 def _rnn(x: Array, h: Array, _: States) -> States:
@@ -31,14 +27,14 @@ def _relu(x: Array, h: Array, _: States) -> States:
 
 def _gru(x: Array, h: Array, states: States) -> States:
     (xr, xz, xn), (hr, hz, hn) = np.split(x, 3, -1), np.split(h, 3, -1)
-    z = _sigmoid(xz + hz)
-    return ((1 - z) * np.tanh(xn + _sigmoid(xr + hr) * hn) + z * states[0],)
+    z = sigmoid(xz + hz)
+    return ((1 - z) * np.tanh(xn + sigmoid(xr + hr) * hn) + z * states[0],)
 
 
 def _lstm(x: Array, h: Array, states: States) -> States:
     i, f, g, o = np.split(x + h, 4, -1)
-    c = _sigmoid(f) * states[1] + _sigmoid(i) * np.tanh(g)
-    return _sigmoid(o) * np.tanh(c), c
+    c = sigmoid(f) * states[1] + sigmoid(i) * np.tanh(g)
+    return sigmoid(o) * np.tanh(c), c
 
 
 def _network(step: Step, count: int) -> Callable[..., Any]:
