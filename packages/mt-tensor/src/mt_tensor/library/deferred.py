@@ -11,11 +11,11 @@ from typing import Any
 
 from mt_operators import OPERATORS, Operator
 from mt_tensor.library import deferred_names
-from mt_tensor.library.numpy_names import with_numpy_names
+from mt_tensor.library.signatures import for_users
 from mt_tensor.public import ADAPTERS, FUNCTIONS
 from mt_tensor.tensor import Tensor
 
-ADAPTERS.append(with_numpy_names)  # before the first file that offers a function is imported
+ADAPTERS.append(for_users)  # before the first file that offers a function is imported
 
 MODULE_OF = {
     name: module for module, names in deferred_names.FUNCTIONS.items() for name in names.split()

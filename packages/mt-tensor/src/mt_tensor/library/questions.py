@@ -8,7 +8,6 @@ from typing import Any
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.subscripts import Select
 from mt_tensor.public import function, method, operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -71,28 +70,24 @@ def is_tensor(obj: Any) -> bool:
 @function
 def numel(input: Tensor) -> int:
     """Return the number of elements."""
-    require_tensors("numel", input)
     return input.numel()
 
 
 @function
 def is_floating_point(input: Tensor) -> bool:
     """Whether the elements are floating-point numbers."""
-    require_tensors("is_floating_point", input)
     return input.is_floating_point()
 
 
 @operation
-def is_complex(input: Tensor) -> bool:
+def is_complex(input: Tensor) -> bool:  # noqa: ARG001 - whatever it is
     """Whether the elements are complex numbers, which tensors here never have."""
-    require_tensors("is_complex", input)
     return False
 
 
 @operation
 def is_signed(input: Tensor) -> bool:
     """Whether the elements may be negative."""
-    require_tensors("is_signed", input)
     return input.dtype.is_signed
 
 
@@ -103,7 +98,6 @@ def is_nonzero(input: Tensor) -> bool:
     Raises:
         ShapeError: there is not exactly one element.
     """
-    require_tensors("is_nonzero", input)
     if input.numel() != 1:
         raise ShapeError(f"is_nonzero() asks for one element; shape {input.shape} was given.")
     return bool(input)
@@ -112,7 +106,6 @@ def is_nonzero(input: Tensor) -> bool:
 @operation
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape."""
-    require_tensors("is_same_size", input, other)
     return input.shape == other.shape
 
 

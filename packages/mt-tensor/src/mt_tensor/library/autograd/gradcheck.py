@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from mt_autodiff import GradientError, NoGradientError, no_grad
-from mt_tensor.arguments import check_flags
 from mt_tensor.creation.from_data import tensor
 from mt_tensor.dtypes import Array, float64
 from mt_tensor.errors import DTypeError
@@ -60,7 +59,6 @@ def gradcheck(
         GradientError: one differs by more than `atol` plus `rtol` times its size; the message
             gives the input, the index and both numbers.
     """
-    check_flags(fast_mode=fast_mode)
     inputs = _checked_inputs("gradcheck", inputs)
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
     results = _floats(func(*leaves))

@@ -11,7 +11,6 @@ from mt_tensor.creation.from_rules import empty, filled, full, one_number, ones,
 from mt_tensor.dtypes import as_dtype
 from mt_tensor.library.creation.typed import of_sizes_or_data
 from mt_tensor.public import function, method
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 
@@ -39,7 +38,6 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
 @function
 def empty_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return arbitrary elements, by default of the shape, type and backend of `input`."""
-    require_tensors("empty_like", input)
     return empty(input.shape, **after(input, options))
 
 
@@ -52,7 +50,6 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
         fill_value: a number, or a tensor of one element.
         **options: another `dtype` or `backend`, and `requires_grad`, as in `full`.
     """
-    require_tensors("full_like", input)
     chosen = after(input, options)
     number = chosen["dtype"].checked(one_number("fill_value", fill_value))
     return filled(input.shape, number, **chosen)
@@ -61,14 +58,12 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
 @function
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return zeros, by default of the shape, type and backend of `input`."""
-    require_tensors("zeros_like", input)
     return filled(input.shape, 0, **after(input, options))
 
 
 @function
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return ones, by default of the shape, type and backend of `input`."""
-    require_tensors("ones_like", input)
     return filled(input.shape, 1, **after(input, options))
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Number, bool_, int64
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.library.arguments import existing_dim
@@ -20,7 +19,7 @@ from mt_tensor.library.movement.rearranging import broadcast_tensors
 from mt_tensor.library.movement.turning import select
 from mt_tensor.library.pointwise.choosing import single
 from mt_tensor.public import operation
-from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.recording.function import common_backend
 from mt_tensor.tensor import Tensor
 
 
@@ -81,7 +80,6 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         ShapeError: `source` has too few elements.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("masked_scatter", input, mask, source)
     common_backend(input, mask, source)
     if mask.dtype is not bool_:
         raise DTypeError(f"masked_scatter() takes a mask of bool; {mask.dtype.name} was given.")
@@ -118,8 +116,6 @@ def index_put(
         IndexingError: an index is out of range.
         ShapeError: `values` does not broadcast.
     """
-    require_tensors("index_put", input, values)
-    check_flags(accumulate=accumulate)
     if not isinstance(indices, tuple | list):
         raise TypeError(f"index_put() takes its indices as a tuple; {indices!r} was given.")
     places = element_numbers(input)[tuple(indices)]
@@ -142,7 +138,6 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         DTypeError: `index` is not int64, or `source` has another dtype than `input`.
         IndexingError: an index is out of range, or there are not as many elements as indices.
     """
-    require_tensors("put", input, index, source)
     if index.dtype is not int64:
         raise DTypeError(f"put() takes an index of int64; {index.dtype.name} was given.")
     if index.numel() != source.numel():
@@ -159,7 +154,6 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 def _with_view(name: str, input: Tensor, view: Callable[[Tensor], Tensor], src: Any) -> Tensor:
     """Return a copy of `input` in which the elements of a view of it are those of `src`."""
-    require_tensors(name, input, src)
     places = view(element_numbers(input))
     if src.shape != places.shape:
         raise ShapeError(f"{name}() takes a src of shape {places.shape}; {src.shape} was given.")
@@ -197,7 +191,6 @@ def slice_scatter(
         ShapeError: `src` has another shape than that slice.
         IndexingError: there is no such dimension.
     """
-    require_tensors("slice_scatter", input)
     before = (slice(None),) * existing_dim("slice_scatter", dim, input.shape)
     return _with_view("slice_scatter", input, lambda x: x[(*before, slice(start, end, step))], src)
 

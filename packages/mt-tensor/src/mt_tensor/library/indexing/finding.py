@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_tensor.arguments import as_shape, check_flags
+from mt_tensor.arguments import as_shape
 from mt_tensor.dtypes import bool_, int64
 from mt_tensor.errors import DTypeError, ShapeError
 from mt_tensor.indexing.gathering import check_range, gather
 from mt_tensor.library.arguments import existing_dim
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
-from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import shape_broadcast, size_of, strides_from_shape
 from mt_tensor.tensor import Tensor
 
@@ -30,8 +30,6 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, 
         int64 of shape (n, input.ndim); or a tuple of input.ndim tensors of shape (n,), of one for a
         0-dimensional tensor.
     """
-    require_tensors("nonzero", input)
-    check_flags(as_tuple=as_tuple)
     if not as_tuple:
         return argwhere(input)
     places = np.nonzero(np.atleast_1d(input.detach().numpy()))
@@ -46,7 +44,6 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         DTypeError: the mask is not bool.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("masked_select", input, mask)
     if mask.dtype is not bool_:
         raise DTypeError(
             f"masked_select() takes a mask of bool; {mask.dtype.name} was given. Compare first, "
@@ -70,7 +67,6 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         ShapeError: `indices` has another number of dimensions than `input`, or that has none.
         IndexingError: a position is out of range, or the shapes do not broadcast.
     """
-    require_tensors("take_along_dim", input, indices)
     common_backend(input, indices)
     if indices.dtype is not int64:
         raise DTypeError(
@@ -104,7 +100,6 @@ def take(input: Tensor, index: Tensor) -> Tensor:
         DTypeError: `index` is not int64.
         IndexingError: an index is out of range.
     """
-    require_tensors("take", input, index)
     if index.dtype is not int64:
         raise DTypeError(f"take() takes an index of int64; {index.dtype.name} was given.")
     return input.reshape(-1)[index]
@@ -113,7 +108,6 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 @operation
 def argwhere(input: Tensor) -> Tensor:
     """Return the indices of the elements that are not zero, one a row."""
-    require_tensors("argwhere", input)
     return input._uploaded(np.argwhere(input.detach().numpy()))
 
 
@@ -133,7 +127,6 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         ShapeError: an extent is negative.
         IndexingError: an index is out of range.
     """
-    require_tensors("unravel_index", indices)
     if indices.dtype.kind != "integer":
         raise DTypeError(
             f"unravel_index() takes indices that are integers; {indices.dtype.name} was given."
@@ -157,7 +150,6 @@ def where(
         TypeError: the condition is no tensor.
         DTypeError: it is not bool.
     """
-    require_tensors("where", condition)
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     return elementwise("where", condition, input, other)

@@ -12,7 +12,6 @@ import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
 from mt_operators import OPERATORS
-from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import DType, Number, bool_, int64, uint8
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.gathering import ADD, Gather, check_index
@@ -21,7 +20,7 @@ from mt_tensor.library.indexing.slices import along, check_1d_index, lowest_and_
 from mt_tensor.library.pointwise.functions import checked_factor
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import function, operation
-from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.tensor import Tensor
 
 
@@ -136,7 +135,6 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
         DTypeError: it has another dtype than `input`.
         ShapeError: it is smaller than the index.
     """
-    require_tensors(name, source)
     common_backend(input, source)
     if source.dtype is not input.dtype:
         raise DTypeError(
@@ -248,7 +246,6 @@ def scatter_reduce(
         DomainError: there is no such reduction.
     """
     check_choice("reduce", reduce, REDUCTIONS)
-    check_flags(include_self=include_self)
     dim = check_index("scatter_reduce", input, dim, index)
     source = check_source("scatter_reduce", input, index, src)
     if input.dtype is bool_:
@@ -307,7 +304,6 @@ def _reduce_bool(
 
 def check_slices(name: str, input: Tensor, dim: int, index: Tensor, source: Tensor) -> int:
     """Check a 1-D index and the slices that come there; return `dim` counted from the front."""
-    require_tensors(name, input, source)
     dim = check_1d_index(name, input, dim, index)
     wanted = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
     if source.shape != wanted:
@@ -388,7 +384,6 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         TypeError: it is no integer.
         IndexingError: a class is negative, or not below `num_classes`.
     """
-    require_tensors("one_hot", input)
     if input.dtype is not int64:
         raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
     num_classes = as_integer("num_classes", num_classes, least=-1)

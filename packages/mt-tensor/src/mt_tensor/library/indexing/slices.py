@@ -13,7 +13,7 @@ from mt_tensor.exchange.conversion import cast
 from mt_tensor.indexing.gathering import Collect, Gather, check_range
 from mt_tensor.layout import REMEMBERED, Layout, layout_of
 from mt_tensor.public import operation
-from mt_tensor.recording.function import Function, common_backend, require_tensors
+from mt_tensor.recording.function import Function, common_backend
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
 from mt_tensor.tensor_data import TensorData
@@ -68,7 +68,6 @@ def check_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> int:
         DTypeError: it is not an integer tensor.
         IndexingError: it is not 1-D, an index is out of range, or `input` is 0-D.
     """
-    require_tensors(name, input, index)
     common_backend(input, index)
     if index.ndim != 1:
         raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")

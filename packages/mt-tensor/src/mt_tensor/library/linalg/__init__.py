@@ -18,7 +18,7 @@ from mt_tensor.library.linalg.products import (
     vecdot,
 )
 from mt_tensor.library.linalg.systems import det, inv, pinv, slogdet, solve, solve_triangular
-from mt_tensor.library.numpy_names import with_numpy_names
+from mt_tensor.library.signatures import for_users
 
 __all__ = [
     "LinAlgError",
@@ -46,4 +46,4 @@ __all__ = [
     "vector_norm",
 ]
 
-globals().update({name: with_numpy_names(globals()[name]) for name in __all__})
+globals().update({name: for_users(globals()[name]) for name in __all__})

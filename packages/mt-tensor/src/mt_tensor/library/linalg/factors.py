@@ -12,7 +12,6 @@ import numpy as np
 
 from mt_autodiff import GradientError
 from mt_autodiff.extending import recording
-from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Array
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack
@@ -59,7 +58,6 @@ def cholesky(input: Tensor, *, upper: bool = False) -> Tensor:
         DTypeError: `input` is of another dtype.
     """
     check_matrices("cholesky", input)
-    check_flags(upper=upper)
     return Cholesky.apply(input.mT).mT if upper else Cholesky.apply(input)
 
 
@@ -234,7 +232,6 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
         GradientError: a gradient is wanted of full matrices.
     """
     check_matrices("svd", A, square=False)
-    check_flags(full_matrices=full_matrices)
     if not full_matrices or A.shape[-1] == A.shape[-2]:
         u, s, v = _parts(SingularVectors.apply(A), A.shape[-2])
         return Singular(u, s, v.mT)

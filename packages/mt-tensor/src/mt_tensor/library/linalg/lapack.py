@@ -9,7 +9,7 @@ import numpy as np
 from mt_tensor.dtypes import Array
 from mt_tensor.errors import LinAlgError, ShapeError
 from mt_tensor.library.arguments import check_float32_or_float64, check_same_dtype
-from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.recording.function import common_backend
 from mt_tensor.tensor import Tensor
 
 
@@ -21,7 +21,6 @@ def check_matrices(name: str, *tensors: Tensor, square: bool = True) -> None:
         DTypeError: they are neither float32 nor float64, or not of one dtype.
         BackendMismatchError: they belong to different backends.
     """
-    require_tensors(name, *tensors)
     common_backend(*tensors)
     check_same_dtype(name, *tensors)
     for x in tensors:

@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from mt_tensor.arguments import check_flags, check_floating
+from mt_tensor.arguments import check_floating
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.library.linalg.factors import svdvals
 from mt_tensor.library.reductions import norms
 from mt_tensor.library.reductions.sums import wide
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import is_integer, normalize_dims
 from mt_tensor.tensor import Tensor
 
@@ -72,10 +71,8 @@ def matrix_norm(
         IndexingError: a dimension does not exist or is named twice.
         DTypeError: the elements are of another dtype.
     """
-    require_tensors("matrix_norm", A)
     x = A if dtype is None else A.to(dtype)
     check_floating("matrix_norm", x)
-    check_flags(keepdim=keepdim)
     if x.ndim < 2:
         raise ShapeError(f"matrix_norm() takes matrices; shape {x.shape} was given.")
     if not isinstance(dim, Sequence) or len(dim) != 2:
@@ -120,7 +117,6 @@ def norm(
         DomainError: there is no such norm.
         TypeError: `ord` is no number for a vector.
     """
-    require_tensors("norm", A)
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype)
     dims = range(A.ndim) if dim is None else (dim,) if is_integer(dim) else dim

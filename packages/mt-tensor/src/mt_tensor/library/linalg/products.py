@@ -13,7 +13,6 @@ from mt_tensor.library.products import vectors
 from mt_tensor.library.products.vectors import multi_dot
 from mt_tensor.products.matmul import matmul
 from mt_tensor.public import operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_power", "multi_dot", "vander", "vecdot"]
@@ -38,7 +37,6 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
         DTypeError: they are no floating-point numbers.
         TypeError: `dim` is no integer.
     """
-    require_tensors("vecdot", x, y)
     products = x * y
     check_floating("vecdot", products)
     return products.sum(as_integer("dim", dim))
@@ -67,7 +65,6 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         DTypeError: `n` is negative, and there are no such inverses.
         TypeError: `n` is no integer.
     """
-    require_tensors("matrix_power", input)
     n = as_integer("n", n)
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
         raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
@@ -98,7 +95,6 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         DomainError: `N` is below 2.
         TypeError: `N` is no integer.
     """
-    require_tensors("vander", x)
     if not x.ndim:
         raise IndexingError("vander() needs a tensor with at least one dimension.")
     count = x.shape[-1] if N is None else as_integer("N", N, least=2)

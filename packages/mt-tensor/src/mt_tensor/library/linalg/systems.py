@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_autodiff import GradientError, is_grad_enabled
-from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import Function
 from mt_tensor.strides import shape_broadcast
 from mt_tensor.tensor import Tensor
 
@@ -144,8 +143,6 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
         DTypeError: the dtypes differ, or are others.
         IndexingError: the batch dimensions do not broadcast.
     """
-    require_tensors("solve", A, B)
-    check_flags(left=left)
     check_matrices("solve", A)
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     a, b = A, B.unsqueeze(-1) if vector else B
@@ -189,7 +186,6 @@ def solve_triangular(
     """
     check_matrices("solve_triangular", A)
     check_matrices("solve_triangular", A, B, square=False)
-    check_flags(upper=upper, left=left, unitriangular=unitriangular)
     skipped = int(unitriangular)
     triangle = A.triu(skipped) if upper else A.tril(-skipped)
     if unitriangular:

@@ -9,7 +9,7 @@ import numpy as np
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.public import operation
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import Function
 from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape, normalize_dim
 from mt_tensor.tensor import Tensor
@@ -64,7 +64,6 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     Raises:
         IndexingError: a dimension does not exist, or both are the same.
     """
-    require_tensors("diagonal", input)
     offset = as_integer("offset", offset)
     first, second = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
     if first == second:
@@ -79,7 +78,6 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     Raises:
         ShapeError: `input` is neither 1-D nor 2-D.
     """
-    require_tensors("diag", input)
     offset = as_integer("diagonal", diagonal)
     if input.ndim == 2:
         return Diagonal.apply(input, offset, 0, 1).clone()
@@ -118,7 +116,6 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def _masked(name: str, input: Tensor, is_zero: Any, diagonal: int) -> Tensor:
-    require_tensors(name, input)
     offset = as_integer("diagonal", diagonal)
     if input.ndim < 2:
         raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")

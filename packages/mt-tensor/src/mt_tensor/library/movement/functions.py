@@ -7,82 +7,76 @@ from typing import Any
 
 from mt_tensor.dtypes import Number
 from mt_tensor.public import function
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 
 @function
 def reshape(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return the same elements in another shape, copying only if it must be."""
-    return _checked("reshape", input).reshape(shape)
+    return input.reshape(shape)
 
 
 @function
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Merge the dimensions from `start_dim` to `end_dim` into one."""
-    return _checked("flatten", input).flatten(start_dim, end_dim)
+    return input.flatten(start_dim, end_dim)
 
 
 @function
 def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
     """Return a view with the dimensions in another order."""
-    return _checked("permute", input).permute(dims)
+    return input.permute(dims)
 
 
 @function
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged."""
-    return _checked("transpose", input).transpose(dim0, dim1)
+    return input.transpose(dim0, dim1)
 
 
 @function
 def broadcast_to(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return a view of another shape in which extents of 1 are repeated."""
-    return _checked("broadcast_to", input).broadcast_to(size=shape)
+    return input.broadcast_to(size=shape)
 
 
 @function
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Drop dimensions of extent 1: all of them, or those named that are."""
-    return _checked("squeeze", input).squeeze(dim)
+    return input.squeeze(dim)
 
 
 @function
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """Return a view with a new dimension of extent 1 before `dim`."""
-    return _checked("unsqueeze", input).unsqueeze(dim)
+    return input.unsqueeze(dim)
 
 
 @function
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of `length` elements from `start` on along `dim`."""
-    return _checked("narrow", input).narrow(dim, start, length)
+    return input.narrow(dim, start, length)
 
 
 @function
 def flip(input: Tensor, dims: Any) -> Tensor:
     """Return a copy with the order of elements reversed in some dimensions."""
-    return _checked("flip", input).flip(dims=dims)
+    return input.flip(dims=dims)
 
 
 @function
 def clone(input: Tensor) -> Tensor:
     """Return a copy, to which gradients flow."""
-    return _checked("clone", input).clone()
+    return input.clone()
 
 
 @function
 def detach(input: Tensor) -> Tensor:
     """Return a view of the same elements that is not part of the graph."""
-    return _checked("detach", input).detach()
+    return input.detach()
 
 
 @function
 def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
     """Return a copy in which the elements under the mask are `value`."""
-    return _checked("masked_fill", input).masked_fill(mask, value)
-
-
-def _checked(name: str, input: Tensor) -> Tensor:
-    require_tensors(name, input)
-    return input
+    return input.masked_fill(mask, value)

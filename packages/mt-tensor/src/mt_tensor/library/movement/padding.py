@@ -11,7 +11,7 @@ from mt_tensor.dtypes import as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.public import function
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import Function
 from mt_tensor.recording.linear import ViewFunction
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
@@ -68,7 +68,6 @@ def pad(
         DomainError: there is no such mode.
         DTypeError: `value` is out of the range of the dtype.
     """
-    require_tensors("pad", input)
     check_choice("mode", mode, ["constant"])
     padding = as_integers((pad,))
     if len(padding) % 2 or len(padding) > 2 * input.ndim:

@@ -36,7 +36,6 @@ def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     Raises:
         ShapeError: the numbers of shifts and dimensions differ.
     """
-    require_tensors("roll", input)
     distances = _several(shifts)
     if dims is None:
         if len(distances) != 1:
@@ -68,7 +67,6 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
     Raises:
         ShapeError: a number is negative.
     """
-    require_tensors("tile", input)
     counts = _several(dims)
     missing = max(input.ndim - len(counts), 0)
     return input.repeat(*(1,) * missing, *counts)
@@ -95,7 +93,6 @@ def repeat_interleave(
         ShapeError: `repeats` has another length or a negative number, there would be too many
             slices, or `output_size` is wrong.
     """
-    require_tensors("repeat_interleave", input)
     if dim is None:
         input, dim = input.reshape(-1), 0
     d = existing_dim("repeat_interleave", dim, input.shape)
@@ -136,7 +133,6 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     Raises:
         IndexingError: a dimension does not exist or is named twice, or the numbers differ.
     """
-    require_tensors("movedim", input)
     given = _several(source), _several(destination)
     if len(given[0]) != len(given[1]):
         raise IndexingError(f"movedim() from {given[0]} to {given[1]}: the numbers differ.")
@@ -150,14 +146,12 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
 @operation
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
-    require_tensors("swapdims", input)
     return input.transpose(dim0, dim1)
 
 
 @operation
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view with two dimensions exchanged, like `transpose`."""
-    require_tensors("swapaxes", input)
     return input.transpose(axis0, axis1)
 
 

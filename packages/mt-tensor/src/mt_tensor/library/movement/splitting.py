@@ -77,7 +77,6 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         ShapeError: it is beyond `MOST_EMPTY` where there is nothing.
         TypeError: it is no integer.
     """
-    require_tensors("chunk", input)
     d = existing_dim("chunk", dim, input.shape)
     count = as_integer("chunks", chunks, least=1)
     extent = input.shape[d]
@@ -104,7 +103,6 @@ def tensor_split(
         ShapeError: it is beyond both the extent and `MOST_EMPTY`.
         TypeError: it is no integer.
     """
-    require_tensors("tensor_split", input)
     d = existing_dim("tensor_split", dim, input.shape)
     extent = input.shape[d]
     if isinstance(indices_or_sections, Tensor):
@@ -128,7 +126,6 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Ten
     Raises:
         ShapeError: there are no dimensions, or no sections of equal length.
     """
-    require_tensors("hsplit", input)
     return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), least=1)
 
 
@@ -148,7 +145,6 @@ def _even_split(
     name: str, input: Tensor, indices_or_sections: int | Sequence[int], dim: int, least: int
 ) -> tuple[Tensor, ...]:
     """Split a tensor of so many dimensions at least; into sections only if they are even."""
-    require_tensors(name, input)
     if input.ndim < least:
         raise ShapeError(
             f"{name}() needs at least {least} dimension(s); shape {input.shape} was given."
@@ -166,21 +162,18 @@ def _even_split(
 @operation
 def split_with_sizes(input: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of pieces of the given lengths along a dimension; see `split`."""
-    require_tensors("split_with_sizes", input)
     return split(input, tuple(as_integers((split_sizes,))), dim)
 
 
 @operation
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a copy of `length` elements from `start` on along `dim`: what `narrow` views."""
-    require_tensors("narrow_copy", input)
     return input.narrow(dim, start, length).clone()
 
 
 @operation
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of all slices along a dimension, which they no longer have."""
-    require_tensors("unbind", input)
     d = existing_dim("unbind", dim, input.shape)
     before = (slice(None),) * d
     return tuple([input[(*before, position)] for position in range(input.shape[d])])
@@ -194,7 +187,6 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     Raises:
         ShapeError: the sizes do not multiply to the extent of the dimension.
     """
-    require_tensors("unflatten", input)
     d = existing_dim("unflatten", dim, input.shape)
     given = as_integers((sizes,))
     if not given:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import result_type
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.arguments import as_integer
@@ -200,8 +199,6 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
         DomainError: `r` is negative.
         TypeError: `r` is no integer.
     """
-    require_tensors("combinations", input)
-    check_flags(with_replacement=with_replacement)
     if input.ndim != 1:
         raise ShapeError(f"combinations() takes a 1-D tensor; shape {input.shape} was given.")
     r = as_integer("r", r, least=0)

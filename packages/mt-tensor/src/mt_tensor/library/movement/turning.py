@@ -11,14 +11,12 @@ from mt_tensor.library.movement.apart import apart
 from mt_tensor.library.movement.diagonals import OnDiagonal, diag
 from mt_tensor.library.movement.rearranging import movedim
 from mt_tensor.public import method, operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim, normalize_dims
 from mt_tensor.tensor import Tensor
 
 
 def _at_least(name: str, ndim: int, input: Tensor) -> None:
     """Raise unless something is a tensor of at least so many dimensions."""
-    require_tensors(name, input)
     if input.ndim < ndim:
         raise ShapeError(
             f"{name}() needs at least {ndim} dimension(s); shape {input.shape} was given."
@@ -32,7 +30,6 @@ def t(input: Tensor) -> Tensor:
     Raises:
         ShapeError: there are more than two dimensions.
     """
-    require_tensors("t", input)
     if input.ndim > 2:
         raise ShapeError(
             f"t() takes tensors of up to two dimensions; shape {input.shape} was given. Exchange "
@@ -79,7 +76,6 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         IndexingError: there is no such dimension or index.
         TypeError: `index` is no integer.
     """
-    require_tensors("select", input)
     dim = existing_dim("select", dim, input.shape)
     return input[(slice(None),) * dim + (as_integer("index", index),)]
 
@@ -87,7 +83,6 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 @operation
 def ravel(input: Tensor) -> Tensor:
     """Return all elements in one dimension, copying only if it must be."""
-    require_tensors("ravel", input)
     return input.reshape(-1).contiguous()
 
 
@@ -160,7 +155,6 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     Raises:
         IndexingError: a dimension does not exist, or both are the same.
     """
-    require_tensors("diag_embed", input)
     existing_dim("diag_embed", -1, input.shape)
     offset = as_integer("offset", offset)
     first, second = (normalize_dim(dim, input.ndim + 1) for dim in (dim1, dim2))
@@ -175,7 +169,6 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 @operation
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Return the matrix with all elements of `input` on a diagonal."""
-    require_tensors("diagflat", input)
     return diag(input.reshape(-1), offset)
 
 

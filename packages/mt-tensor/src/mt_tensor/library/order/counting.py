@@ -147,7 +147,6 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
         DomainError: `bins` is not positive, or the range is not finite or runs backwards.
         TypeError: `bins` is no integer, or an end of the range no number.
     """
-    require_tensors("histc", input)
     check_floating("histc", input)
     bins = as_integer("bins", bins, least=1)
     check_addressable((bins,))

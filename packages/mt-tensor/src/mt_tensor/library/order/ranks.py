@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import as_number, bool_, int64
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
 from mt_tensor.library.arguments import (
@@ -25,7 +24,6 @@ from mt_tensor.library.movement.joining import cat
 from mt_tensor.library.order.sorting import sort
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -33,7 +31,6 @@ from mt_tensor.tensor import Tensor
 @operation
 def msort(input: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
-    require_tensors("msort", input)
     return sort(input, 0).values
 
 
@@ -52,8 +49,6 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
         IndexingError: there is no such dimension.
         TypeError: `k` is no integer.
     """
-    require_tensors("kthvalue", input)
-    check_flags(keepdim=keepdim)
     dim = normalize_dim(dim, input.ndim)
     k = as_integer("k", k)
     extent = input.shape[dim] if input.ndim else 1
@@ -125,8 +120,6 @@ def _quantile(
     keepdim: bool,
     interpolation: str,
 ) -> Tensor:
-    require_tensors(name, input)
-    check_flags(keepdim=keepdim)
     check_float32_or_float64(name, input)
     check_choice("interpolation", interpolation, _INTERPOLATIONS)
     shares = _shares(name, input, q)
@@ -210,7 +203,6 @@ def diff(
         DomainError: `n` is negative.
         TypeError: `n` is no integer.
     """
-    require_tensors("diff", input)
     dim = existing_dim("diff", dim, input.shape)
     n = as_integer("n", n, least=0)
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]

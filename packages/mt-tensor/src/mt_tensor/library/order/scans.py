@@ -15,7 +15,7 @@ from mt_tensor.library.movement.joining import preceded, shifted
 from mt_tensor.library.order.host import accumulator, on_host
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import Function
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -98,7 +98,6 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         IndexingError: there is no such dimension.
         DTypeError: `dtype` is bool.
     """
-    require_tensors("cumsum", input)
     x = input.to(_dtype_of_scan("cumsum", input, dtype))
     return CumulativeSum.apply(x, normalize_dim(dim, x.ndim))
 
@@ -119,7 +118,6 @@ def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         IndexingError: there is no such dimension.
         DTypeError: `dtype` is bool.
     """
-    require_tensors("cumprod", input)
     x = input.to(_dtype_of_scan("cumprod", input, dtype))
     return CumulativeProduct.apply(x, normalize_dim(dim, x.ndim))
 
@@ -192,7 +190,6 @@ def logcumsumexp(input: Tensor, dim: int) -> Tensor:
         IndexingError: there is no such dimension.
         DTypeError: the elements are no floating-point numbers.
     """
-    require_tensors("logcumsumexp", input)
     check_floating("logcumsumexp", input)
     return LogCumulativeSumExp.apply(input, normalize_dim(dim, input.ndim))
 
@@ -222,7 +219,6 @@ def cummax(input: Tensor, dim: int) -> ValuesAndIndices:
     Raises:
         IndexingError: there is no such dimension.
     """
-    require_tensors("cummax", input)
     return _running_extreme(np.maximum, input, normalize_dim(dim, input.ndim))
 
 
@@ -235,5 +231,4 @@ def cummin(input: Tensor, dim: int) -> ValuesAndIndices:
     Raises:
         IndexingError: there is no such dimension.
     """
-    require_tensors("cummin", input)
     return _running_extreme(np.minimum, input, normalize_dim(dim, input.ndim))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mt_tensor.arguments import check_flags, check_not_bool
+from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import Array, Number, int64, plain, result_type
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.library.arguments import check_choice
@@ -45,8 +45,6 @@ def searchsorted(
         IndexingError: an index of `sorter` is out of range.
         DomainError: `side` is neither, or contradicts `right`.
     """
-    require_tensors("searchsorted", sorted_sequence)
-    check_flags(out_int32=out_int32, right=right)
     check_choice("side", side, (None, "right") if right else (None, "left", "right"))
     sequence = sorted_sequence.backend.to_host(sorted_sequence._tensor)
     if sorter is not None:
@@ -76,8 +74,6 @@ def bucketize(
         ShapeError: `boundaries` is not 1-D.
         DTypeError: the elements are bool.
     """
-    require_tensors("bucketize", boundaries)
-    check_flags(out_int32=out_int32, right=right)
     if boundaries.ndim != 1:
         raise ShapeError(f"bucketize() takes 1-D boundaries; shape {boundaries.shape} was given.")
     sequence = boundaries.backend.to_host(boundaries._tensor)
@@ -104,7 +100,6 @@ def isin(
         DTypeError: the elements are bool.
         TypeError: both are numbers.
     """
-    check_flags(assume_unique=assume_unique, invert=invert)
     elements, test_elements = plain(elements), plain(test_elements)
     model: Any = test_elements if isinstance(elements, Number) else elements
     tensors = [model, *([] if isinstance(test_elements, Number) else [test_elements])]

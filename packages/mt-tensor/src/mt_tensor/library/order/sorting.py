@@ -22,7 +22,6 @@ from mt_tensor.library.reductions.extremes import SharedByEqual
 from mt_tensor.library.reductions.sums import check_not_empty
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
 
@@ -64,7 +63,6 @@ def sort(
     Raises:
         IndexingError: there is no such dimension.
     """
-    require_tensors("sort", input)
     check_flags(descending=descending, stable=stable is not None and stable)
     dim = normalize_dim(dim, input.ndim)
     index = _order(input, dim, descending)
@@ -77,15 +75,13 @@ def argsort(
     dim: int = -1,
     descending: bool = False,
     *,
-    stable: bool = False,
+    stable: bool = False,  # noqa: ARG001 - all sorting here is stable
 ) -> Tensor:
     """Return the int64 indices that sort along `dim`; see `sort`.
 
     Raises:
         IndexingError: there is no such dimension.
     """
-    require_tensors("argsort", input)
-    check_flags(descending=descending, stable=stable)
     return _order(input, normalize_dim(dim, input.ndim), descending)
 
 
@@ -95,7 +91,7 @@ def topk(
     k: int,
     dim: int = -1,
     largest: bool = True,
-    sorted: bool = True,
+    sorted: bool = True,  # noqa: ARG001 - they always are
 ) -> ValuesAndIndices:
     """Return the `k` largest elements along `dim`, and the int64 indices they come from.
 
@@ -111,8 +107,6 @@ def topk(
         ShapeError: there are fewer than `k` elements along `dim`.
         TypeError: `k` is no integer.
     """
-    require_tensors("topk", input)
-    check_flags(largest=largest, sorted=sorted)
     dim = normalize_dim(dim, input.ndim)
     extent = input.shape[dim] if input.ndim else 1
     k = as_integer("k", k)
@@ -158,8 +152,6 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 
 
 def _median(name: str, skip_nan: bool, input: Tensor, dim: int | None, keepdim: bool) -> Any:
-    require_tensors(name, input)
-    check_flags(keepdim=keepdim)
     check_not_bool(name, input)
     if dim is not None:
         return _median_along(name, skip_nan, input, normalize_dim(dim, input.ndim), keepdim)
@@ -211,8 +203,6 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesAndIndice
     Raises:
         IndexingError: there is no such dimension, or it has no elements.
     """
-    require_tensors("mode", input)
-    check_flags(keepdim=keepdim)
     dim = normalize_dim(dim, input.ndim)
     if not input.ndim:
         return sort(input)

@@ -34,7 +34,6 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     Raises:
         DomainError: `approximate` is neither.
     """
-    require_tensors("gelu", input)
     check_choice("approximate", approximate, ("none", "tanh"))
     return FUNCTIONS["gelu" if approximate == "none" else "gelu_tanh"](input)
 
@@ -49,7 +48,6 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
         threshold: the `beta input` above which the function is `input`. With infinity the row
             `softplus` of the operator table decides everywhere.
     """
-    require_tensors("softplus", input)
     return _softplus(input, as_number("beta", beta), as_number("threshold", threshold))
 
 
@@ -62,7 +60,6 @@ def _softplus(x: Tensor, beta: Number, threshold: Number) -> Tensor:
 @operation
 def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     """Return `input` where it is positive, and `negative_slope` times it elsewhere."""
-    require_tensors("leaky_relu", input)
     return FUNCTIONS["leaky_relu"](input, negative_slope)
 
 
@@ -78,7 +75,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         ShapeError: there is neither one weight nor one for each channel.
         DTypeError: the dtypes differ.
     """
-    require_tensors("prelu", input, weight)
     check_same_dtype("prelu", input, weight)
     channels = input.shape[1] if input.ndim > 1 else 1
     if weight.ndim > 1 or weight.numel() not in (1, channels):
@@ -96,7 +92,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 @operation
 def elu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     """Return `input` where it is positive, and `alpha (exp(input) - 1)` elsewhere."""
-    require_tensors("elu", input)
     return FUNCTIONS["elu"](input, alpha)
 
 
@@ -107,7 +102,6 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     Raises:
         DomainError: `alpha` is 0.
     """
-    require_tensors("celu", input)
     alpha = as_number("alpha", alpha)
     if alpha == 0:
         raise DomainError("the alpha of celu() must not be 0, which its argument is divided by.")
@@ -127,7 +121,6 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
         DomainError: the bounds are in the wrong order.
         DTypeError: `input` is bool, or cannot hold the bounds.
     """
-    require_tensors("hardtanh", input)
     check_on_bool(OPERATORS["hardtanh"], input.dtype)
     min_val, max_val = as_number("min_val", min_val), as_number("max_val", max_val)
     if min_val > max_val:
@@ -148,7 +141,6 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
 
     The dtype stays too.
     """
-    require_tensors("threshold", input)
     threshold = as_number("threshold", threshold)
     return input.masked_fill(input <= threshold, value)
 
@@ -156,7 +148,6 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
 @operation
 def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """Return `input`, and 0 where it lies between `-lambd` and `lambd`; nan stays."""
-    require_tensors("hardshrink", input)
     lambd = as_number("lambd", lambd)
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
@@ -168,7 +159,6 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     Raises:
         DomainError: `lambd` is negative.
     """
-    require_tensors("softshrink", input)
     lambd = as_number("lambd", lambd)
     if not lambd >= 0:
         raise DomainError(f"the lambd of softshrink() is at least 0; {lambd!r} was given.")
@@ -183,7 +173,6 @@ def _softshrink(x: Tensor, lambd: Number) -> Tensor:
 @operation
 def tanhshrink(input: Tensor) -> Tensor:
     """Return `input - tanh(input)`."""
-    require_tensors("tanhshrink", input)
     return _tanhshrink(input)
 
 

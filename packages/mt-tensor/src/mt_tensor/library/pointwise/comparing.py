@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mt_tensor.arguments import check_flags
 from mt_tensor.dtypes import as_number, get_default_dtype, promote_types
 from mt_tensor.errors import DomainError
 from mt_tensor.library.arguments import check_same_dtype
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 
@@ -37,9 +35,7 @@ def isclose(
         DomainError: a tolerance is negative or nan.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("isclose", input, other)
     check_same_dtype("isclose", input, other)
-    check_flags(equal_nan=equal_nan)
     rtol, atol = as_number("rtol", rtol), as_number("atol", atol)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:
@@ -121,19 +117,16 @@ _TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1
 @operation
 def equal(input: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have one shape and equal elements; nan equals nothing."""
-    require_tensors("equal", input, other)
     return input.shape == other.shape and bool((input == other).all())
 
 
 @operation
 def isposinf(input: Tensor) -> Tensor:
     """Return which elements are infinity, as bool."""
-    require_tensors("isposinf", input)
     return input == math.inf
 
 
 @operation
 def isneginf(input: Tensor) -> Tensor:
     """Return which elements are -infinity, as bool."""
-    require_tensors("isneginf", input)
     return input == -math.inf

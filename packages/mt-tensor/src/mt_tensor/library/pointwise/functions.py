@@ -117,7 +117,6 @@ def pow(input: Operand, exponent: Operand) -> Tensor:
 @operation
 def square(input: Tensor) -> Tensor:
     """Return `input` times itself; of truth values as int64."""
-    require_tensors("square", input)
     return FUNCTIONS["square"](input.long() if input.dtype.kind == "bool" else input)
 
 
@@ -137,7 +136,6 @@ def float_power(input: Operand, exponent: Operand) -> Tensor:
 @operation
 def ldexp(input: Tensor, other: Tensor) -> Tensor:
     """Return `input` times 2 to the power `other`."""
-    require_tensors("ldexp", input, other)
     x, y = _promoted(input, other)
     return x * elementwise("exp2", y)
 
@@ -145,7 +143,6 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
 @operation
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """Return the logarithm to base 2 of `2 ** input + 2 ** other`."""
-    require_tensors("logaddexp2", input, other)
     x, y = _promoted(input, other)
     return elementwise("logaddexp", x * LN_2, y * LN_2) / LN_2
 
@@ -164,7 +161,6 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
         DTypeError: `value` has a fraction among integers, or all are bool.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("addcmul", input, tensor1, tensor2)
     check_not_bool("addcmul", result_type(input, tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
     if not x.is_floating_point():
@@ -185,7 +181,6 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
         DTypeError: `tensor1` and `tensor2` are integers, which torch would not divide either.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("addcdiv", input, tensor1, tensor2)
     check_floating("addcdiv", result_type(tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
     return _plus_scaled_quotient(x, y, z, checked_factor("value", value, x.dtype))
@@ -204,7 +199,6 @@ def lerp(input: Tensor, end: Tensor, weight: Operand) -> Tensor:
         DTypeError: the tensors are integers, or of several dtypes.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("lerp", input, end)
     weights = [weight] if isinstance(weight, Tensor) and weight.ndim else []
     check_same_dtype("lerp", input, end, *weights)
     check_floating("lerp", input)
@@ -225,7 +219,6 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
         DomainError: ten to that power is beyond all numbers.
         DTypeError: integers are to be rounded to other than 0 decimals, or the elements are bool.
     """
-    require_tensors("round", input)
     decimals = as_integer("decimals", decimals)
     if decimals == 0:
         return FUNCTIONS["round"](input)
@@ -270,7 +263,6 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
             is the only bound.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("clamp", input)
     if min is None and max is None:
         raise DomainError("clamp() needs min, max or both; None was given for each.")
     low, high = _bound(input, min, lower=True), _bound(input, max, lower=False)
@@ -284,14 +276,12 @@ def clamp(input: Tensor, min: Operand | None = None, max: Operand | None = None)
 @operation
 def clamp_min(input: Tensor, min: Operand) -> Tensor:
     """Return `input`, but at least `min`; see `clamp`."""
-    require_tensors("clamp_min", input)
     return clamp(input, min)
 
 
 @operation
 def clamp_max(input: Tensor, max: Operand) -> Tensor:
     """Return `input`, but at most `max`; see `clamp`."""
-    require_tensors("clamp_max", input)
     return clamp(input, None, max)
 
 
@@ -310,14 +300,12 @@ def _bound(x: Tensor, bound: Any, lower: bool) -> Any:
 @operation
 def fmax(input: Tensor, other: Tensor) -> Tensor:
     """Return the larger, or the one that is no nan; of equal ones `input` has the derivative."""
-    require_tensors("fmax", input, other)
     return elementwise("where", (input >= other) | other.isnan(), input, other)
 
 
 @operation
 def fmin(input: Tensor, other: Tensor) -> Tensor:
     """Return the smaller, or the one that is no nan; of equal ones `input` has the derivative."""
-    require_tensors("fmin", input, other)
     return elementwise("where", (input <= other) | other.isnan(), input, other)
 
 
@@ -336,7 +324,6 @@ def nan_to_num(
         posinf: what stands for infinity; the largest number of the dtype if None.
         neginf: what stands for -infinity; the lowest number of the dtype if None.
     """
-    require_tensors("nan_to_num", input)
     if not input.is_floating_point():
         return input.clone()
     limits = np.finfo(input.dtype.numpy)
@@ -357,7 +344,6 @@ def frac(input: Tensor) -> Tensor:
     Raises:
         DTypeError: the elements are integers.
     """
-    require_tensors("frac", input)
     check_floating("frac", input)
     return input - elementwise("trunc", input)
 
@@ -369,7 +355,6 @@ def positive(input: Tensor) -> Tensor:
     Raises:
         DTypeError: the elements are bool.
     """
-    require_tensors("positive", input)
     check_not_bool("positive", input)
     return input
 
@@ -382,7 +367,6 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
         DTypeError: the dtypes differ.
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("heaviside", input, values)
     check_same_dtype("heaviside", input, values)
     return elementwise("where", input == 0, values, (input > 0).to(input.dtype))
 
@@ -390,14 +374,12 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 @operation
 def deg2rad(input: Tensor) -> Tensor:
     """Return angles in radians from angles in degrees."""
-    require_tensors("deg2rad", input)
     return input * (math.pi / 180.0)
 
 
 @operation
 def rad2deg(input: Tensor) -> Tensor:
     """Return angles in degrees from angles in radians."""
-    require_tensors("rad2deg", input)
     return input * (180.0 / math.pi)
 
 
@@ -410,7 +392,6 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
         eps: if given, `input` is taken between `eps` and `1 - eps`; of two bounds that cross, as
             these do from 0.5 on, the lower is met first.
     """
-    require_tensors("logit", input)
     x = input
     if eps is not None:
         eps = float(as_number("eps", eps))

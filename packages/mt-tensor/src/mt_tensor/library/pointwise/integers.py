@@ -18,7 +18,6 @@ from mt_tensor.library.arguments import check_choice
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
 from mt_tensor.public import function, method, operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
 
 RoundingMode = Literal["trunc", "floor"] | None
@@ -62,7 +61,7 @@ def _check_integers(self: Tensor, name: str, given: Any, other: Tensor) -> None:
 
 
 @operation("div", "divide")
-def div(input: Tensor, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
+def div(input: Any, other: Any, *, rounding_mode: RoundingMode = None) -> Tensor:
     """Return `input / other`, element by element.
 
     Args:
@@ -100,13 +99,13 @@ divide = div
 
 
 @operation
-def true_divide(input: Tensor, other: Any) -> Tensor:
+def true_divide(input: Any, other: Any) -> Tensor:
     """Return `input / other`, by torch's older name."""
     return div(input, other)
 
 
 @function
-def floor_divide(input: Tensor, other: Any) -> Tensor:
+def floor_divide(input: Any, other: Any) -> Tensor:
     """Return `input / other` rounded down; gradient 0.
 
     Raises:
@@ -117,7 +116,7 @@ def floor_divide(input: Tensor, other: Any) -> Tensor:
 
 
 @function
-def remainder(input: Tensor, other: Any) -> Tensor:
+def remainder(input: Any, other: Any) -> Tensor:
     """Return what `floor_divide` leaves: `input % other`, with the sign of `other`.
 
     Raises:
@@ -128,7 +127,7 @@ def remainder(input: Tensor, other: Any) -> Tensor:
 
 
 @function
-def fmod(input: Tensor, other: Any) -> Tensor:
+def fmod(input: Any, other: Any) -> Tensor:
     """Return what `div(..., rounding_mode="trunc")` leaves, with the sign of `input`.
 
     Raises:
@@ -212,7 +211,6 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
     Raises:
         DTypeError: an argument is floating-point, or both are bool.
     """
-    require_tensors("gcd", input, other)
     return elementwise("gcd", input, other)
 
 
@@ -223,7 +221,6 @@ def lcm(input: Tensor, other: Tensor) -> Tensor:
     Raises:
         DTypeError: an argument is floating-point, or both are bool.
     """
-    require_tensors("lcm", input, other)
     return elementwise("lcm", input, other)
 
 

@@ -15,7 +15,7 @@ from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import check_choice, check_same_dtype
 from mt_tensor.library.reductions.norms import norm
 from mt_tensor.public import function, operation
-from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.recording.function import common_backend
 from mt_tensor.tensor import Tensor
 
 
@@ -29,7 +29,6 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
             inf.
         TypeError: `p` is no number.
     """
-    require_tensors("dist", input, other)
     return norm(input - other, as_number("p", p))
 
 
@@ -49,7 +48,6 @@ def pairwise_distance(
     Raises:
         IndexingError: the shapes do not broadcast.
     """
-    require_tensors("pairwise_distance", x1, x2)
     return norm(x1 - x2 + as_number("eps", eps), p, -1, keepdim)
 
 
@@ -80,7 +78,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
         DomainError: `p` is negative, or there is no such mode.
         IndexingError: the batch dimensions do not broadcast.
     """
-    require_tensors("cdist", x1, x2)
     common_backend(x1, x2)
     check_choice("compute_mode", compute_mode, _MODES)
     if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
@@ -108,7 +105,6 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         DTypeError: it is not floating-point.
         DomainError: `p` is negative.
     """
-    require_tensors("pdist", input)
     if input.ndim != 2:
         raise ShapeError(f"pdist() takes a matrix; shape {input.shape} was given.")
     _check_floats("pdist", p, input)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_tensor.arguments import check_addressable, check_flags, check_floating, check_not_bool
+from mt_tensor.arguments import check_addressable, check_floating, check_not_bool
 from mt_tensor.dtypes import as_number
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import as_integer
@@ -130,7 +130,6 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 @operation
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: every element of `input` multiplied by all of `other`."""
-    require_tensors("kron", input, other)
     rank = max(input.ndim, other.ndim)
     shapes = [(1,) * (rank - x.ndim) + x.shape for x in (input, other)]
     coarse = input.reshape([n for extent in shapes[0] for n in (extent, 1)])
@@ -298,8 +297,6 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
         DomainError: `N` is negative.
         TypeError: `N` is no integer.
     """
-    require_tensors("vander", x)
-    check_flags(increasing=increasing)
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
     count = x.shape[0] if N is None else as_integer("N", N, least=0)

@@ -25,7 +25,7 @@ from mt_tensor.library.randomness.sampling import (
     whole_values,
 )
 from mt_tensor.public import function
-from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape, shape_broadcast
 from mt_tensor.tensor import Tensor
 
@@ -82,7 +82,6 @@ def rand(
 @function
 def rand_like(input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]) -> Tensor:
     """Return what `rand` does, by default of the shape, type and backend of `input`."""
-    require_tensors("rand_like", input)
     return rand(input.shape, generator=generator, **after(input, options))
 
 
@@ -162,7 +161,6 @@ def randint_like(
     **options: Unpack[Options],
 ) -> Tensor:
     """Return what `randint` does, by default of the shape, type and backend of `input`."""
-    require_tensors("randint_like", input)
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, input.shape, generator=generator, **after(input, options))
 
@@ -215,7 +213,6 @@ def randn_like(
     input: Tensor, *, generator: _Generator = None, **options: Unpack[Options]
 ) -> Tensor:
     """Return what `randn` does, by default of the shape, type and backend of `input`."""
-    require_tensors("randn_like", input)
     return randn(input.shape, generator=generator, **after(input, options))
 
 

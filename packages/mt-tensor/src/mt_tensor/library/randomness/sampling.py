@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.arguments import check_addressable, check_flags, check_floating
+from mt_tensor.arguments import check_addressable, check_floating
 from mt_tensor.dtypes import Array, DType, as_number, float16, float32, int64
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.library.arguments import as_integer
 from mt_tensor.library.randomness.generator import Generator, numbers_of
 from mt_tensor.public import method, operation
-from mt_tensor.recording.function import common_backend, require_tensors
+from mt_tensor.recording.function import common_backend
 from mt_tensor.strides import Shape
 from mt_tensor.tensor import Tensor
 
@@ -96,7 +96,6 @@ def bernoulli(
         DomainError: a probability is not between 0 and 1.
         DTypeError: `input` holds probabilities but is no floating-point tensor.
     """
-    require_tensors("bernoulli", input)
     if p is None:
         check_floating("bernoulli", input)
     chances = input.backend.to_host(input._tensor) if p is None else as_number("p", p)
@@ -132,9 +131,7 @@ def multinomial(
             no weight, or fewer than `num_samples` categories have one, without replacement.
         TypeError: `num_samples` is no integer.
     """
-    require_tensors("multinomial", input)
     check_floating("multinomial", input)
-    check_flags(replacement=replacement)
     num_samples = as_integer("num_samples", num_samples, least=1)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mt_tensor.arguments import check_flags, check_not_bool
+from mt_tensor.arguments import check_not_bool
 from mt_tensor.dtypes import int64
 from mt_tensor.indexing.gathering import Collect
 from mt_tensor.library.fused import fused
@@ -95,8 +95,6 @@ def _position_of_smallest(x: Tensor, dim: int) -> Tensor:
 
 def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: Any) -> Tensor:
     """Index of the first element along a dimension that the operator chooses, as int64."""
-    if keepdim.__class__ is not bool:
-        check_flags(keepdim=keepdim)
     x = x.detach()
     find = _position_of_largest if operator == "maximum" else _position_of_smallest
     if dim is None:
@@ -114,7 +112,6 @@ def _arg_extreme(name: str, operator: str, x: Tensor, dim: int | None, keepdim: 
 def _max_or_min(
     name: str, operator: str, x: Tensor, dim: Any, keepdim: bool, other: Tensor | None
 ) -> Any:
-    require_tensors(name, x)
     if isinstance(dim, Tensor):
         dim, other = None, dim
     if dim is None and keepdim is True:
@@ -126,7 +123,6 @@ def _max_or_min(
         return elementwise(operator, x, other)
     if dim is None:
         return _extreme(name, operator, x, None, keepdim)
-    check_flags(keepdim=keepdim)
     index = _arg_extreme(name, operator, x, dim, True)
     d = normalize_dim(dim, x.ndim)
     if not x.ndim:
@@ -181,7 +177,6 @@ def amax(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
         IndexingError: there are no elements to choose from.
         IndexingError: a dimension does not exist or is named twice.
     """
-    require_tensors("amax", input)
     return _extreme("amax", "maximum", input, dim, keepdim)
 
 
@@ -193,7 +188,6 @@ def amin(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
         IndexingError: there are no elements to choose from.
         IndexingError: a dimension does not exist or is named twice.
     """
-    require_tensors("amin", input)
     return _extreme("amin", "minimum", input, dim, keepdim)
 
 
@@ -205,7 +199,6 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
         IndexingError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
-    require_tensors("aminmax", input)
     dims = None if dim is None else normalize_dim(dim, input.ndim)
     return MinMax(
         _extreme("aminmax", "minimum", input, dims, keepdim),
@@ -222,7 +215,6 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         IndexingError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
-    require_tensors("argmax", input)
     check_not_bool("argmax", input)
     return _arg_extreme("argmax", "maximum", input, dim, keepdim)
 
@@ -236,6 +228,5 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
         IndexingError: there are no elements to choose from.
         IndexingError: there is no such dimension.
     """
-    require_tensors("argmin", input)
     check_not_bool("argmin", input)
     return _arg_extreme("argmin", "minimum", input, dim, keepdim)

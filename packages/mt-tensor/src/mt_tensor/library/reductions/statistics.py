@@ -68,7 +68,6 @@ def _deviations(x: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:
     """Return the variance, in float32 at least."""
-    require_tensors(name, x)
     check_floating(name, x)
     dims = reduced_dims(dim, x.ndim, keepdim)
     freedom = size_of([x.shape[d] for d in dims]) - correction
@@ -77,7 +76,6 @@ def _variance(name: str, x: Tensor, dim: Dims, correction: float, keepdim: bool)
 
 def _deviation(name: str, input: Tensor, dim: Dims, correction: float, keepdim: bool) -> Tensor:
     """Return the root of the variance, in units in which no square leaves the range."""
-    require_tensors(name, input)
     check_floating(name, input)
     dims = reduced_dims(dim, input.ndim, keepdim)
     if input.numel() == 0:
@@ -195,7 +193,6 @@ def cov(
         DTypeError: `input` is bool, or weights are of another kind.
         DomainError: a weight is negative, or they add up to zero.
     """
-    require_tensors("cov", input)
     check_not_bool("cov", input)
     correction = as_number("correction", correction)
     if input.ndim > 2:

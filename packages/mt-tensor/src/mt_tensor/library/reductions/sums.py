@@ -11,7 +11,7 @@ from mt_tensor.library.movement.joining import shifted
 from mt_tensor.movement.views import squeeze_dims
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
-from mt_tensor.recording.function import Function, require_tensors
+from mt_tensor.recording.function import Function
 from mt_tensor.reductions.sums import Dims, fold, in_summed_dtype, reduced_dims, sum
 from mt_tensor.strides import normalize_dim
 from mt_tensor.tensor import Tensor
@@ -34,7 +34,6 @@ def check_not_empty(name: str, x: Tensor, dims: tuple[int, ...]) -> None:
 @operation
 def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the sum over dimensions of all elements but nan; arguments are those of `sum`."""
-    require_tensors("nansum", input)
     return sum(elementwise("where", input != input, 0, input), dim, keepdim, dtype=dtype)
 
 
@@ -44,7 +43,6 @@ def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: An
 
     Arguments and errors are those of `mean`.
     """
-    require_tensors("nanmean", input)
     x = input if dtype is None else input.to(dtype)
     check_floating("nanmean", x)
     return (nansum(wide(x), dim, keepdim) / sum(x == x, dim, keepdim)).to(x.dtype)
@@ -86,7 +84,6 @@ def prod(
     Raises:
         IndexingError: there is no such dimension.
     """
-    require_tensors("prod", input)
     x = in_summed_dtype(input, dtype)
     dims = reduced_dims(None if dim is None else normalize_dim(dim, x.ndim), x.ndim, keepdim)
     if x.dtype is bool_:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mt_tensor.dtypes import bool_, uint8
 from mt_tensor.public import operation
-from mt_tensor.recording.function import require_tensors
 from mt_tensor.reductions.sums import Dims, fold, named_dims, sum
 from mt_tensor.tensor import Tensor
 
@@ -32,14 +31,12 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     Raises:
         IndexingError: a dimension does not exist or is named twice.
     """
-    require_tensors("all", input)
     return _logical("logical_and", input, dim, keepdim)
 
 
 @operation
 def any(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     """Return whether any element over dimensions is non-zero; arguments are those of `all`."""
-    require_tensors("any", input)
     return _logical("logical_or", input, dim, keepdim)
 
 
@@ -54,5 +51,4 @@ def count_nonzero(input: Tensor, dim: Dims = None) -> Tensor:
     Raises:
         IndexingError: a dimension does not exist or is named twice.
     """
-    require_tensors("count_nonzero", input)
     return sum(_nonzero(input), dim)
