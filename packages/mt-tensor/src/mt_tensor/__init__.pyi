@@ -237,19 +237,10 @@ from mt_tensor.library.pointwise.functions import sub as _sub
 from mt_tensor.library.pointwise.functions import sub as sub
 from mt_tensor.library.pointwise.fusing import fuse as fuse
 from mt_tensor.library.pointwise.fusing_in_place import fuse_in_place as fuse_in_place
-from mt_tensor.library.pointwise.integers import bitwise_and as bitwise_and
-from mt_tensor.library.pointwise.integers import bitwise_left_shift as bitwise_left_shift
-from mt_tensor.library.pointwise.integers import bitwise_not as bitwise_not
-from mt_tensor.library.pointwise.integers import bitwise_or as bitwise_or
-from mt_tensor.library.pointwise.integers import bitwise_right_shift as bitwise_right_shift
-from mt_tensor.library.pointwise.integers import bitwise_xor as bitwise_xor
 from mt_tensor.library.pointwise.integers import div as _div
 from mt_tensor.library.pointwise.integers import div as div
-from mt_tensor.library.pointwise.integers import floor_divide as floor_divide
-from mt_tensor.library.pointwise.integers import fmod as fmod
 from mt_tensor.library.pointwise.integers import gcd as gcd
 from mt_tensor.library.pointwise.integers import lcm as lcm
-from mt_tensor.library.pointwise.integers import remainder as remainder
 from mt_tensor.library.pointwise.integers import true_divide as true_divide
 from mt_tensor.library.products.added import addbmm as addbmm
 from mt_tensor.library.products.added import addmm as addmm
@@ -781,6 +772,18 @@ def atan2(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Element by element: the angle of the point (x, y), from -pi to pi; derivatives 0 at the origin."""
 def atanh(input: Tensor) -> Tensor:
     """Element by element: the number whose hyperbolic tangent is x."""
+def bitwise_and(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: the bits that both have."""
+def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: the bits of x moved up by y places."""
+def bitwise_not(input: Tensor) -> Tensor:
+    """Element by element: the bits that x lacks."""
+def bitwise_or(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: the bits that either has."""
+def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: the bits of x moved down by y places; its sign stays."""
+def bitwise_xor(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: the bits that exactly one has."""
 bool = _bool_
 def ceil(input: Tensor) -> Tensor:
     """Element by element: the smallest whole number not below x; derivative 0."""
@@ -818,6 +821,10 @@ def fix(input: Tensor) -> Tensor:
 float = _float32
 def floor(input: Tensor) -> Tensor:
     """Element by element: the largest whole number not above x; derivative 0."""
+def floor_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: x / y rounded down; derivative 0."""
+def fmod(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: what x / y without its fraction leaves, with the sign of x."""
 def ge(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Element by element: x >= y."""
 def gelu_tanh(input: Tensor) -> Tensor:
@@ -911,6 +918,8 @@ def relu(input: Tensor) -> Tensor:
     """Element by element: max(x, 0); derivative 0 at 0."""
 def relu6(input: Tensor) -> Tensor:
     """Element by element: x between 0 and 6; derivative 0 at both."""
+def remainder(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """Element by element: what x / y rounded down leaves, with the sign of y."""
 row_stack = _vstack
 def rsqrt(input: Tensor) -> Tensor:
     """Element by element: 1 / sqrt(x)."""

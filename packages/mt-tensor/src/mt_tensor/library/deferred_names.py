@@ -39,7 +39,7 @@ FUNCTIONS = {
     "mt_tensor.library.pointwise.functions": "add addcdiv addcmul clamp clamp_max clamp_min clip deg2rad float_power fmax fmin frac heaviside ldexp lerp logaddexp2 logit nan_to_num positive pow rad2deg round square sub subtract",
     "mt_tensor.library.pointwise.fusing": "fuse",
     "mt_tensor.library.pointwise.fusing_in_place": "fuse_in_place",
-    "mt_tensor.library.pointwise.integers": "bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor div divide floor_divide fmod gcd lcm remainder true_divide",
+    "mt_tensor.library.pointwise.integers": "div divide gcd lcm true_divide",
     "mt_tensor.library.products.added": "addbmm addmm addmv addr baddbmm",
     "mt_tensor.library.products.contraction": "tensordot",
     "mt_tensor.library.products.distances": "cdist dist pairwise_distance pdist",
@@ -56,7 +56,7 @@ FUNCTIONS = {
     "mt_tensor.library.reductions.sums": "nanmean nansum prod",
     "mt_tensor.library.reductions.truth": "all any count_nonzero",
     "mt_tensor.pointwise.elementwise": "elementwise",
-    "mt_tensor.pointwise.table_functions": "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh ceil copysign cos cosh digamma eq erf erfc erfinv exp exp2 expit expm1 fix floor ge gelu_tanh greater greater_equal gt hardsigmoid hardswish hypot id inv is_close isfinite isinf isnan le less less_equal lgamma log log10 log1p log2 log_sigmoid logaddexp logical_and logical_not logical_or logical_xor logsigmoid lt maximum minimum mish mul multiply ndtr ne neg negative not_equal quick_gelu reciprocal relu relu6 rsqrt selu sgn sigmoid sign signbit silu sin sinc sinh softsign sqrt tan tanh trunc xlogy",
+    "mt_tensor.pointwise.table_functions": "abs absolute acos acosh arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil copysign cos cosh digamma eq erf erfc erfinv exp exp2 expit expm1 fix floor floor_divide fmod ge gelu_tanh greater greater_equal gt hardsigmoid hardswish hypot id inv is_close isfinite isinf isnan le less less_equal lgamma log log10 log1p log2 log_sigmoid logaddexp logical_and logical_not logical_or logical_xor logsigmoid lt maximum minimum mish mul multiply ndtr ne neg negative not_equal quick_gelu reciprocal relu relu6 remainder rsqrt selu sgn sigmoid sign signbit silu sin sinc sinh softsign sqrt tan tanh trunc xlogy",
     "mt_tensor.products.matmul": "matmul",
     "mt_tensor.reductions.sums": "mean sum",
 }

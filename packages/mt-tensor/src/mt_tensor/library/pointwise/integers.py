@@ -1,4 +1,4 @@
-"""Division that is rounded, and the bits of whole numbers.
+"""Division that is rounded, and common divisors and multiples.
 
 On integers all of it is exact. Division of an integer by zero is an error, since no integer could
 be the result; among floats it follows IEEE 754.
@@ -17,7 +17,7 @@ from mt_tensor.errors import DivisionByZeroError, DTypeError
 from mt_tensor.library.arguments import check_choice
 from mt_tensor.pointwise.elementwise import ElementwiseOperation, elementwise
 from mt_tensor.pointwise.table_functions import FUNCTIONS
-from mt_tensor.public import function, method, operation
+from mt_tensor.public import method, operation
 from mt_tensor.tensor import Tensor
 
 RoundingMode = Literal["trunc", "floor"] | None
@@ -104,104 +104,7 @@ def true_divide(input: Any, other: Any) -> Tensor:
     return div(input, other)
 
 
-@function
-def floor_divide(input: Any, other: Any) -> Tensor:
-    """Return `input / other` rounded down; gradient 0.
-
-    Raises:
-        DivisionByZeroError: an integer is divided by zero.
-        DTypeError: both arguments are bool.
-    """
-    return FUNCTIONS["floor_divide"](input, other)
-
-
-@function
-def remainder(input: Any, other: Any) -> Tensor:
-    """Return what `floor_divide` leaves: `input % other`, with the sign of `other`.
-
-    Raises:
-        DivisionByZeroError: an integer is divided by zero.
-        DTypeError: both arguments are bool.
-    """
-    return FUNCTIONS["remainder"](input, other)
-
-
-@function
-def fmod(input: Any, other: Any) -> Tensor:
-    """Return what `div(..., rounding_mode="trunc")` leaves, with the sign of `input`.
-
-    Raises:
-        DivisionByZeroError: an integer is divided by zero.
-        DTypeError: both arguments are bool.
-    """
-    return FUNCTIONS["fmod"](input, other)
-
-
-# --- Bits and divisors --------------------------------------------------------------------------
-
-
-@function
-def bitwise_and(input: Any, other: Any) -> Tensor:
-    """Return `input & other`: the bits that both have; of truth values, whether both hold.
-
-    Raises:
-        DTypeError: an argument is floating-point.
-    """
-    return FUNCTIONS["bitwise_and"](input, other)
-
-
-@function
-def bitwise_or(input: Any, other: Any) -> Tensor:
-    """Return `input | other`: the bits that either has; of truth values, whether either holds.
-
-    Raises:
-        DTypeError: an argument is floating-point.
-    """
-    return FUNCTIONS["bitwise_or"](input, other)
-
-
-@function
-def bitwise_xor(input: Any, other: Any) -> Tensor:
-    """Return `input ^ other`: the bits that one has; of truth values, whether only one holds.
-
-    Raises:
-        DTypeError: an argument is floating-point.
-    """
-    return FUNCTIONS["bitwise_xor"](input, other)
-
-
-@function
-def bitwise_not(input: Tensor) -> Tensor:
-    """Return `~input`: the bits that it lacks, `-input - 1`; of a truth value, the other.
-
-    Raises:
-        DTypeError: `input` is floating-point.
-    """
-    return FUNCTIONS["bitwise_not"](input)
-
-
-@function
-def bitwise_left_shift(input: Any, other: Any) -> Tensor:
-    """Return `input << other`: its bits moved up by so many places.
-
-    Where `other` is negative, or not less than the number of bits, nothing is left: 0.
-
-    Raises:
-        DTypeError: an argument is floating-point, or both are bool.
-    """
-    return FUNCTIONS["bitwise_left_shift"](input, other)
-
-
-@function
-def bitwise_right_shift(input: Any, other: Any) -> Tensor:
-    """Return `input >> other`: its bits moved down by so many places; the sign stays.
-
-    Where `other` is negative, or not less than the number of bits, only the sign is left: 0 or -1.
-
-    Raises:
-        DTypeError: an argument is floating-point, or both are bool.
-    """
-    return FUNCTIONS["bitwise_right_shift"](input, other)
+# --- Divisors and multiples ---------------------------------------------------------------------
 
 
 @operation
