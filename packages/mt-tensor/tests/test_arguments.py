@@ -307,7 +307,7 @@ def _all(found):
 
 FLAGS = [
     (function, name)
-    for function in (inspect.unwrap(getattr(mt.Tensor, name)) for name in dir(mt.Tensor))
+    for function in (getattr(mt.Tensor, name) for name in dir(mt.Tensor))
     if inspect.isfunction(function)
     and function.__module__.startswith(("mt_tensor.reductions", "mt_tensor.library.order"))
     for name, parameter in inspect.signature(function).parameters.items()

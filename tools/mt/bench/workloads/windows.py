@@ -52,7 +52,6 @@ for _inputs, _outputs, _stride, _target in (
     workload(f"{_name}: forward", _target)(_forward(_convolution(_stride), *_shapes))
     workload(f"{_name}: backward", _target)(_backward(_convolution(_stride), *_shapes))
 
-_IMAGES = (32, 16, 28, 28)
 
 for _name in ("max_pool2d", "avg_pool2d"):
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from mt_tensor.arguments import check_flags
 from mt_tensor.recording.function import require_tensors
 from mt_tensor.tensor import Tensor
+
+Made = TypeVar("Made")
 
 NUMPY = {"axis": "dim", "keepdims": "keepdim"}
 """What NumPy calls an argument, and what it is called here."""
@@ -24,7 +26,7 @@ KINDS: dict[Any, type] = {"Tensor": Tensor, "bool": bool}
 """What arguments are that are annotated so."""
 
 
-def for_users(made: Any) -> Any:
+def for_users(made: Made) -> Made:
     """Return a function that takes NumPy's names, and that refuses what does not fit, if it must.
 
     Raises:
@@ -41,7 +43,7 @@ def for_users(made: Any) -> Any:
         kinds = dict.fromkeys(parameters, object)
     if {*kinds.values()} <= {object} and "dim" not in parameters and "keepdim" not in parameters:
         return made
-    in_order = tuple(kinds.values())
+    in_order = tuple(kinds.values())[: code.co_argcount]
 
     @functools.wraps(made)
     def called(*args: Any, **settings: Any) -> Any:
@@ -60,7 +62,7 @@ def for_users(made: Any) -> Any:
         _check(made.__name__, settings.items(), kinds)
         return made(*args, **settings)
 
-    return called
+    return cast("Made", called)
 
 
 def _check(name: str, arguments: Iterable[tuple[str, Any]], kinds: dict[str, type]) -> None:

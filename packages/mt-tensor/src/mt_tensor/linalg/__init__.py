@@ -1,30 +1,17 @@
-"""Linear algebra under the names of `torch.linalg`."""
+"""Linear algebra under the names of `torch.linalg`.
 
-from mt_tensor.library.linalg import (
-    LinAlgError,
-    cholesky,
-    cross,
-    det,
-    diagonal,
-    eigh,
-    eigvalsh,
-    inv,
-    matmul,
-    matrix_norm,
-    matrix_power,
-    multi_dot,
-    norm,
-    pinv,
-    qr,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
-    vander,
-    vecdot,
-    vector_norm,
-)
+Matrices are the last two dimensions, whatever comes before them is a batch. What is no product runs
+on the host, where NumPy calls LAPACK in float64; derivatives are composed of operations on tensors,
+so that they can be differentiated again.
+"""
+
+from mt_tensor.errors import LinAlgError
+from mt_tensor.library.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
+from mt_tensor.library.linalg.norms import matrix_norm, norm, vector_norm
+from mt_tensor.library.linalg.products import cross, diagonal, matrix_power, vander, vecdot
+from mt_tensor.library.linalg.systems import det, inv, pinv, slogdet, solve, solve_triangular
+from mt_tensor.library.products.vectors import multi_dot
+from mt_tensor.products.matmul import matmul
 
 __all__ = [
     "LinAlgError",

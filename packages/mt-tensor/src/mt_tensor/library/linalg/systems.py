@@ -10,6 +10,7 @@ from mt_autodiff import GradientError, is_grad_enabled
 from mt_tensor.dtypes import Array, as_number
 from mt_tensor.errors import ShapeError
 from mt_tensor.library.linalg.lapack import check_matrices, finite, lapack
+from mt_tensor.library.signatures import for_users
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.public import operation
 from mt_tensor.recording.function import Function
@@ -36,6 +37,7 @@ class Inverse(Function):
         return -(turned @ grad @ turned)
 
 
+@for_users
 def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
     """Return the inverses of square matrices.
 
@@ -79,6 +81,7 @@ class PseudoInverse(Function):
         return -(p.mT @ grad @ p.mT) + beside @ p @ p.mT + p.mT @ p @ behind, None
 
 
+@for_users
 def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
     """Return the Moore-Penrose inverses of matrices of any shape.
 
@@ -125,6 +128,7 @@ class Solve(Function):
         return -(by_b @ Solve.apply(a, b).mT), by_b
 
 
+@for_users
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
     """Return the X of systems of linear equations `A X = B`, or `X A = B`.
 
@@ -161,6 +165,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
     return x.squeeze(-1) if vector else x
 
 
+@for_users
 def solve_triangular(
     A: Tensor,  # noqa: N803
     B: Tensor,  # noqa: N803
@@ -256,6 +261,7 @@ class LogAbsDet(Function):
 
 
 @operation
+@for_users
 def det(input: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
@@ -274,6 +280,7 @@ def det(input: Tensor) -> Tensor:
 
 
 @operation
+@for_users
 def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the determinants of square matrices as signs, and logarithms of their sizes.
 

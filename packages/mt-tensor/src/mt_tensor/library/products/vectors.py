@@ -20,6 +20,7 @@ from mt_tensor.library.movement.diagonals import diagonal
 from mt_tensor.library.movement.rearranging import broadcast_tensors, roll
 from mt_tensor.library.products.contraction import contract, promoted
 from mt_tensor.library.reductions.norms import norm
+from mt_tensor.library.signatures import for_users
 from mt_tensor.pointwise.elementwise import elementwise
 from mt_tensor.products.matmul import matmul
 from mt_tensor.public import function, operation
@@ -207,6 +208,8 @@ def trace(input: Tensor) -> Tensor:
     return sum(diagonal(matrix))
 
 
+@for_users
+@for_users
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of matrices in the order that takes the fewest multiplications.
 
