@@ -31,7 +31,7 @@ class Select(ViewFunction):
     """The view that integers, slices and None give: an entry for each of the first dimensions."""
 
     @staticmethod
-    def moved(data: TensorData, entries: Sequence[Any]) -> TensorData:
+    def view(data: TensorData, entries: Sequence[Any]) -> TensorData:
         extents, steps, offset = data.layout.shape, data.layout.strides, data.layout.offset
         shape: list[int] = []
         strides: list[int] = []
@@ -58,7 +58,7 @@ class Select(ViewFunction):
         return data.like(tuple(shape), (*strides, *steps[dim:]), offset)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
         if recording.get():
             return Unselect.apply(grad, shape, entries)
         return grad._part_of(shape, Select, entries)  # type: ignore[no-any-return]
@@ -71,7 +71,7 @@ class Unselect(Function):
     def forward(ctx: Any, x: Tensor, shape: Shape, entries: Sequence[Any]) -> Tensor:
         ctx.entries = entries
         data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, Select.shown(data, x.shape, entries))
+        x.backend.copy(x._tensor, Select.part(data, x.shape, entries))
         return x._with(data)
 
     @staticmethod

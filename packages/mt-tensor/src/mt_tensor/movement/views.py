@@ -24,11 +24,11 @@ class Permute(ViewFunction):
     """Dimensions in another order."""
 
     @staticmethod
-    def moved(data: TensorData, order: tuple[int, ...]) -> TensorData:
+    def view(data: TensorData, order: tuple[int, ...]) -> TensorData:
         return data.permute(*order)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, order: tuple[int, ...]) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, order: tuple[int, ...]) -> Tensor:
         return Permute.apply(grad, tuple([order.index(d) for d in range(len(order))]))
 
 
@@ -36,7 +36,7 @@ class View(ViewFunction):
     """The same elements in another shape."""
 
     @staticmethod
-    def moved(data: TensorData, shape: Shape) -> TensorData:
+    def view(data: TensorData, shape: Shape) -> TensorData:
         view = data.view(shape)
         if view is None:
             raise ShapeError(
@@ -46,7 +46,7 @@ class View(ViewFunction):
         return view
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
         return reshaped(grad, shape)
 
 
@@ -54,13 +54,13 @@ class Expand(ViewFunction):
     """Extents of 1 repeated, and new dimensions in front."""
 
     @staticmethod
-    def moved(data: TensorData, shape: Shape) -> TensorData:
+    def view(data: TensorData, shape: Shape) -> TensorData:
         if shape == data.shape:  # nothing to stretch, but the result is a view with a base
             return data.with_layout(data.layout)
         return data.expand(shape)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, _: Shape) -> Tensor:
         return grad.sum_to_size(shape)
 
 

@@ -168,7 +168,7 @@ def check_on_bool(operator: Operator, dtype: DType) -> None:
 
 def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     if isinstance(value, Tensor):
-        return value if value.dtype is dtype else value.to(dtype)
+        return cast(value, dtype)
     if isinstance(value, int) and abs(value) >> 63:  # smaller types wrap around, as in torch
         (uint64 if dtype is uint64 else int64).checked(value)
     return constant(backend, dtype, value)

@@ -63,7 +63,7 @@ class Gradients:
             places = self.reads if others else (slice(first, first + 1),)
             self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
 
-    def computed(self, grad: Tensor, saved: Sequence[TensorData]) -> Sequence[Tensor]:
+    def compute(self, grad: Tensor, saved: Sequence[TensorData]) -> Sequence[Tensor]:
         """Return the gradients, in one pass over upstream gradient and what was saved.
 
         Where the derivative is 1, the gradient is the upstream gradient itself.
@@ -79,7 +79,7 @@ class Gradients:
             gradients.append(gradient)
         return self._with_passed(grad, gradients) if self._passing else gradients
 
-    def recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
+    def compute_recorded(self, grad: Tensor, saved: Sequence[Tensor]) -> Sequence[Tensor]:
         """Return the gradients, each by an operation that is recorded."""
         known = (grad, *saved)
         gradients = [operation(*[known[i] for i in reads]) for operation, reads in self._operations]
@@ -193,9 +193,11 @@ class OperatorNode(Node):
         if _changes(saved) != self.changes:
             raise changed_in_place(repr(self.name))
         if recording.get():
-            shares = gradients.recorded(derivative, self._as_tensors(gradients, parents, saved))
+            shares = gradients.compute_recorded(
+                derivative, self._as_tensors(gradients, parents, saved)
+            )
         else:
-            shares = gradients.computed(derivative, saved)
+            shares = gradients.compute(derivative, saved)
         shape = self.shape  # that of all shares
         passed = []
         for parent, share in zip(parents, shares):  # noqa: B905 - one for each

@@ -25,19 +25,19 @@ class LinearFunction:
     """A linear operation on one tensor, with its derivative. Subclass it, and call `apply`."""
 
     @staticmethod
-    def computed(x: Tensor, *settings: Any) -> TensorData:
+    def forward(x: Tensor, *settings: Any) -> TensorData:
         """Return the elements of the result, in new memory."""
         raise NotImplementedError
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, *settings: Any) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, *settings: Any) -> Tensor:
         """Return the gradient of the argument, which has `shape`, from that of the result."""
         raise NotImplementedError
 
     @classmethod
     def apply(cls, x: Any, *settings: Any) -> Tensor:
         """Return the result of `x` and some settings, and record it."""
-        result = _make(cls.computed(x, *settings), x.backend)
+        result = _make(cls.forward(x, *settings), x.backend)
         if x._requires_grad and recording.get():
             cls.record(x, settings, result)
         return result
@@ -71,7 +71,7 @@ class LinearNode(Node):
         if function is None:
             raise self.freed()
         (parent,) = inputs
-        return [(parent, function.undone(derivative, parent.shape, *settings))]
+        return [(parent, function.backward(derivative, parent.shape, *settings))]
 
 
 class ViewFunction(LinearFunction):
@@ -82,14 +82,14 @@ class ViewFunction(LinearFunction):
     """
 
     @staticmethod
-    def moved(data: TensorData, *settings: Any) -> TensorData:
+    def view(data: TensorData, *settings: Any) -> TensorData:
         """Return another view of the same storage (`TensorData.like`)."""
         raise NotImplementedError
 
     @classmethod
     def apply(cls, x: Tensor, *settings: Any) -> Tensor:
         """Return the view of `x` that some settings give, and record it."""
-        data = cls.moved(x._tensor, *settings)
+        data = cls.view(x._tensor, *settings)
         result = _make(data, x.backend)
         if data.dtype.is_floating_point:
             base = x._base
@@ -101,14 +101,14 @@ class ViewFunction(LinearFunction):
         return result
 
     @classmethod
-    def shown(cls, whole: TensorData, shape: Shape, *settings: Any) -> TensorData:
+    def part(cls, whole: TensorData, shape: Shape, *settings: Any) -> TensorData:
         """Return the elements of a whole that the view shows, where its gradient belongs.
 
         Raises:
             GradientError: the gradient has another `shape`, for that of the whole was changed in
                 place after the view had been taken.
         """
-        part = cls.moved(whole, *settings)
+        part = cls.view(whole, *settings)
         if part.shape != shape:
             raise GradientError(
                 f"a view has a gradient of shape {shape}, but shows {part.shape} of its tensor, "

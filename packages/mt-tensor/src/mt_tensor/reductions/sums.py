@@ -69,11 +69,11 @@ class Sum(LinearFunction):
     """Sum over dimensions, which stay with extent 1 or are left out."""
 
     @staticmethod
-    def computed(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+    def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
         return x.backend.reduce(_ADD, x._tensor, dims, keepdim)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         return Repeat.apply(grad, shape, dims, keepdim)
 
 
@@ -81,12 +81,12 @@ class Mean(LinearFunction):
     """Sum over dimensions, divided by how many elements were added up."""
 
     @staticmethod
-    def computed(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+    def forward(x: Tensor, dims: tuple[int, ...], keepdim: bool) -> TensorData:
         total = x._with(x.backend.reduce(_ADD, x._tensor, dims, keepdim))
         return (total / _count(x.shape, dims))._tensor
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         return Repeat.apply(grad / _count(shape, dims), shape, dims, keepdim)
 
 
@@ -99,7 +99,7 @@ class Repeat(ViewFunction):
     """The same elements over again along dimensions that a sum has reduced; undoes `Sum`."""
 
     @staticmethod
-    def moved(data: TensorData, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> TensorData:
+    def view(data: TensorData, shape: Shape, dims: tuple[int, ...], keepdim: bool) -> TensorData:
         if len(dims) == len(shape):  # the sum of everything
             return data.like(shape, (0,) * len(shape), data.offset)
         strides = list(data.strides)
@@ -111,7 +111,7 @@ class Repeat(ViewFunction):
         return data.like(shape, tuple(strides), data.offset)
 
     @staticmethod
-    def undone(
+    def backward(
         grad: Tensor, shape: Shape, _: Shape, dims: tuple[int, ...], keepdim: bool
     ) -> Tensor:
         return Sum.apply(grad, dims, keepdim)

@@ -20,7 +20,7 @@ class Diagonal(ViewFunction):
     """The elements along the diagonal of two dimensions, as a new last one."""
 
     @staticmethod
-    def moved(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:
+    def view(data: TensorData, offset: int, dim1: int, dim2: int) -> TensorData:
         down, right = max(-offset, 0), max(offset, 0)
         length = max(min(data.shape[dim1] - down, data.shape[dim2] - right), 0)
         rest = [d for d in range(data.ndim) if d not in (dim1, dim2)]
@@ -32,7 +32,7 @@ class Diagonal(ViewFunction):
         )
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, *where: int) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, *where: int) -> Tensor:
         return OnDiagonal.apply(grad, shape, *where)
 
 
@@ -43,7 +43,7 @@ class OnDiagonal(Function):
     def forward(ctx: Any, x: Tensor, shape: Shape, offset: int, dim1: int, dim2: int) -> Tensor:
         ctx.where = (offset, dim1, dim2)
         data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, Diagonal.shown(data, x.shape, *ctx.where))
+        x.backend.copy(x._tensor, Diagonal.part(data, x.shape, *ctx.where))
         return x._with(data)
 
     @staticmethod

@@ -22,11 +22,11 @@ class Slice(ViewFunction):
     """Every n-th element of a range, in each dimension."""
 
     @staticmethod
-    def moved(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
+    def view(data: TensorData, starts: Shape, steps: Shape, lengths: Shape) -> TensorData:
         return data.slice(starts, steps, lengths)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
         if recording.get():
             return Embed.apply(grad, shape, starts, steps, 0)
         return grad._part_of(shape, Slice, starts, steps, lengths)  # type: ignore[no-any-return]

@@ -19,14 +19,14 @@ class Unfold(ViewFunction):
     """Windows along a dimension, which may overlap; the window is a new last dimension."""
 
     @staticmethod
-    def moved(data: TensorData, dim: int, size: int, step: int) -> TensorData:
+    def view(data: TensorData, dim: int, size: int, step: int) -> TensorData:
         count, stride = (data.shape[dim] - size) // step + 1, data.strides[dim]
         shape = (*data.shape[:dim], count, *data.shape[dim + 1 :], size)
         strides = (*data.strides[:dim], stride * step, *data.strides[dim + 1 :], stride)
         return data.like(shape, strides, data.offset)
 
     @staticmethod
-    def undone(grad: Tensor, shape: Shape, dim: int, size: int, step: int) -> Tensor:
+    def backward(grad: Tensor, shape: Shape, dim: int, size: int, step: int) -> Tensor:
         return Fold.apply(grad, dim, shape[dim], step)
 
 

@@ -47,7 +47,7 @@ class Part:
     def _whole(self) -> Tensor:
         """Return the gradient as a tensor."""
         whole = self.grad._full(self.shape, 0)
-        self.grad.backend.copy(self.grad._tensor, self._shown(whole))
+        self.grad.backend.copy(self.grad._tensor, self._part(whole))
         whole._fresh = True
         return whole
 
@@ -63,12 +63,12 @@ class Part:
             data = total._tensor
             total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
-        shown = self._shown(total)
+        shown = self._part(total)
         _ADD[total.backend]((shown,), shown, self.grad._tensor)
         return total
 
-    def _shown(self, whole: Tensor) -> TensorData:
-        return self.view.shown(whole._tensor, self.grad._tensor.shape, *self.settings)
+    def _part(self, whole: Tensor) -> TensorData:
+        return self.view.part(whole._tensor, self.grad._tensor.shape, *self.settings)
 
 
 @method
