@@ -193,9 +193,8 @@ class OperatorNode(Node):
         if _changes(saved) != self.changes:
             raise changed_in_place(repr(self.name))
         if recording.get():
-            shares = gradients.compute_recorded(
-                derivative, self._as_tensors(gradients, parents, saved)
-            )
+            tensors = self._as_tensors(gradients, parents, saved)
+            shares = gradients.compute_recorded(derivative, tensors)
         else:
             shares = gradients.compute(derivative, saved)
         shape = self.shape  # that of all shares

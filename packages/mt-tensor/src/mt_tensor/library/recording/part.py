@@ -63,8 +63,8 @@ class Part:
             data = total._tensor
             total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
-        shown = self._part(total)
-        _ADD[total.backend]((shown,), shown, self.grad._tensor)
+        part = self._part(total)
+        _ADD[total.backend]((part,), part, self.grad._tensor)
         return total
 
     def _part(self, whole: Tensor) -> TensorData:
