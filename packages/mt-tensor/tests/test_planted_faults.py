@@ -360,15 +360,15 @@ def test_without_a_fault_nothing_is_found(run_the_kit):
     assert run_the_kit(NumpyOps, "test_primitives").ret == pytest.ExitCode.OK
 
 
-def _copied(data, order, right=Permute.moved):
-    moved = right(data, order)
-    return TensorData.of(np.array(moved.array, order="C"), moved.layout.contiguous)
+def _copied(data, order, right=Permute.view):
+    view = right(data, order)
+    return TensorData.of(np.array(view.array, order="C"), view.layout.contiguous)
 
 
 @pytest.mark.parametrize(
     ("place", "name", "fault", "message"),
     [
-        (Permute, "moved", staticmethod(_copied), "shares memory: False"),
+        (Permute, "view", staticmethod(_copied), "shares memory: False"),
         (mt.Tensor, "fill_", lambda x, value: x, "fill_"),
         (mt.Tensor, "contiguous", lambda x: x.clone(), "shares memory: False"),
     ],

@@ -58,13 +58,19 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
 @function
 def zeros_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return zeros, by default of the shape, type and backend of `input`."""
-    return filled(input.shape, 0, **after(input, options))
+    return _filled_like(input, 0, options)
 
 
 @function
 def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
     """Return ones, by default of the shape, type and backend of `input`."""
-    return filled(input.shape, 1, **after(input, options))
+    return _filled_like(input, 1, options)
+
+
+def _filled_like(input: Tensor, number: int, options: Options) -> Tensor:
+    if not options:  # as optimizers ask for it, for each parameter
+        return input._full(input.shape, number)
+    return filled(input.shape, number, **after(input, options))
 
 
 @method
