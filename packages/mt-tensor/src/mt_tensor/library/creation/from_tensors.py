@@ -69,7 +69,7 @@ def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
 
 def _filled_like(input: Tensor, number: int, options: Options) -> Tensor:
     if not options:  # as optimizers ask for it, for each parameter
-        return input._full(input.shape, number)
+        return input._full(input._tensor.layout.shape, number)
     return filled(input.shape, number, **after(input, options))
 
 
