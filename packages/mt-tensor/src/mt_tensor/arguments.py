@@ -71,7 +71,7 @@ def _unpacked(values: tuple[Any, ...], named: Any) -> tuple[Any, ...]:
 def check_flags(**flags: Any) -> None:
     """Raise TypeError unless all of these settings are True or False."""
     for name, value in flags.items():
-        if not isinstance(value, bool):
+        if value.__class__ is not bool:
             raise TypeError(f"{name} is True or False; {value!r} was given.")
 
 

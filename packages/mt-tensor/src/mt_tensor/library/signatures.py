@@ -41,9 +41,10 @@ def for_users(made: Made) -> Made:
     is_method = parameters[:1] == ("self",)
     if is_method or not made.__module__.startswith("mt_tensor.library."):
         kinds = dict.fromkeys(parameters, object)
-    if {*kinds.values()} <= {object} and "dim" not in parameters and "keepdim" not in parameters:
+    anything = {*kinds.values()} <= {object}
+    if anything and "dim" not in parameters and "keepdim" not in parameters:
         return made
-    in_order = tuple(kinds.values())[: code.co_argcount]
+    in_order = () if anything else tuple(kinds.values())[: code.co_argcount]
 
     @functools.wraps(made)
     def called(*args: Any, **settings: Any) -> Any:

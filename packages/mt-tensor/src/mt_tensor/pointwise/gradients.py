@@ -154,19 +154,10 @@ class Recorder(dict[int, Gradients]):
             node.ctx, node.changes = (), 0
             if gradients.reads:
                 node.ctx = gradients.read_of(known)
-                for data in node.ctx:  # as in `_changes`, whose call every operation would feel
+                for data in node.ctx:
                     if data._version is not None:
                         node.changes += data._version[0]
             connect(result, node, parents)
-
-
-def _changes(saved: Sequence[TensorData]) -> int:
-    """Count as `recording.function.changes`, which takes longer, for it is asked of any values."""
-    total = 0
-    for data in saved:
-        if data._version is not None:
-            total += data._version[0]
-    return total
 
 
 class OperatorNode(Node):
@@ -190,7 +181,11 @@ class OperatorNode(Node):
         gradients = self.last_fn  # read last, for it is forgotten first
         if gradients is None:
             raise self.freed()
-        if _changes(saved) != self.changes:
+        changes = 0  # as `recording.function.changes` counts, which may be asked of any values
+        for data in saved:
+            if data._version is not None:
+                changes += data._version[0]
+        if changes != self.changes:
             raise changed_in_place(repr(self.name))
         if recording.get():
             tensors = self._as_tensors(gradients, parents, saved)

@@ -38,8 +38,9 @@ class HostBackend(host.HostBackend):
     def full(self, shape: Shape, dtype: DType, value: Number) -> TensorData:
         """Return a new contiguous view in which every element is `value`."""
         if not shape:
-            number = silently(np.array, dtype.convert(value), dtype.numpy)
-            return TensorData.of(number, row_major(shape, dtype))
+            number = value if dtype.is_floating_point else dtype.convert(value)
+            array = silently(np.array, number, dtype.numpy)
+            return TensorData.of(array, row_major(shape, dtype))
         zero = value.__class__ is int and not value  # unlike 0.0 it has no sign
         try:
             array = (np.zeros if zero else np.empty)(shape, dtype.numpy)
