@@ -56,7 +56,8 @@ def running(formula: Formula, backend: Any, general: Callable[..., Any]) -> Call
             if (
                 x.layout is out
                 and (second is out or not second.shape)
-                and 1 < out.size < backend.parallel_from
+                and out.shape
+                and out.size < backend.parallel_from
             ):
                 data = _new(TensorData)  # as in `TensorData.of`, whose call a sum would feel
                 data._array = run_quietly(function, x._array, y._array)

@@ -175,14 +175,15 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
 
 
 def constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
-    """Return a number as a 0-dimensional tensor, which nobody may change: it is shared."""
+    """Return a number as a 0-dimensional tensor, which nobody may change: it may be shared."""
     if value:
-        return _shared_constant(backend, dtype, value)
+        return shared_constant(backend, dtype, value)
     return _make(backend.full((), dtype, value), backend)  # 0.0 and -0.0 are equal, yet differ
 
 
 @functools.lru_cache(maxsize=512)
-def _shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+def shared_constant(backend: TensorBackend, dtype: DType, value: Number) -> Tensor:
+    """Return a number other than 0 likewise, the same tensor each time."""
     return _make(backend.full((), dtype, value), backend)
 
 

@@ -151,12 +151,12 @@ class Recorder(dict[int, Gradients]):
             gradients = self[choice]
             node = _new(OperatorNode)
             node.last_fn, node.name = gradients, self._operator.name
-            node.ctx, node.changes = (), 0
-            if gradients.reads:
-                node.ctx = gradients.read_of(known)
-                for data in node.ctx:
-                    if data._version is not None:
-                        node.changes += data._version[0]
+            saved: Sequence[TensorData] = gradients.read_of(known) if gradients.reads else ()
+            changes = 0
+            for data in saved:
+                if data._version is not None:
+                    changes += data._version[0]
+            node.ctx, node.changes = saved, changes
             connect(result, node, parents)
 
 

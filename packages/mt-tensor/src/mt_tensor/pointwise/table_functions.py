@@ -17,7 +17,12 @@ from mt_autodiff.extending import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.dtypes import DTYPES, DType, Number, bool_, float16, is_half
 from mt_tensor.layout import row_major
-from mt_tensor.pointwise.elementwise import OPERATIONS, ElementwiseOperation, constant
+from mt_tensor.pointwise.elementwise import (
+    OPERATIONS,
+    ElementwiseOperation,
+    constant,
+    shared_constant,
+)
 from mt_tensor.public import FUNCTIONS as OFFERED
 from mt_tensor.public import method
 from mt_tensor.recording.function import require_tensors
@@ -122,7 +127,7 @@ def _operand(value: Any, other: Any) -> Tensor | None:
         fits = dtype is not bool_ and -_EXACT < value < _EXACT
     if not fits or (dtype is float16 and not is_half(value)):
         return None
-    return constant(other.backend, dtype, value)
+    return (shared_constant if value else constant)(other.backend, dtype, value)
 
 
 _EXACT = 2**53
